@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "runtime/program/executable_payload.hpp"
+
+/// What the runtime needs of an accelerator. Nothing outside runtime/device knows which one runs.
+namespace poprt::device {
+
+/// A program cannot be loaded or a device cannot be had; says which and why.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A verified executable and the memory it lies in, e.g. a mapped file.
+struct Image {
+  std::shared_ptr<const void> owner;
+  program::Payload payload;
+};
+
+/// A program on a device, ready to run.
+class LoadedProgram {
+ public:
+  virtual ~LoadedProgram() = default;
+  LoadedProgram() = default;
+  LoadedProgram(const LoadedProgram&) = delete;
+  LoadedProgram& operator=(const LoadedProgram&) = delete;
+
+  /// Runs one branch on one batch. `inputs` and `outputs` are user memory in the order of the
+  /// branch's streams, of the exact size of their slots and any alignment; they are read and written
+  /// only during the call. Allocates nothing. Not to be called by two threads at once.
+  virtual void Run(std::size_t branch, std::span<const void* const> inputs,
+                   std::span<void* const> outputs) = 0;
+};
+
+/// One IPU. Thread-safe. Whoever holds the shared pointer that DeviceRegistry gave out has the device
+/// for itself; it is free again when the last copy goes.
+class Device {
+ public:
+  virtual ~Device() = default;
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  virtual int id() const = 0;
+  /// Architecture, e.g. "ipu21"; empty for a device that takes programs of any.
+  virtual std::string ipu_version() const = 0;
+  /// Binds a program to this device. Throws DeviceError naming branch, step and reason when a
+  /// kernel refuses its operands.
+  virtual std::unique_ptr<LoadedProgram> Load(std::shared_ptr<const Image> image) = 0;
+};
+
+}  // namespace poprt::device

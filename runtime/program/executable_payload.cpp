@@ -1,0 +1,262 @@
+#include "runtime/program/executable_payload.hpp"
+
+#include <array>
+#include <cstring>
+#include <limits>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "runtime/program/program_generated.h"
+
+namespace poprt::program {
+namespace {
+
+constexpr std::array<char, 8> kMagic{'P', 'R', 'T', 'P', 'R', 'O', 'G', '\0'};
+
+/// Little-endian, as every field of the container.
+struct Header {
+  std::array<char, 8> magic;
+  std::uint32_t version;
+  std::uint32_t flags;  ///< must-understand; none is defined
+  std::uint64_t program_bytes;
+  std::uint64_t program_hash;
+  std::uint64_t weights_offset;
+  std::uint64_t weights_bytes;
+  std::array<std::uint64_t, 2> reserved;  ///< zero
+};
+static_assert(sizeof(Header) == 64);
+static_assert(std::endian::native == std::endian::little, "the container is read in place");
+
+std::uint64_t AlignUp(std::uint64_t value, std::uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+// ---- writing ---------------------------------------------------------------------------------
+
+flatbuffers::Offset<fb::Attribute> WriteAttribute(flatbuffers::FlatBufferBuilder& builder,
+                                                  const Attributes::Entry& entry) {
+  fb::AttributeT out;
+  out.name = entry.first;
+  if (const auto* number = std::get_if<std::int64_t>(&entry.second)) {
+    out.kind = fb::AttributeKind_Int;
+    out.ints = {*number};
+  } else if (const auto* real = std::get_if<float>(&entry.second)) {
+    out.kind = fb::AttributeKind_Float;
+    out.floats = {*real};
+  } else if (const auto* text = std::get_if<std::string>(&entry.second)) {
+    out.kind = fb::AttributeKind_Text;
+    out.text = *text;
+  } else if (const auto* ints = std::get_if<Ints>(&entry.second)) {
+    out.kind = fb::AttributeKind_Ints;
+    out.ints = *ints;
+  } else if (const auto* floats = std::get_if<Floats>(&entry.second)) {
+    out.kind = fb::AttributeKind_Floats;
+    out.floats = *floats;
+  } else {
+    throw PayloadError("attribute '" + entry.first + "' holds a tensor, which programs cannot");
+  }
+  return fb::CreateAttribute(builder, &out);
+}
+
+flatbuffers::Offset<fb::Step> WriteStep(flatbuffers::FlatBufferBuilder& builder,
+                                        const Step& step) {
+  std::vector<flatbuffers::Offset<fb::Attribute>> attributes;
+  for (const Attributes::Entry& entry : step.attributes.entries()) {
+    attributes.push_back(WriteAttribute(builder, entry));
+  }
+  return fb::CreateStepDirect(builder, step.name.c_str(), step.kernel.c_str(), &step.inputs,
+                              &step.outputs, &attributes);
+}
+
+std::vector<flatbuffers::Offset<fb::Stream>> WriteStreams(flatbuffers::FlatBufferBuilder& builder,
+                                                          const std::vector<Stream>& streams) {
+  std::vector<flatbuffers::Offset<fb::Stream>> result;
+  for (const Stream& stream : streams) {
+    result.push_back(fb::CreateStreamDirect(builder, stream.name.c_str(), stream.slot));
+  }
+  return result;
+}
+
+flatbuffers::Offset<fb::Branch> WriteBranch(flatbuffers::FlatBufferBuilder& builder,
+                                            const Branch& branch) {
+  std::vector<flatbuffers::Offset<fb::Slot>> slots;
+  for (const Slot& slot : branch.slots) {
+    slots.push_back(fb::CreateSlotDirect(builder, static_cast<std::uint8_t>(slot.type.element),
+                                         &slot.type.shape, static_cast<fb::Space>(slot.space),
+                                         slot.offset));
+  }
+  const auto inputs = WriteStreams(builder, branch.inputs);
+  const auto outputs = WriteStreams(builder, branch.outputs);
+  std::vector<flatbuffers::Offset<fb::Step>> steps;
+  for (const Step& step : branch.steps) steps.push_back(WriteStep(builder, step));
+  return fb::CreateBranchDirect(builder, branch.name.c_str(), &slots, &inputs, &outputs, &steps,
+                                branch.arena_bytes);
+}
+
+// ---- reading ---------------------------------------------------------------------------------
+
+template <typename Source, typename Read>
+auto ReadAll(const flatbuffers::Vector<flatbuffers::Offset<Source>>* sources, Read read) {
+  std::vector<decltype(read(*sources->Get(0)))> result;
+  if (sources == nullptr) return result;
+  result.reserve(sources->size());
+  for (const Source* source : *sources) result.push_back(read(*source));
+  return result;
+}
+
+template <typename T>
+std::vector<T> ReadNumbers(const flatbuffers::Vector<T>* numbers) {
+  if (numbers == nullptr) return {};
+  return {numbers->begin(), numbers->end()};
+}
+
+AttributeValue ReadAttributeValue(const fb::Attribute& attribute) {
+  const Ints ints = ReadNumbers(attribute.ints());
+  const Floats floats = ReadNumbers(attribute.floats());
+  switch (attribute.kind()) {
+    case fb::AttributeKind_Int:
+      if (ints.size() == 1) return ints[0];
+      break;
+    case fb::AttributeKind_Float:
+      if (floats.size() == 1) return floats[0];
+      break;
+    case fb::AttributeKind_Text:
+      if (attribute.text() != nullptr) return attribute.text()->str();
+      return std::string();
+    case fb::AttributeKind_Ints:
+      return ints;
+    case fb::AttributeKind_Floats:
+      return floats;
+  }
+  throw PayloadError("attribute '" + attribute.name()->str() + "' is malformed");
+}
+
+Step ReadStep(const fb::Step& source) {
+  Step step{.name = source.name()->str(),
+            .kernel = source.kernel()->str(),
+            .inputs = ReadNumbers(source.inputs()),
+            .outputs = ReadNumbers(source.outputs()),
+            .attributes = {}};
+  if (source.attributes() == nullptr) return step;
+  for (const fb::Attribute* attribute : *source.attributes()) {
+    step.attributes.set(attribute->name()->str(), ReadAttributeValue(*attribute));
+  }
+  return step;
+}
+
+Stream ReadStream(const fb::Stream& source) {
+  return {.name = source.name()->str(), .slot = source.slot()};
+}
+
+Slot ReadSlot(const fb::Slot& source) {
+  if (!IsElementType(source.element())) {
+    throw PayloadError("a slot has element type number " + std::to_string(source.element()) +
+                       ", which is unknown");
+  }
+  if (source.space() > fb::Space_MAX) {
+    throw PayloadError("a slot lies in memory space number " + std::to_string(source.space()) +
+                       ", which is unknown");
+  }
+  return {.type = {static_cast<ElementType>(source.element()), ReadNumbers(source.shape())},
+          .space = static_cast<Space>(source.space()),
+          .offset = source.offset()};
+}
+
+Branch ReadBranch(const fb::Branch& source) {
+  return {.name = source.name()->str(),
+          .slots = ReadAll(source.slots(), ReadSlot),
+          .inputs = ReadAll(source.inputs(), ReadStream),
+          .outputs = ReadAll(source.outputs(), ReadStream),
+          .steps = ReadAll(source.steps(), ReadStep),
+          .arena_bytes = source.arena_bytes()};
+}
+
+Program ReadProgram(const fb::Program& source) {
+  return {.branches = ReadAll(source.branches(), ReadBranch),
+          .batches_per_step = source.batches_per_step(),
+          .ipu_version = source.ipu_version()->str(),
+          .tiles = source.tiles(),
+          .io_tiles = source.io_tiles()};
+}
+
+Header ReadHeader(std::span<const std::byte> bytes) {
+  Header header;
+  if (bytes.size() < sizeof(header)) {
+    throw PayloadError("executable payload has " + std::to_string(bytes.size()) +
+                       " bytes, its header alone needs " + std::to_string(sizeof(header)));
+  }
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.magic != kMagic) {
+    throw PayloadError("executable payload does not start with PRTPROG: not written by poprt");
+  }
+  if (header.version != kPayloadVersion || header.flags != 0) {
+    throw PayloadError("executable payload has version " + std::to_string(header.version) +
+                       " and flags " + std::to_string(header.flags) + ", this runtime reads version " +
+                       std::to_string(kPayloadVersion) + " with flags 0: compile the model again");
+  }
+  return header;
+}
+
+void CheckLayout(const Header& header, std::uint64_t size) {
+  const std::uint64_t room = size - sizeof(Header);
+  const bool program_fits = header.program_bytes <= room;
+  const bool weights_fit = header.weights_offset <= size &&
+                           header.weights_bytes == size - header.weights_offset &&
+                           header.weights_offset % kWeightsAlignment == 0;
+  if (!program_fits || !weights_fit ||
+      header.weights_offset < sizeof(Header) + header.program_bytes ||
+      header.reserved != std::array<std::uint64_t, 2>{}) {
+    throw PayloadError("executable payload of " + std::to_string(size) +
+                       " bytes is truncated or damaged: its header promises a program of " +
+                       std::to_string(header.program_bytes) + " bytes and weights of " +
+                       std::to_string(header.weights_bytes) + " bytes at offset " +
+                       std::to_string(header.weights_offset));
+  }
+}
+
+}  // namespace
+
+std::string SerializeHead(const Program& program, std::uint64_t weight_bytes) {
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<flatbuffers::Offset<fb::Branch>> branches;
+  for (const Branch& branch : program.branches) branches.push_back(WriteBranch(builder, branch));
+  builder.Finish(fb::CreateProgramDirect(builder, &branches, program.batches_per_step,
+                                         program.ipu_version.c_str(), program.tiles,
+                                         program.io_tiles));
+  Header header{.magic = kMagic,
+                .version = kPayloadVersion,
+                .flags = 0,
+                .program_bytes = builder.GetSize(),
+                .program_hash = XXH3_64bits(builder.GetBufferPointer(), builder.GetSize()),
+                .weights_offset = AlignUp(sizeof(Header) + builder.GetSize(), kWeightsAlignment),
+                .weights_bytes = weight_bytes,
+                .reserved = {}};
+  std::string bytes(header.weights_offset, '\0');
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  std::memcpy(bytes.data() + sizeof(header), builder.GetBufferPointer(), builder.GetSize());
+  return bytes;
+}
+
+Payload ParsePayload(std::span<const std::byte> bytes) {
+  const Header header = ReadHeader(bytes);
+  CheckLayout(header, bytes.size());
+  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data()) + sizeof(Header);
+  if (XXH3_64bits(data, header.program_bytes) != header.program_hash) {
+    throw PayloadError("the program at byte " + std::to_string(sizeof(Header)) +
+                       " of the executable payload does not match its hash: the file was altered");
+  }
+  constexpr flatbuffers::uoffset_t kDepth = 16;
+  flatbuffers::Verifier verifier(data, header.program_bytes, kDepth,
+                                 std::numeric_limits<flatbuffers::uoffset_t>::max());
+  if (!fb::VerifyProgramBuffer(verifier)) {
+    throw PayloadError("the program of the executable payload is malformed");
+  }
+  Payload payload{.program = ReadProgram(*fb::GetProgram(data)),
+                  .weights = bytes.subspan(header.weights_offset)};
+  const std::string problem = FindProblem(payload.program, payload.weights.size());
+  if (!problem.empty()) throw PayloadError("the program must not run: " + problem);
+  return payload;
+}
+
+}  // namespace poprt::program

@@ -1,0 +1,117 @@
+#include "runtime/program/program.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace poprt::program {
+namespace {
+
+std::string InBranch(const Branch& branch, const std::string& problem) {
+  return "branch '" + branch.name + "': " + problem;
+}
+
+std::string FindSlotProblem(const Branch& branch, std::uint64_t weight_bytes) {
+  for (std::size_t i = 0; i < branch.slots.size(); ++i) {
+    const Slot& slot = branch.slots[i];
+    const std::string what = "slot " + std::to_string(i);
+    const auto count = CheckedElementCount(slot.type.shape);
+    std::int64_t bytes = 0;
+    if (!slot.type.defined() || !count.has_value() ||
+        __builtin_mul_overflow(*count, static_cast<std::int64_t>(ElementSize(slot.type.element)),
+                               &bytes)) {
+      return what + " has no valid type";
+    }
+    if (slot.offset % kSlotAlignment != 0) {
+      return what + " is at offset " + std::to_string(slot.offset) + ", not a multiple of " +
+             std::to_string(kSlotAlignment);
+    }
+    const std::uint64_t space = slot.space == Space::kArena ? branch.arena_bytes : weight_bytes;
+    if (slot.offset > space || static_cast<std::uint64_t>(bytes) > space - slot.offset) {
+      return what + " spans " + std::to_string(bytes) + " bytes from offset " +
+             std::to_string(slot.offset) + ", beyond the " + std::to_string(space) + " bytes of " +
+             (slot.space == Space::kArena ? "the arena" : "the weights");
+    }
+  }
+  return "";
+}
+
+bool Overlap(const Slot& a, const Slot& b) {
+  if (a.space != b.space) return false;
+  return a.offset < b.offset + b.type.bytes() && b.offset < a.offset + a.type.bytes();
+}
+
+std::string FindStepProblem(const Branch& branch, const Step& step) {
+  const std::string what = "step '" + step.name + "'";
+  for (const auto* operands : {&step.inputs, &step.outputs}) {
+    for (SlotIndex i : *operands) {
+      if (i != kNoSlot && i >= branch.slots.size()) {
+        return what + " uses slot " + std::to_string(i) + " of " +
+               std::to_string(branch.slots.size());
+      }
+    }
+  }
+  for (std::size_t o = 0; o < step.outputs.size(); ++o) {
+    if (step.outputs[o] == kNoSlot) continue;
+    const Slot& output = branch.slots[step.outputs[o]];
+    if (output.space != Space::kArena) return what + " writes to the weights";
+    const auto overlaps = [&](SlotIndex i) {
+      return i != kNoSlot && Overlap(branch.slots[i], output);
+    };
+    if (std::any_of(step.inputs.begin(), step.inputs.end(), overlaps) ||
+        std::any_of(step.outputs.begin(), step.outputs.begin() + static_cast<std::ptrdiff_t>(o),
+                    overlaps)) {
+      return what + " writes to memory of another of its operands";
+    }
+  }
+  return "";
+}
+
+std::string FindStreamProblem(const Branch& branch) {
+  std::set<std::string_view> names;
+  for (const auto* streams : {&branch.inputs, &branch.outputs}) {
+    for (const Stream& stream : *streams) {
+      if (stream.name.empty() || !names.insert(stream.name).second) {
+        return "stream name '" + stream.name + "' is empty or taken";
+      }
+      if (stream.slot >= branch.slots.size()) {
+        return "stream '" + stream.name + "' uses slot " + std::to_string(stream.slot) + " of " +
+               std::to_string(branch.slots.size());
+      }
+    }
+  }
+  for (const Stream& stream : branch.inputs) {
+    if (branch.slots[stream.slot].space != Space::kArena) {
+      return "input '" + stream.name + "' would be written to the weights";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::uint64_t Program::ArenaBytes() const {
+  std::uint64_t bytes = 0;
+  for (const Branch& branch : branches) bytes = std::max(bytes, branch.arena_bytes);
+  return bytes;
+}
+
+std::string FindProblem(const Program& program, std::uint64_t weight_bytes) {
+  if (program.branches.empty()) return "the program has no branch";
+  if (program.batches_per_step == 0) return "the program repeats zero batches a step";
+  if (program.io_tiles > program.tiles) return "the program has more I/O tiles than tiles";
+  std::set<std::string_view> names;
+  for (const Branch& branch : program.branches) {
+    if (!names.insert(branch.name).second) return InBranch(branch, "the name occurs twice");
+    if (branch.outputs.empty()) return InBranch(branch, "there is no output");
+    std::string problem = FindSlotProblem(branch, weight_bytes);
+    if (problem.empty()) problem = FindStreamProblem(branch);
+    for (const Step& step : branch.steps) {
+      if (problem.empty()) problem = FindStepProblem(branch, step);
+    }
+    if (!problem.empty()) return InBranch(branch, problem);
+  }
+  return "";
+}
+
+}  // namespace poprt::program

@@ -1,0 +1,72 @@
+#include "runtime/program/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace poprt::program {
+namespace {
+
+/// y = Relu(x), x and y next to each other in an arena of 128 bytes.
+Program SmallProgram() {
+  const TensorType type{ElementType::kFloat32, {16}};
+  Branch branch{.name = "graph0",
+                .slots = {{type, Space::kArena, 0}, {type, Space::kArena, 64}},
+                .inputs = {{"x", 0}},
+                .outputs = {{"y", 1}},
+                .steps = {{"relu", "Relu", {0}, {1}, {}}},
+                .arena_bytes = 128};
+  return {.branches = {branch}, .batches_per_step = 1, .ipu_version = "ipu2", .tiles = 1472,
+          .io_tiles = 0};
+}
+
+TEST(ProgramTest, AcceptsAValidProgram) { EXPECT_EQ(FindProblem(SmallProgram(), 0), ""); }
+
+TEST(ProgramTest, RefusesSlotsOutsideTheirSpace) {
+  Program program = SmallProgram();
+  program.branches[0].arena_bytes = 127;
+  EXPECT_EQ(FindProblem(program, 0),
+            "branch 'graph0': slot 1 spans 64 bytes from offset 64, beyond the 127 bytes of the "
+            "arena");
+  program = SmallProgram();
+  program.branches[0].slots[1].offset = std::numeric_limits<std::uint64_t>::max() - 63;
+  EXPECT_EQ(FindProblem(program, 0),
+            "branch 'graph0': slot 1 spans 64 bytes from offset 18446744073709551552, beyond the "
+            "128 bytes of the arena");
+  program = SmallProgram();
+  program.branches[0].slots[0].type.shape = {std::numeric_limits<std::int64_t>::max() / 2};
+  EXPECT_EQ(FindProblem(program, 0), "branch 'graph0': slot 0 has no valid type");
+}
+
+TEST(ProgramTest, RefusesWritesToWeightsAndToOtherOperands) {
+  Program program = SmallProgram();
+  program.branches[0].slots[1].space = Space::kWeights;
+  program.branches[0].slots[1].offset = 0;
+  EXPECT_EQ(FindProblem(program, 64), "branch 'graph0': step 'relu' writes to the weights");
+  program = SmallProgram();
+  program.branches[0].slots[1].offset = 0;
+  EXPECT_EQ(FindProblem(program, 0),
+            "branch 'graph0': step 'relu' writes to memory of another of its operands");
+}
+
+TEST(ProgramTest, RefusesUnknownSlotsAndNames) {
+  Program program = SmallProgram();
+  program.branches[0].steps[0].inputs = {7};
+  EXPECT_EQ(FindProblem(program, 0), "branch 'graph0': step 'relu' uses slot 7 of 2");
+  program = SmallProgram();
+  program.branches[0].outputs[0].name = "x";
+  EXPECT_EQ(FindProblem(program, 0), "branch 'graph0': stream name 'x' is empty or taken");
+  program = SmallProgram();
+  program.branches.push_back(program.branches[0]);
+  EXPECT_EQ(FindProblem(program, 0), "branch 'graph0': the name occurs twice");
+}
+
+TEST(ProgramTest, ArenaServesTheLargestBranch) {
+  Program program = SmallProgram();
+  program.branches.push_back(program.branches[0]);
+  program.branches[1].arena_bytes = 4096;
+  EXPECT_EQ(program.ArenaBytes(), 4096U);
+}
+
+}  // namespace
+}  // namespace poprt::program
