@@ -114,7 +114,9 @@ class ModelProgram : public LoadedProgram {
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const BoundStream& stream = branch.outputs[i];
-      if (stream.bytes > 0) std::memcpy(outputs[i], stream.memory, stream.bytes);
+      if (stream.bytes > 0 && outputs[i] != nullptr) {
+        std::memcpy(outputs[i], stream.memory, stream.bytes);
+      }
     }
   }
 

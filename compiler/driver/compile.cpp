@@ -1,0 +1,214 @@
+#include "compiler/driver/compile.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <ostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/driver/option_table.hpp"
+#include "compiler/emit/build_program.hpp"
+#include "compiler/emit/container.hpp"
+#include "compiler/host/arena.hpp"
+#include "compiler/host/weights.hpp"
+#include "compiler/ipu/target.hpp"
+#include "compiler/lower/lower.hpp"
+#include "popef/Writer.hpp"
+
+namespace poprt::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kDefaultIpuVersion = "ipu2";
+
+/// Adds the time since its construction to `seconds`.
+class Timer {
+ public:
+  explicit Timer(double& seconds) : seconds_(seconds), start_(Clock::now()) {}
+  ~Timer() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  double& seconds_;
+  Clock::time_point start_;
+};
+
+/// The target and what of it the program uses.
+struct TargetPlan {
+  ipu::Target target;
+  ipu::TilePartition partition;
+  std::uint32_t batches_per_step = 1;
+};
+
+absl::StatusOr<TargetPlan> PlanTarget(const compiler::CompilerOptions& options) {
+  const auto target =
+      ipu::FindTarget(options.ipuVersion.empty() ? kDefaultIpuVersion : options.ipuVersion);
+  if (!target.ok()) return target.status();
+  const auto partition = ipu::PartitionTiles(*target, options.numIoTiles);
+  if (!partition.ok()) return partition.status();
+  constexpr std::int64_t most = 1'000'000;
+  if (options.batchesPerStep < 1 || options.batchesPerStep > most) {
+    return absl::InvalidArgumentError(absl::StrCat("batches_per_step is ", options.batchesPerStep,
+                                                   ", allowed are 1 to ", most));
+  }
+  return TargetPlan{*target, *partition, static_cast<std::uint32_t>(options.batchesPerStep)};
+}
+
+std::vector<popef::Option> EngineOptions(const compiler::CompilerOptions& options) {
+  std::vector<popef::Option> result;
+  const compiler::CompilerOptions defaults;
+  for (const CompilerOptionDef& def : CompilerOptionTable()) {
+    // Blobs are blobs, and how progress is shown must not change the bytes.
+    if (def.name == "opaque_blobs" || def.name == "show_compilation_progress_bar") continue;
+    if (def.get(options) != def.get(defaults)) {
+      result.emplace_back("poprt." + std::string(def.name), def.get(options));
+    }
+  }
+  return result;
+}
+
+std::vector<popef::Option> DeviceOptions(const TargetPlan& plan) {
+  return {{"ipuVersion", plan.target.ipu_version},
+          {"tilesPerIpu", std::to_string(plan.target.tiles)},
+          {"numIoTiles", std::to_string(plan.partition.io_tiles)},
+          {"numComputeTiles", std::to_string(plan.partition.compute_tiles)}};
+}
+
+absl::StatusOr<lower::Schedule> LowerGraph(ir::Graph graph, const passes::PipelineOptions& options,
+                                           const Log& warn) {
+  const auto pipeline = passes::BuildPipeline(passes::Stage::kLowering, options);
+  if (!pipeline.ok()) return pipeline.status();
+  passes::PassContext context;
+  context.warn = warn;
+  const auto records = passes::RunPasses(graph, *pipeline, context);
+  if (!records.ok()) return records.status();
+  return lower::Lower(graph);
+}
+
+absl::StatusOr<std::vector<lower::Schedule>> LowerAll(Converted& converted,
+                                                      const Progress& progress, const Log& warn) {
+  std::vector<lower::Schedule> schedules;
+  std::string problems;
+  const int total = static_cast<int>(converted.graphs.size());
+  for (std::size_t i = 0; i < converted.graphs.size(); ++i) {
+    progress("lower", static_cast<int>(i), total);
+    auto schedule =
+        LowerGraph(std::exchange(converted.graphs[i], {}), converted.pipelines[i], warn);
+    if (schedule.ok()) {
+      schedules.push_back(*std::move(schedule));
+    } else if (schedule.status().code() == absl::StatusCode::kInvalidArgument) {
+      absl::StrAppend(&problems, problems.empty() ? "" : "\n", schedule.status().message());
+    } else {
+      return schedule.status();
+    }
+  }
+  progress("lower", total, total);
+  if (!problems.empty()) return absl::InvalidArgumentError(problems);
+  return schedules;
+}
+
+void Report(const std::vector<lower::Schedule>& schedules,
+            const std::vector<host::ArenaPlan>& arenas, const host::WeightsPlan& weights,
+            CompileReport& report) {
+  std::uint64_t weight_sum = 0;
+  std::uint64_t arena_sum = 0;
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    report.graphs.push_back({.name = schedules[i].name,
+                             .steps = schedules[i].steps.size(),
+                             .weight_bytes = weights.bytes_of_graph[i],
+                             .arena_bytes = arenas[i].bytes});
+    weight_sum += weights.bytes_of_graph[i];
+    arena_sum += arenas[i].bytes;
+    report.arena_bytes = std::max(report.arena_bytes, arenas[i].bytes);
+  }
+  for (const auto& [offset, piece] : weights.pieces) report.weight_bytes += piece.bytes();
+  report.weight_bytes_shared = weight_sum - report.weight_bytes;
+  report.arena_bytes_shared = arena_sum - report.arena_bytes;
+}
+
+/// Lowers and plans; hands the container to `write`, which says how many bytes it wrote.
+template <typename Write>
+absl::StatusOr<CompileReport> Compile(Converted converted,
+                                      const compiler::CompilerOptions& options,
+                                      const Progress& progress, const Log& warn, Write write) {
+  const auto target = PlanTarget(options);
+  if (!target.ok()) return target.status();
+  const bool fused = converted.fused();
+  CompileReport report;
+  absl::StatusOr<std::vector<lower::Schedule>> schedules;
+  {
+    const Timer timer(report.lower_seconds);
+    schedules = LowerAll(converted, progress, warn);
+    if (!schedules.ok()) return schedules.status();
+  }
+  std::vector<host::ArenaPlan> arenas;
+  host::WeightsPlan weights;
+  emit::Container container;
+  {
+    const Timer timer(report.plan_seconds);
+    progress("plan", 0, 1);
+    for (const lower::Schedule& schedule : *schedules) arenas.push_back(host::PlanArena(schedule));
+    weights = host::PlanWeights(*schedules);
+    container = {.program = emit::BuildProgram(*schedules, arenas, weights, target->target,
+                                               target->partition, target->batches_per_step),
+                 .weights = &weights,
+                 .fused = fused,
+                 .engine_options = EngineOptions(options),
+                 .device_options = DeviceOptions(*target),
+                 .opaque_blobs = options.opaqueBlobs};
+    progress("plan", 1, 1);
+  }
+  Report(*schedules, arenas, weights, report);
+  const Timer timer(report.emit_seconds);
+  progress("write", 0, 1);
+  const absl::StatusOr<std::uint64_t> bytes = write(container);
+  if (!bytes.ok()) return bytes.status();
+  report.container_bytes = *bytes;
+  progress("write", 1, 1);
+  return report;
+}
+
+}  // namespace
+
+absl::StatusOr<CompileReport> CompileToFile(Converted converted,
+                                            const compiler::CompilerOptions& options,
+                                            const std::string& path, const Progress& progress,
+                                            const Log& warn) {
+  const auto write = [&](const emit::Container& container) -> absl::StatusOr<std::uint64_t> {
+    try {
+      popef::FileWriter writer(path, popef::FileWriter::Mode::CREATE);
+      const absl::Status status = emit::WriteContainer(container, writer);
+      if (!status.ok()) return status;
+      writer.close();
+      return std::filesystem::file_size(path);
+    } catch (const std::exception& error) {
+      return absl::PermissionDeniedError(absl::StrCat("cannot write '", path, "': ", error.what()));
+    }
+  };
+  return Compile(std::move(converted), options, progress, warn, write);
+}
+
+absl::StatusOr<CompileReport> CompileToStream(Converted converted,
+                                              const compiler::CompilerOptions& options,
+                                              std::ostream& out, const Progress& progress,
+                                              const Log& warn) {
+  const auto write = [&](const emit::Container& container) -> absl::StatusOr<std::uint64_t> {
+    try {
+      const auto start = out.tellp();
+      popef::Writer writer(out);
+      const absl::Status status = emit::WriteContainer(container, writer);
+      if (!status.ok()) return status;
+      writer.close();
+      return static_cast<std::uint64_t>(out.tellp() - start);
+    } catch (const std::exception& error) {
+      return absl::InternalError(absl::StrCat("cannot write the container: ", error.what()));
+    }
+  };
+  return Compile(std::move(converted), options, progress, warn, write);
+}
+
+}  // namespace poprt::driver

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "compiler/driver/convert.hpp"
+#include "poprt/compiler/compiler_options.hpp"
+
+namespace poprt::driver {
+
+/// What is said about one graph of a container.
+struct GraphReport {
+  std::string name;
+  std::size_t steps = 0;
+  std::uint64_t weight_bytes = 0;  ///< its packed weights, shared ones included
+  std::uint64_t arena_bytes = 0;   ///< its activations
+};
+
+struct CompileReport {
+  std::vector<GraphReport> graphs;
+  std::uint64_t weight_bytes = 0;         ///< in the container
+  std::uint64_t weight_bytes_shared = 0;  ///< saved since graphs share them
+  std::uint64_t arena_bytes = 0;          ///< the largest of the graphs
+  std::uint64_t arena_bytes_shared = 0;   ///< saved: the sum less the largest
+  double lower_seconds = 0;
+  double plan_seconds = 0;
+  double emit_seconds = 0;
+  std::uint64_t container_bytes = 0;
+};
+
+/// Lowers, plans and writes the container to `path`, which appears only when it is complete.
+/// InvalidArgument lists every option and every node that cannot be compiled.
+absl::StatusOr<CompileReport> CompileToFile(Converted converted,
+                                            const compiler::CompilerOptions& options,
+                                            const std::string& path, const Progress& progress,
+                                            const Log& warn);
+
+/// As CompileToFile, to a binary stream.
+absl::StatusOr<CompileReport> CompileToStream(Converted converted,
+                                              const compiler::CompilerOptions& options,
+                                              std::ostream& out, const Progress& progress,
+                                              const Log& warn);
+
+}  // namespace poprt::driver

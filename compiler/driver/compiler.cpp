@@ -1,0 +1,120 @@
+#include "poprt/compiler/compiler.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/convert.hpp"
+
+namespace poprt::compiler {
+namespace {
+
+void Throw(const absl::Status& status) { throw std::runtime_error(std::string(status.message())); }
+
+/// A path names a file; the bytes of a ModelProto hardly ever do, and are too long for one.
+driver::ModelOptions ModelOf(const std::string& model) {
+  constexpr std::size_t longest_path = 4096;
+  driver::ModelOptions options;
+  std::error_code ignored;
+  const bool is_path = model.size() < longest_path && model.find('\0') == std::string::npos &&
+                       (std::filesystem::exists(model, ignored) || model.ends_with(".onnx"));
+  (is_path ? options.path : options.bytes) = model;
+  // compile() takes the model as it is: what a converter decided stays.
+  options.skip_passes = {"int64_to_int32", "double_to_float"};
+  return options;
+}
+
+/// Restricts the outputs to those named.
+void KeepOutputs(ir::Graph& graph, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return;
+  std::string unknown;
+  for (const std::string& name : wanted) {
+    const auto& names = graph.output_names;
+    if (std::find(names.begin(), names.end(), name) == names.end()) unknown += " '" + name + "'";
+  }
+  if (!unknown.empty()) {
+    std::string known;
+    for (const std::string& name : graph.output_names) known += " '" + name + "'";
+    throw std::runtime_error("the model has no output" + unknown + ", its outputs are" + known);
+  }
+  std::vector<ir::ValueId> outputs;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    if (std::find(wanted.begin(), wanted.end(), graph.output_names[i]) == wanted.end()) continue;
+    outputs.push_back(graph.outputs[i]);
+    names.push_back(graph.output_names[i]);
+  }
+  graph.outputs = std::move(outputs);
+  graph.output_names = std::move(names);
+  graph.Compact();
+}
+
+driver::Progress ProgressOf(const CompilerOptions& options) {
+  if (!options.compilationProgressLogger) return [](const std::string&, int, int) {};
+  return [logger = options.compilationProgressLogger](const std::string&, int done, int total) {
+    logger(done, total);
+  };
+}
+
+void Ignore(const std::string&) {}
+
+driver::Converted ConvertModel(const std::string& model, const std::vector<std::string>& outputs) {
+  auto converted = driver::Convert({ModelOf(model)}, /*fuse=*/false,
+                                   [](const std::string&, int, int) {}, Ignore);
+  if (!converted.ok()) Throw(converted.status());
+  KeepOutputs(converted->graphs.front(), outputs);
+  return *std::move(converted);
+}
+
+driver::CompileReport CompileToStream(const std::string& model,
+                                      const std::vector<std::string>& outputs, std::ostream& out,
+                                      const CompilerOptions& options) {
+  auto report = driver::CompileToStream(ConvertModel(model, outputs), options, out,
+                                        ProgressOf(options), Ignore);
+  if (!report.ok()) Throw(report.status());
+  return *std::move(report);
+}
+
+}  // namespace
+
+std::shared_ptr<Executable> Compiler::compile(const std::string& model,
+                                              const std::vector<std::string>& outputs,
+                                              const CompilerOptions& options) {
+  auto stream = std::make_shared<std::stringstream>();
+  CompileToStream(model, outputs, *stream, options);
+  return std::make_shared<Executable>(stream);
+}
+
+void Compiler::compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
+                                std::ostream& out, const CompilerOptions& options) {
+  CompileToStream(model, outputs, out, options);
+}
+
+void Compiler::compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
+                                const std::string& filename, const CompilerOptions& options) {
+  const auto report = driver::CompileToFile(ConvertModel(model, outputs), options, filename,
+                                            ProgressOf(options), Ignore);
+  if (!report.ok()) Throw(report.status());
+}
+
+std::string Compiler::compileAndGetSummaryReport(const std::string& model,
+                                                 const std::vector<std::string>& outputs,
+                                                 const CompilerOptions& options,
+                                                 bool /*resetProfile*/) {
+  std::stringstream container;
+  const driver::CompileReport report = CompileToStream(model, outputs, container, options);
+  std::string text;
+  for (const driver::GraphReport& graph : report.graphs) {
+    absl::StrAppend(&text, "graph ", graph.name, "\n  steps         ", graph.steps,
+                    "\n  weight bytes  ", graph.weight_bytes, "\n  arena bytes   ",
+                    graph.arena_bytes, "\n");
+  }
+  absl::StrAppend(&text, "container bytes ", report.container_bytes, "\n");
+  return text;
+}
+
+}  // namespace poprt::compiler

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "poprt/compiler/compiler_options.hpp"
+#include "poprt/executable.hpp"
+
+namespace poprt::compiler {
+
+/// Compiles ONNX models. `model` is the path of an ONNX file or the bytes of a ModelProto, with
+/// static shapes. `outputs` names the outputs to keep, in any order; empty keeps all. Every function
+/// throws std::runtime_error that lists all problems. Thread-safe.
+class Compiler {
+ public:
+  static std::shared_ptr<Executable> compile(const std::string& model,
+                                             const std::vector<std::string>& outputs = {},
+                                             const CompilerOptions& options = {});
+
+  /// Writes the container to a binary stream.
+  static void compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
+                               std::ostream& out, const CompilerOptions& options = {});
+
+  /// Writes the container to a file, which appears only when it is complete.
+  static void compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
+                               const std::string& filename, const CompilerOptions& options = {});
+
+  /// Compiles and describes the result as text: steps, weights and arena of the graph. `resetProfile`
+  /// is there for programs that pass it; every call reports on its own compilation.
+  static std::string compileAndGetSummaryReport(const std::string& model,
+                                                const std::vector<std::string>& outputs,
+                                                const CompilerOptions& options = {},
+                                                bool resetProfile = true);
+};
+
+}  // namespace poprt::compiler

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace poprt::compiler {
+
+/// Options of the compiler proper, named as in PopRT. Python spells the members in snake_case; so do
+/// `--compiler_options` and YAML.
+///
+/// What the model device does not need is kept in the container's engine options and named once in
+/// the log at INFO.
+struct CompilerOptions {
+  std::int64_t numIpus = 1;
+  std::string ipuVersion;  ///< "ipu1", "ipu2", "ipu21"; empty: ipu2
+  std::int64_t batchesPerStep = 1;
+  std::string partialsType = "half";  ///< or "float"
+  double availableMemoryProportion = 0.6;
+  std::int64_t numIoTiles = 0;
+  bool enableModelFusion = false;
+  bool enablePrefetchDatastreams = true;
+  std::int64_t streamBufferingDepth = 1;
+  bool serializeIr = false;
+  std::string serializedIrDest;
+  bool enableGatherSimplifier = true;
+  std::map<std::string, std::string> engineOptions;
+  bool showCompilationProgressBar = true;
+  /// Hears of progress: (done, maximum).
+  std::function<void(int, int)> compilationProgressLogger;
+  std::vector<std::string> customPatterns;
+  std::map<std::string, bool> customTransformApplierSettings;
+  std::map<std::string, std::string> opaqueBlobs;  ///< appended to the container: name to content
+  bool use128bitConvUnitLoad = false;
+  bool enableMultiStageReduce = true;
+  bool enableFastReduce = false;
+  bool enableOutlining = true;
+  double outlineThreshold = 1.0;
+  bool groupHostSync = false;
+  bool rearrangeStreamsOnHost = false;
+  bool rearrangeAnchorsOnHost = true;
+  bool enableNonStableSoftmax = false;
+  bool enablePipelining = false;
+  bool enableEngineCaching = false;
+  std::string cachePath;
+  bool constantWeights = true;
+  std::int64_t subgraphCopyingStrategy = 0;
+  std::string virtualGraphMode = "off";  ///< or "auto", "manual"
+  std::vector<double> virtualGraphSplitRatios;
+  double timeLimitScheduler = 1e9;
+  std::int64_t swapLimitScheduler = 1000000000;
+  std::int64_t transitiveClosureOptimizationThreshold = 100000;
+};
+
+}  // namespace poprt::compiler

@@ -1,0 +1,90 @@
+#include "compiler/emit/build_program.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace poprt::emit {
+namespace {
+
+using lower::BufferId;
+using lower::Schedule;
+using program::Branch;
+using program::SlotIndex;
+
+/// Numbers slots in the order of first use.
+class BranchBuilder {
+ public:
+  BranchBuilder(const Schedule& schedule, const host::ArenaPlan& arena,
+                const std::vector<std::uint64_t>& weight_offsets)
+      : schedule_(schedule),
+        arena_(arena),
+        weight_offsets_(weight_offsets),
+        slots_(schedule.buffers.size(), program::kNoSlot) {
+    branch_.name = schedule.name;
+    branch_.arena_bytes = arena.bytes;
+  }
+
+  Branch Build() && {
+    for (const lower::Stream& input : schedule_.inputs) {
+      branch_.inputs.push_back({input.name, SlotOf(input.buffer)});
+    }
+    for (const lower::Step& step : schedule_.steps) {
+      branch_.steps.push_back({.name = step.name,
+                               .kernel = step.kernel,
+                               .inputs = SlotsOf(step.inputs),
+                               .outputs = SlotsOf(step.outputs),
+                               .attributes = step.attributes});
+    }
+    for (const lower::Stream& output : schedule_.outputs) {
+      branch_.outputs.push_back({output.name, SlotOf(output.buffer)});
+    }
+    return std::move(branch_);
+  }
+
+ private:
+  SlotIndex SlotOf(BufferId id) {
+    if (id == lower::kNoBuffer) return program::kNoSlot;
+    SlotIndex& slot = slots_[id];
+    if (slot != program::kNoSlot) return slot;
+    const bool constant = schedule_.buffers[schedule_.Storage(id)].constant.has_value();
+    slot = static_cast<SlotIndex>(branch_.slots.size());
+    branch_.slots.push_back(
+        {.type = schedule_.buffers[id].type,
+         .space = constant ? program::Space::kWeights : program::Space::kArena,
+         .offset = constant ? weight_offsets_[id] : arena_.offsets[id]});
+    return slot;
+  }
+
+  std::vector<SlotIndex> SlotsOf(const std::vector<BufferId>& ids) {
+    std::vector<SlotIndex> result;
+    result.reserve(ids.size());
+    for (BufferId id : ids) result.push_back(SlotOf(id));
+    return result;
+  }
+
+  const Schedule& schedule_;
+  const host::ArenaPlan& arena_;
+  const std::vector<std::uint64_t>& weight_offsets_;
+  std::vector<SlotIndex> slots_;
+  Branch branch_;
+};
+
+}  // namespace
+
+program::Program BuildProgram(std::span<const Schedule> schedules,
+                              std::span<const host::ArenaPlan> arenas,
+                              const host::WeightsPlan& weights, const ipu::Target& target,
+                              const ipu::TilePartition& partition, std::uint32_t batches_per_step) {
+  program::Program program{.branches = {},
+                           .batches_per_step = batches_per_step,
+                           .ipu_version = target.ipu_version,
+                           .tiles = target.tiles,
+                           .io_tiles = partition.io_tiles};
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    program.branches.push_back(
+        BranchBuilder(schedules[i], arenas[i], weights.offsets[i]).Build());
+  }
+  return program;
+}
+
+}  // namespace poprt::emit

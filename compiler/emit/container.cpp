@@ -1,0 +1,159 @@
+#include "compiler/emit/container.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/program/anchor_type.hpp"
+#include "runtime/program/executable_payload.hpp"
+#include "runtime/program/package.hpp"
+
+namespace poprt::emit {
+namespace {
+
+using program::Branch;
+using program::Stream;
+
+/// Programs as the original producers number them: load once, main for every step, save on request.
+enum ProgramIndex : std::uint32_t { kLoad = 0, kMain = 1, kSave = 2 };
+
+popef::Anchor MakeAnchor(const std::string& name, popef::DataType type, const Shape& shape,
+                         popef::TensorType direction) {
+  popef::Anchor anchor;
+  anchor.setName(name);
+  anchor.setHandle((direction == popef::TensorType::INPUT ? "h2d_" : "anchor_d2h_") + name);
+  anchor.setTensorInfo(popef::TensorInfo(type, shape));
+  anchor.setPrograms({kMain});
+  anchor.setType(direction);
+  return anchor;
+}
+
+absl::Status AddAnchors(const Branch& branch, const std::vector<Stream>& streams,
+                        popef::TensorType direction, std::vector<popef::Anchor>& anchors) {
+  std::string problems;
+  for (const Stream& stream : streams) {
+    const TensorType& type = branch.slots[stream.slot].type;
+    const auto data_type = program::AnchorDataType(type.element);
+    if (data_type.has_value()) {
+      anchors.push_back(MakeAnchor(stream.name, *data_type, type.shape, direction));
+    } else {
+      absl::StrAppend(&problems, problems.empty() ? "" : "\n", "'", stream.name, "' is ",
+                      ToString(type), ", which no input or output can be: add a Cast");
+    }
+  }
+  return problems.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problems);
+}
+
+absl::StatusOr<std::vector<popef::Anchor>> MakeAnchors(const Container& container) {
+  std::vector<popef::Anchor> anchors;
+  if (container.fused) {
+    anchors.push_back(
+        MakeAnchor(kIndexInput, popef::DataType::U32, {1}, popef::TensorType::INPUT));
+  }
+  for (const Branch& branch : container.program.branches) {
+    for (const absl::Status& status :
+         {AddAnchors(branch, branch.inputs, popef::TensorType::INPUT, anchors),
+          AddAnchors(branch, branch.outputs, popef::TensorType::OUTPUT, anchors)}) {
+      if (!status.ok()) return status;
+    }
+  }
+  return anchors;
+}
+
+std::uint32_t VersionNumber(const std::string& ipu_version) {
+  return static_cast<std::uint32_t>(std::stoul(ipu_version.substr(std::string("ipu").size())));
+}
+
+popef::Metadata MakeMetadata(const Container& container, const std::string& executable,
+                             std::vector<popef::Anchor> anchors) {
+  popef::Metadata metadata;
+  metadata.setExecutable(executable);
+  metadata.setIpuVersion(VersionNumber(container.program.ipu_version));
+  metadata.setIsInference(true);
+  metadata.setAnchors(anchors);
+  metadata.programFlow().setLoad({kLoad});
+  metadata.programFlow().setMain({kMain});
+  metadata.programFlow().setSave({kSave});
+  metadata.setProgramsMap(
+      {{kLoad, "load_program"}, {kMain, "main_program"}, {kSave, "save_program"}});
+  metadata.setDeviceIterations(container.program.batches_per_step);
+  metadata.setEngineOptions(container.engine_options);
+  metadata.engineOptions().emplace_back(program::kPackageHashOption, program::PackageHash());
+  metadata.setDeviceOptions(container.device_options);
+  return metadata;
+}
+
+std::string FusionDescription(const program::Program& program) {
+  nlohmann::ordered_json graphs = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < program.branches.size(); ++i) {
+    const Branch& branch = program.branches[i];
+    nlohmann::ordered_json graph{{"index", i}, {"name", branch.name}};
+    for (const auto& [key, streams] :
+         {std::pair{"inputs", &branch.inputs}, std::pair{"outputs", &branch.outputs}}) {
+      graph[key] = nlohmann::ordered_json::array();
+      for (const Stream& stream : *streams) graph[key].push_back(stream.name);
+    }
+    graphs.push_back(std::move(graph));
+  }
+  return nlohmann::ordered_json{{"version", 1}, {"graphs", graphs}}.dump(2) + "\n";
+}
+
+/// Hash of program and weights: equal models have executables of equal name.
+std::string ExecutableName(const std::string& head, const host::WeightsPlan& weights) {
+  std::uint64_t hash = XXH3_64bits(head.data(), head.size());
+  for (const auto& [offset, piece] : weights.pieces) {
+    hash = XXH3_64bits_withSeed(piece.data(), piece.bytes(), hash);
+  }
+  return absl::StrFormat("%016x", hash);
+}
+
+void WritePayload(const std::string& head, const host::WeightsPlan& weights,
+                  popef::BlobWriter& blob) {
+  static constexpr std::array<char, program::kSlotAlignment> zeros{};
+  blob.write(head.data(), head.size());
+  std::uint64_t written = 0;
+  for (const auto& [offset, piece] : weights.pieces) {
+    blob.write(zeros.data(), offset - written);
+    blob.write(piece.data(), piece.bytes());
+    written = offset + piece.bytes();
+  }
+  blob.write(zeros.data(), weights.bytes - written);
+  blob.close();
+}
+
+void WriteOpaque(const std::string& name, const std::string& content,
+                 const std::string& executable, popef::Writer& writer) {
+  const auto blob = writer.createOpaqueBlob(name, executable);
+  blob->write(content.data(), content.size());
+  blob->close();
+}
+
+}  // namespace
+
+absl::Status WriteContainer(const Container& container, popef::Writer& writer) {
+  absl::StatusOr<std::vector<popef::Anchor>> anchors = MakeAnchors(container);
+  if (!anchors.ok()) return anchors.status();
+  try {
+    const host::WeightsPlan& weights = *container.weights;
+    const std::string head = program::SerializeHead(container.program, weights.bytes);
+    const std::string name = ExecutableName(head, weights);
+    writer.write(MakeMetadata(container, name, *std::move(anchors)));
+    WritePayload(head, weights, *writer.createExecutable(name, /*compress=*/false));
+    if (container.fused) {
+      WriteOpaque(kFusionBlob, FusionDescription(container.program), name, writer);
+    }
+    for (const auto& [key, content] : container.opaque_blobs) {
+      WriteOpaque(key, content, name, writer);
+    }
+  } catch (const std::exception& error) {
+    return absl::InternalError(absl::StrCat("cannot write the container: ", error.what()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::emit

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "compiler/host/weights.hpp"
+#include "popef/Types.hpp"
+#include "popef/Writer.hpp"
+#include "runtime/program/program.hpp"
+
+namespace poprt::emit {
+
+/// Name of the input that selects the graph of a fused container: uint32[1].
+inline constexpr const char* kIndexInput = "index";
+/// Name of the opaque blob that describes the graphs of a fused container: JSON, see docs/popef.md.
+inline constexpr const char* kFusionBlob = "poprt.fusion";
+
+/// Everything a container holds.
+struct Container {
+  program::Program program;
+  const host::WeightsPlan* weights = nullptr;  ///< not owned
+  bool fused = false;
+  std::vector<popef::Option> engine_options;
+  std::vector<popef::Option> device_options;
+  std::map<std::string, std::string> opaque_blobs;
+};
+
+/// Writes metadata, executable and opaque blobs; the caller closes the writer. InvalidArgument when
+/// an input or output has a type that containers cannot hold; Internal for errors of writing, with
+/// their reason.
+absl::Status WriteContainer(const Container& container, popef::Writer& writer);
+
+}  // namespace poprt::emit

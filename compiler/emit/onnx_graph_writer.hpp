@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/emit/onnx_node.hpp"
+#include "compiler/ir/graph.hpp"
+
+namespace onnx {
+class GraphProto;
+class ValueInfoProto;
+}  // namespace onnx
+
+namespace poprt::emit {
+
+/// Name, element type and shape of an input or output.
+void WriteValueInfo(const std::string& name, const TensorType& type, onnx::ValueInfoProto* info);
+
+/// Writes the nodes and constants of one ir::Graph into a scope of an ONNX model.
+class OnnxGraphWriter {
+ public:
+  /// The graph's inputs keep their names, which the caller has taken, as it has `output_names`:
+  /// what the outputs are called in this scope.
+  OnnxGraphWriter(const ir::Graph& graph, std::vector<std::string> output_names, OnnxNames& names,
+                  OnnxConstants& constants)
+      : graph_(graph),
+        output_names_(std::move(output_names)),
+        names_(names),
+        constants_(constants) {}
+
+  /// Constants are shared with equal ones of the model if `share_constants`, otherwise written
+  /// under their own names. Adds a line to `problems` for every node that cannot be written.
+  void Write(OnnxNodeWriter& writer, bool share_constants, std::vector<std::string>& problems);
+
+ private:
+  void NameValues(bool share_constants);
+  std::vector<OnnxValue> Values(const std::vector<ir::ValueId>& ids) const;
+
+  const ir::Graph& graph_;
+  std::vector<std::string> output_names_;
+  OnnxNames& names_;
+  OnnxConstants& constants_;
+  std::vector<std::string> value_names_;
+  /// Outputs that are no result of a node under that name and need an Identity.
+  std::vector<std::size_t> copies_;
+};
+
+}  // namespace poprt::emit

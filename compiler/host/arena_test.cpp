@@ -1,0 +1,92 @@
+#include "compiler/host/arena.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace poprt::host {
+namespace {
+
+using lower::Buffer;
+using lower::BufferId;
+using lower::Schedule;
+
+Buffer Activation(std::int64_t bytes) {
+  return {.type = {ElementType::kUint8, {bytes}}, .constant = {}, .view_of = {}};
+}
+
+lower::Step Call(std::vector<BufferId> inputs, std::vector<BufferId> outputs) {
+  return {.name = "n", .kernel = "k", .inputs = std::move(inputs), .outputs = std::move(outputs),
+          .attributes = {}};
+}
+
+TEST(ArenaTest, ChainNeedsTwoBuffers) {
+  Schedule schedule{.name = "chain",
+                    .buffers = {Activation(64), Activation(64), Activation(64), Activation(64)},
+                    .inputs = {{"x", 0}},
+                    .outputs = {{"y", 3}},
+                    .steps = {Call({0}, {1}), Call({1}, {2}), Call({2}, {3})}};
+  EXPECT_EQ(PlanArena(schedule).bytes, 128U);
+}
+
+TEST(ArenaTest, ViewKeepsItsStorageAlive) {
+  Schedule schedule{.name = "view",
+                    .buffers = {Activation(64), Activation(64), Activation(64), Activation(64)},
+                    .inputs = {{"x", 0}},
+                    .outputs = {{"y", 3}},
+                    .steps = {Call({0}, {2}), Call({1, 2}, {3})}};
+  schedule.buffers[1].view_of = 0;
+  const ArenaPlan plan = PlanArena(schedule);
+  EXPECT_EQ(plan.bytes, 192U);
+  EXPECT_EQ(plan.offsets[1], plan.offsets[0]);
+}
+
+TEST(ArenaTest, ConstantsTakeNoArena) {
+  Schedule schedule{.name = "constant",
+                    .buffers = {Activation(64), Activation(64), Activation(64)},
+                    .inputs = {{"x", 0}},
+                    .outputs = {{"y", 2}},
+                    .steps = {Call({0, 1}, {2})}};
+  schedule.buffers[1].constant = Tensor(schedule.buffers[1].type);
+  EXPECT_EQ(PlanArena(schedule).bytes, 128U);
+}
+
+/// Random chains with skips: no two buffers alive at one step may overlap.
+TEST(ArenaTest, LiveBuffersNeverOverlap) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const auto draw = [&](int low, int high) {
+      return std::uniform_int_distribution<int>(low, high)(random);
+    };
+    Schedule schedule{.name = "random", .buffers = {}, .inputs = {{"x", 0}}, .outputs = {},
+                      .steps = {}};
+    schedule.buffers.push_back(Activation(draw(1, 1000)));
+    for (int i = 1; i < 40; ++i) {
+      schedule.buffers.push_back(Activation(draw(0, 1000)));
+      schedule.steps.push_back(
+          Call({static_cast<BufferId>(draw(0, i - 1)), static_cast<BufferId>(draw(0, i - 1))},
+               {static_cast<BufferId>(i)}));
+    }
+    schedule.outputs = {{"y", 39}};
+    const ArenaPlan plan = PlanArena(schedule);
+    std::vector<std::int64_t> last(40, -1);
+    for (std::size_t s = 0; s < schedule.steps.size(); ++s) {
+      for (BufferId id : schedule.steps[s].inputs) last[id] = static_cast<std::int64_t>(s);
+    }
+    for (std::size_t a = 0; a < 40; ++a) {
+      EXPECT_LE(plan.offsets[a] + schedule.buffers[a].type.bytes(), plan.bytes);
+      for (std::size_t b = a + 1; b < 40; ++b) {
+        // Buffer b is written by step b - 1; a must be out of use before that to share memory.
+        if (last[a] < static_cast<std::int64_t>(b) - 1) continue;
+        const bool disjoint =
+            plan.offsets[a] + schedule.buffers[a].type.bytes() <= plan.offsets[b] ||
+            plan.offsets[b] + schedule.buffers[b].type.bytes() <= plan.offsets[a];
+        EXPECT_TRUE(disjoint) << a << " and " << b;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poprt::host

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/graph.hpp"
+#include "compiler/lower/schedule.hpp"
+
+namespace poprt::lower {
+
+/// Turns nodes into kernel calls, in their order. Operators that only rename memory (Reshape,
+/// Squeeze, ...) become views. Every kernel is bound once to see that it takes its operands: what
+/// cannot run is known now, not at load.
+///
+/// InvalidArgument lists every node no kernel takes, with its operand types and the reason.
+absl::StatusOr<Schedule> Lower(const ir::Graph& graph);
+
+}  // namespace poprt::lower

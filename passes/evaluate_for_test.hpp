@@ -1,0 +1,160 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/graph.hpp"
+#include "passes/constant_values.hpp"
+#include "passes/fused_operator.hpp"
+#include "runtime/kernels/kernel.hpp"
+
+/// A tiny interpreter: generic kernels, node by node. Fused operators are taken apart.
+namespace poprt::passes {
+
+class Evaluator {
+ public:
+  /// The outputs of the graph for these inputs.
+  static std::vector<Tensor> Run(const ir::Graph& graph, const std::vector<Tensor>& inputs) {
+    Evaluator evaluator(graph);
+    for (std::size_t i = 0; i < inputs.size(); ++i) evaluator.values_[graph.inputs[i]] = inputs[i];
+    for (const ir::Node& node : graph.nodes) evaluator.Step(node);
+    std::vector<Tensor> outputs;
+    for (ir::ValueId id : graph.outputs) outputs.push_back(evaluator.Get(id));
+    return outputs;
+  }
+
+ private:
+  explicit Evaluator(const ir::Graph& graph) : graph_(graph) {}
+
+  Tensor Get(ir::ValueId id) const {
+    if (id == ir::kAbsent) return {};
+    const Tensor* constant = graph_.ConstantOf(id);
+    return constant != nullptr ? *constant : values_.at(id);
+  }
+
+  static Tensor One(std::string_view op, const std::vector<Tensor>& inputs, const TensorType& type,
+                    const Attributes& attributes = {}) {
+    return kernels::RunOnce(op, inputs, {type}, attributes).front();
+  }
+
+  void Step(const ir::Node& node) {
+    std::vector<Tensor> inputs;
+    for (ir::ValueId id : node.inputs) inputs.push_back(Get(id));
+    const TensorType& type = graph_.type(node.outputs[0]);
+    if (node.op == "BatchMatMul") {
+      values_[node.outputs[0]] = BatchMatMul(node, inputs, type);
+    } else if (node.op == "FusedMatMul" || node.op == "FusedConv") {
+      values_[node.outputs[0]] = Fused(node, inputs, type);
+    } else {
+      std::vector<TensorType> types;
+      for (ir::ValueId id : node.outputs) {
+        types.push_back(id == ir::kAbsent ? TensorType{} : graph_.type(id));
+      }
+      const std::vector<Tensor> results = kernels::RunOnce(node.op, inputs, types, node.attributes);
+      for (std::size_t i = 0; i < results.size(); ++i) values_[node.outputs[i]] = results[i];
+    }
+  }
+
+  static Tensor Transposed(const Tensor& tensor) {
+    Shape shape = tensor.shape();
+    Ints perm;
+    for (std::size_t i = 0; i < shape.size(); ++i) perm.push_back(static_cast<std::int64_t>(i));
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    std::swap(perm[shape.size() - 1], perm[shape.size() - 2]);
+    return One("Transpose", {tensor}, {tensor.element(), shape}, {{"perm", perm}});
+  }
+
+  static Tensor MatMul(const ir::Node& node, const std::vector<Tensor>& inputs,
+                       const TensorType& type) {
+    const bool trans_b = node.attributes.get_int("trans_b", 0) != 0;
+    return One("MatMul", {inputs[0], trans_b ? Transposed(inputs[1]) : inputs[1]}, type);
+  }
+
+  static Tensor BatchMatMul(const ir::Node& node, const std::vector<Tensor>& inputs,
+                            const TensorType& type) {
+    const auto scale = static_cast<double>(node.attributes.get_float("scale", 1));
+    const Tensor factor = FromDoubles({type.element, {}}, std::vector<double>{scale});
+    return One("Mul", {MatMul(node, inputs, type), factor}, type);
+  }
+
+  static Tensor Fused(const ir::Node& node, const std::vector<Tensor>& inputs,
+                      const TensorType& type) {
+    Tensor result;
+    const auto given = [&](std::size_t i) { return HasInput(node, i); };
+    if (node.op == "FusedConv") {
+      Attributes attributes = node.attributes;
+      for (const char* name : {"activation", "min", "max", "alpha"}) attributes.erase(name);
+      std::vector<Tensor> operands = {inputs[0], inputs[1]};
+      if (given(kBiasInput)) operands.push_back(inputs[kBiasInput]);
+      result = One("Conv", operands, type, attributes);
+    } else {
+      result = MatMul(node, inputs, type);
+      if (given(kBiasInput)) result = One("Add", {result, inputs[kBiasInput]}, type);
+    }
+    if (given(kResidualInput)) result = One("Add", {result, inputs[kResidualInput]}, type);
+    return Activate(node.attributes, result);
+  }
+
+  static Tensor Activate(const Attributes& attributes, const Tensor& x) {
+    const std::string activation = attributes.get_string("activation", "");
+    const TensorType& type = x.type();
+    if (activation.empty()) return x;
+    if (activation == "relu") return One("Relu", {x}, type);
+    if (activation == "sigmoid") return One("Sigmoid", {x}, type);
+    if (activation == "tanh") return One("Tanh", {x}, type);
+    if (activation == "hardswish") return One("HardSwish", {x}, type);
+    if (activation == "silu") return One("Mul", {x, One("Sigmoid", {x}, type)}, type);
+    if (activation == "gelu_erf") return One("Gelu", {x}, type, {{"approximate", "none"}});
+    if (activation == "gelu_tanh") return One("Gelu", {x}, type, {{"approximate", "tanh"}});
+    if (activation == "leaky_relu") {
+      return One("LeakyRelu", {x}, type, {{"alpha", attributes.get_float("alpha", 0)}});
+    }
+    const auto bound = [&](const char* name) {
+      const auto value = static_cast<double>(attributes.get_float(name, 0));
+      return FromDoubles({type.element, {}}, std::vector<double>{value});
+    };
+    return One("Clip", {x, bound("min"), bound("max")}, type);
+  }
+
+  const ir::Graph& graph_;
+  std::map<ir::ValueId, Tensor> values_;
+};
+
+/// Values in [-2, 2], the same for every call with equal arguments.
+inline std::vector<Tensor> RandomInputs(const ir::Graph& graph) {
+  std::minstd_rand random(1);
+  std::vector<Tensor> inputs;
+  for (ir::ValueId id : graph.inputs) {
+    std::vector<double> values(static_cast<std::size_t>(ElementCount(graph.type(id).shape)));
+    for (double& value : values) value = static_cast<double>(random() % 4001) / 1000 - 2;
+    inputs.push_back(FromDoubles(graph.type(id), values));
+  }
+  return inputs;
+}
+
+/// The largest difference between the outputs of two graphs with the same inputs, relative to
+/// values beyond 1.
+inline double LargestDifference(const ir::Graph& a, const ir::Graph& b) {
+  const std::vector<Tensor> inputs = RandomInputs(a);
+  const std::vector<Tensor> left = Evaluator::Run(a, inputs);
+  const std::vector<Tensor> right = Evaluator::Run(b, inputs);
+  double largest = left.size() == right.size() ? 0 : 1e30;
+  for (std::size_t i = 0; i < left.size() && i < right.size(); ++i) {
+    const std::vector<double> x = ToDoubles(left[i]);
+    const std::vector<double> y = ToDoubles(right[i]);
+    if (x.size() != y.size()) return 1e30;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const double difference = std::abs(x[k] - y[k]) / std::max(1.0, std::abs(x[k]));
+      // Written so that NaN counts as different.
+      if (!(difference <= largest)) largest = difference;
+    }
+  }
+  return largest;
+}
+
+}  // namespace poprt::passes

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "passes/pass.hpp"
+
+namespace poprt::passes {
+
+/// before: Relu(FusedConv(x, w, b))      after: FusedConv(x, w, b) activation="relu"
+///
+/// "relu", "clip" (min, max), "gelu_erf", "gelu_tanh", "sigmoid", "tanh", "silu" (x * Sigmoid(x)),
+/// "hardswish", "leaky_relu" (alpha). Nothing else may use the value before the activation.
+absl::Status FuseActivationIntoFused(ir::Graph& graph, const PassContext& context);
+
+}  // namespace poprt::passes

@@ -1,0 +1,51 @@
+#include "passes/lower_to_batched_matmul.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "passes/fused_operator.hpp"
+#include "passes/permutation.hpp"
+#include "passes/rewrite.hpp"
+
+namespace poprt::passes {
+namespace {
+
+using ir::Node;
+using ir::ValueId;
+
+/// What to multiply with instead of b when the last two axes are exchanged by the product itself;
+/// b when that gains nothing.
+ValueId Untransposed(Rewriter& rewriter, ValueId b) {
+  const Node* transpose = rewriter.Producer(b, "Transpose");
+  if (transpose == nullptr) return b;
+  Ints rest = PermutationOf(rewriter.graph(), *transpose);
+  std::swap(rest[rest.size() - 1], rest[rest.size() - 2]);
+  if (std::ranges::is_sorted(rest)) return transpose->inputs[0];
+  const bool becomes_contiguous = rest.back() == static_cast<std::int64_t>(rest.size()) - 1;
+  if (!becomes_contiguous || !rewriter.UsedOnlyBy(1, b)) return b;
+  TensorType type = rewriter.graph().type(b);
+  std::swap(type.shape[type.shape.size() - 1], type.shape[type.shape.size() - 2]);
+  return rewriter.Insert(rewriter.graph().MakeNode("Transpose", {transpose->inputs[0]}, type,
+                                                   {{"perm", rest}}, transpose->name));
+}
+
+}  // namespace
+
+absl::Status LowerToBatchedMatmul(ir::Graph& graph, const PassContext&) {
+  Rewrite(graph, [](Rewriter& rewriter, Node& node) {
+    const ir::Graph& g = rewriter.graph();
+    if (node.op != "MatMul" || !IsBackendType(g.type(node.outputs[0]).element)) return false;
+    const std::size_t rank = g.type(node.inputs[1]).shape.size();
+    if (g.type(node.inputs[0]).shape.size() < 2 || rank < 2) return false;
+    if (rank == 2 && g.ConstantOf(node.inputs[1]) != nullptr) return false;
+    const ValueId b = Untransposed(rewriter, node.inputs[1]);
+    const bool transposed = b != node.inputs[1];
+    node.op = "BatchMatMul";
+    node.inputs[1] = b;
+    node.attributes = {{"scale", 1.0F}, {"trans_b", std::int64_t{transposed ? 1 : 0}}};
+    return true;
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::passes

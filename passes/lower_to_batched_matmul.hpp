@@ -1,0 +1,15 @@
+#pragma once
+
+#include "passes/pass.hpp"
+
+namespace poprt::passes {
+
+/// before: MatMul(a, Transpose(b) perm=[0, 1, 3, 2])      after: BatchMatMul(a, b), trans_b=1
+///
+/// float32 and float16 only, both operands of rank 2 or more; constant matrices are left to
+/// lower_to_fused. A Transpose of b that is not contiguous in its last axis loses the exchange of
+/// the last two axes to trans_b: it goes when nothing is left of it, and stays as it is when
+/// something else uses it.
+absl::Status LowerToBatchedMatmul(ir::Graph& graph, const PassContext& context);
+
+}  // namespace poprt::passes

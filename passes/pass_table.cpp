@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <array>
+
+#include "passes/add_checkpoints.hpp"
+#include "passes/constant_folding.hpp"
+#include "passes/double_to_float.hpp"
+#include "passes/eliminate_deadend.hpp"
+#include "passes/eliminate_duplicate_initializer.hpp"
+#include "passes/eliminate_duplicate_nodes.hpp"
+#include "passes/eliminate_identity.hpp"
+#include "passes/eliminate_nop_arithmetic.hpp"
+#include "passes/eliminate_nop_cast.hpp"
+#include "passes/eliminate_nop_expand.hpp"
+#include "passes/eliminate_nop_flatten.hpp"
+#include "passes/eliminate_nop_pad.hpp"
+#include "passes/eliminate_nop_reshape.hpp"
+#include "passes/eliminate_nop_transpose.hpp"
+#include "passes/eliminate_unused_initializer.hpp"
+#include "passes/erf_gelu_pattern.hpp"
+#include "passes/final_check.hpp"
+#include "passes/float_to_half.hpp"
+#include "passes/fuse_activation_into_fused.hpp"
+#include "passes/fuse_bias_into_fused.hpp"
+#include "passes/fuse_bn_into_conv.hpp"
+#include "passes/fuse_bn_into_gemm.hpp"
+#include "passes/fuse_consecutive_cast.hpp"
+#include "passes/fuse_consecutive_reshape.hpp"
+#include "passes/fuse_consecutive_squeeze.hpp"
+#include "passes/fuse_consecutive_transpose.hpp"
+#include "passes/fuse_consecutive_unsqueeze.hpp"
+#include "passes/fuse_mul_into_matmul.hpp"
+#include "passes/fuse_residual_into_fused.hpp"
+#include "passes/fuse_scale_into_batched_matmul.hpp"
+#include "passes/gelu_pattern.hpp"
+#include "passes/int64_to_int32.hpp"
+#include "passes/layer_norm_pattern.hpp"
+#include "passes/lower_to_batched_matmul.hpp"
+#include "passes/lower_to_fused.hpp"
+#include "passes/pass.hpp"
+#include "passes/remove_outputs.hpp"
+#include "passes/replace_bn_with_mul_add.hpp"
+#include "passes/replace_div_with_mul.hpp"
+#include "passes/replace_pow.hpp"
+
+namespace poprt::passes {
+namespace {
+
+/// Ordered by name.
+constexpr auto kPasses = std::to_array<PassDef>({
+    {"add_checkpoints", "Makes the values that --checkpoints names outputs of the graph.",
+     Stage::kConversion, AddCheckpoints},
+    {"constant_folding", "Computes what depends on constants and shapes only.", Stage::kConversion,
+     ConstantFolding},
+    {"double_to_float", "Turns float64 into float32 everywhere, inputs and outputs included.",
+     Stage::kConversion, DoubleToFloat},
+    {"eliminate_deadend", "Removes nodes whose results nobody uses.", Stage::kConversion,
+     EliminateDeadend},
+    {"eliminate_duplicate_initializer",
+     "Keeps one of several constants of the same type and content.", Stage::kConversion,
+     EliminateDuplicateInitializer},
+    {"eliminate_duplicate_nodes", "Computes the same operator on the same inputs once.",
+     Stage::kConversion, EliminateDuplicateNodes},
+    {"eliminate_identity", "Removes Identity, and Dropout, which does nothing at inference.",
+     Stage::kConversion, EliminateIdentity},
+    {"eliminate_nop_arithmetic", "Removes x + 0, x - 0, x * 1, x / 1 and x ^ 1.",
+     Stage::kConversion, EliminateNopArithmetic},
+    {"eliminate_nop_cast", "Removes Cast to the type that its input has.", Stage::kConversion,
+     EliminateNopCast},
+    {"eliminate_nop_expand", "Removes Expand that does not change the shape.", Stage::kConversion,
+     EliminateNopExpand},
+    {"eliminate_nop_flatten", "Removes Flatten that does not change the shape.", Stage::kConversion,
+     EliminateNopFlatten},
+    {"eliminate_nop_pad", "Removes Pad by nothing.", Stage::kConversion, EliminateNopPad},
+    {"eliminate_nop_reshape",
+     "Removes Reshape, Squeeze and Unsqueeze that do not change the shape.", Stage::kConversion,
+     EliminateNopReshape},
+    {"eliminate_nop_transpose", "Removes Transpose that does not reorder anything.",
+     Stage::kConversion, EliminateNopTranspose},
+    {"eliminate_unused_initializer", "Removes constants that nobody reads.", Stage::kConversion,
+     EliminateUnusedInitializer},
+    {"erf_gelu_pattern", "Finds GELU written with Erf.", Stage::kLowering, ErfGeluPattern},
+    {"final_check", "Checks that every node fits its operator's rule.", Stage::kConversion,
+     FinalCheck},
+    {"float_to_half", "Turns float32 into float16 everywhere, inputs and outputs included.",
+     Stage::kConversion, FloatToHalf},
+    {"fuse_activation_into_fused", "Applies an activation inside the fused operator before it.",
+     Stage::kLowering, FuseActivationIntoFused},
+    {"fuse_bias_into_fused", "Adds a constant vector inside the fused operator before it.",
+     Stage::kLowering, FuseBiasIntoFused},
+    {"fuse_bn_into_conv", "Multiplies BatchNormalization into the weights of the Conv before it.",
+     Stage::kConversion, FuseBnIntoConv},
+    {"fuse_bn_into_gemm", "Multiplies BatchNormalization into the weights of the Gemm before it.",
+     Stage::kConversion, FuseBnIntoGemm},
+    {"fuse_consecutive_cast", "Makes two Casts in a row one where the first loses nothing.",
+     Stage::kConversion, FuseConsecutiveCast},
+    {"fuse_consecutive_reshape", "Makes Reshape of something reshaped one Reshape.",
+     Stage::kConversion, FuseConsecutiveReshape},
+    {"fuse_consecutive_squeeze", "Makes two Squeezes in a row one.", Stage::kConversion,
+     FuseConsecutiveSqueeze},
+    {"fuse_consecutive_transpose", "Makes two Transposes in a row one.", Stage::kConversion,
+     FuseConsecutiveTranspose},
+    {"fuse_consecutive_unsqueeze", "Makes two Unsqueezes in a row one.", Stage::kConversion,
+     FuseConsecutiveUnsqueeze},
+    {"fuse_mul_into_matmul", "Multiplies a constant factor into the constant weights of a MatMul.",
+     Stage::kConversion, FuseMulIntoMatmul},
+    {"fuse_residual_into_fused",
+     "Adds a tensor of equal shape inside the fused operator before it.", Stage::kLowering,
+     FuseResidualIntoFused},
+    {"fuse_scale_into_batched_matmul", "Multiplies a scalar factor into BatchMatMul.",
+     Stage::kLowering, FuseScaleIntoBatchedMatmul},
+    {"gelu_pattern", "Finds GELU written with Tanh.", Stage::kLowering, GeluPattern},
+    {"int64_to_int32", "Turns int64 into int32 everywhere, inputs and outputs included.",
+     Stage::kConversion, Int64ToInt32},
+    {"layer_norm_pattern", "Finds layer normalisation written as single operators.",
+     Stage::kLowering, LayerNormPattern},
+    {"lower_to_batched_matmul",
+     "Makes the MatMuls that have no constant weights operators of the backend.", Stage::kLowering,
+     LowerToBatchedMatmul},
+    {"lower_to_fused",
+     "Makes MatMul, Gemm and Conv with constant weights operators of the backend.",
+     Stage::kLowering, LowerToFused},
+    {"remove_outputs", "Drops the outputs that --remove_outputs names and what only they need.",
+     Stage::kConversion, RemoveOutputs},
+    {"replace_bn_with_mul_add",
+     "Writes BatchNormalization with constant statistics as Mul and Add.", Stage::kConversion,
+     ReplaceBnWithMulAdd},
+    {"replace_div_with_mul", "Writes division by constant powers of two as multiplication.",
+     Stage::kConversion, ReplaceDivWithMul},
+    {"replace_pow", "Writes the square as a product.", Stage::kConversion, ReplacePow},
+});
+
+}  // namespace
+
+std::span<const PassDef> AllPasses() { return kPasses; }
+
+const PassDef* FindPass(std::string_view name) {
+  const auto* row = std::ranges::lower_bound(kPasses, name, {}, &PassDef::name);
+  return row != kPasses.end() && row->name == name ? row : nullptr;
+}
+
+}  // namespace poprt::passes

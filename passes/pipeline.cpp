@@ -1,0 +1,117 @@
+#include <string>
+#include <vector>
+
+#include "passes/pass.hpp"
+#include "passes/unknown_names.hpp"
+
+namespace poprt::passes {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+/// What every conversion starts with: what the user asked for, then what is known already.
+const Names kPrepare = {
+    "remove_outputs",     // what nobody wants need not be converted
+    "add_checkpoints",    // while values still have the model's names
+    "constant_folding",   // at the precision of the model
+    "double_to_float",    //
+    "int64_to_int32",     //
+    "eliminate_deadend",  //
+};
+
+/// Clean-up and fusion on single operators, in float32 so that products of constants round once.
+const Names kSimplify = {
+    "eliminate_identity",
+    "eliminate_nop_cast",
+    "eliminate_nop_expand",
+    "eliminate_nop_pad",
+    "fuse_consecutive_cast",
+    "fuse_consecutive_squeeze",
+    "fuse_consecutive_unsqueeze",
+    "fuse_consecutive_reshape",
+    "fuse_consecutive_transpose",
+    "eliminate_nop_flatten",
+    "eliminate_nop_reshape",
+    "eliminate_nop_transpose",
+    "replace_pow",
+    "replace_div_with_mul",
+    "eliminate_nop_arithmetic",
+    "fuse_bn_into_conv",
+    "fuse_bn_into_gemm",
+    "replace_bn_with_mul_add",
+    "fuse_mul_into_matmul",
+};
+
+const Names kToHalf = {
+    "float_to_half",       //
+    "eliminate_nop_cast",  // Casts between float32 and float16 have become Casts to the same type
+};
+
+const Names kFinish = {
+    "constant_folding",  "eliminate_duplicate_initializer", "eliminate_duplicate_nodes",
+    "eliminate_deadend", "eliminate_unused_initializer",    "final_check",
+};
+
+/// From ONNX's operators to those of the host backend.
+const Names kLowering = {
+    "layer_norm_pattern",
+    "erf_gelu_pattern",
+    "gelu_pattern",
+    "lower_to_fused",
+    "fuse_bias_into_fused",
+    "fuse_residual_into_fused",
+    "fuse_activation_into_fused",
+    "lower_to_batched_matmul",
+    "fuse_scale_into_batched_matmul",
+    "eliminate_duplicate_initializer",
+    "eliminate_deadend",
+    "eliminate_unused_initializer",
+};
+
+absl::StatusOr<Names> DefaultPasses(Stage stage, std::string_view precision) {
+  if (precision != "fp32" && precision != "fp16") {
+    return absl::InvalidArgumentError("precision '" + std::string(precision) +
+                                      "' does not exist; use 'fp32' or 'fp16'");
+  }
+  if (stage == Stage::kLowering) return kLowering;
+  Names names;
+  const auto append = [&](const Names& part) {
+    names.insert(names.end(), part.begin(), part.end());
+  };
+  append(kPrepare);
+  append(kSimplify);
+  if (precision == "fp16") append(kToHalf);
+  append(kFinish);
+  return names;
+}
+
+absl::Status CheckNames(const PipelineOptions& options) {
+  std::vector<std::string> known;
+  for (const PassDef& pass : AllPasses()) known.emplace_back(pass.name);
+  UnknownNames unknown(std::move(known));
+  for (const std::string& name : options.extra) unknown.Check(name);
+  for (const std::string& name : options.skip) unknown.Check(name);
+  return unknown.ToStatus("passes that do not exist");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<const PassDef*>> BuildPipeline(Stage stage,
+                                                          const PipelineOptions& options) {
+  const absl::Status known = CheckNames(options);
+  if (!known.ok()) return known;
+  const absl::StatusOr<Names> defaults = DefaultPasses(stage, options.precision);
+  if (!defaults.ok()) return defaults.status();
+
+  std::vector<const PassDef*> pipeline;
+  for (std::string_view name : *defaults) {
+    if (options.skip.count(std::string(name)) == 0) pipeline.push_back(FindPass(name));
+  }
+  for (const std::string& name : options.extra) {
+    const PassDef* pass = FindPass(name);
+    if (pass->stage == stage) pipeline.push_back(pass);
+  }
+  return pipeline;
+}
+
+}  // namespace poprt::passes

@@ -1,0 +1,89 @@
+// Extension module poprt._compiler: the C++ interface of poprt::compiler. poprt/compiler.py is what
+// users see.
+
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "poprt/compiler/compiler.hpp"
+
+namespace py = pybind11;
+
+namespace poprt::compiler {
+namespace {
+
+void BindOptions(py::module_& module) {
+  using Options = CompilerOptions;
+  py::class_<Options> options(module, "CompilerOptions");
+  options.def(py::init<>())
+      .def_readwrite("num_ipus", &Options::numIpus)
+      .def_readwrite("ipu_version", &Options::ipuVersion)
+      .def_readwrite("batches_per_step", &Options::batchesPerStep)
+      .def_readwrite("partials_type", &Options::partialsType)
+      .def_readwrite("available_memory_proportion", &Options::availableMemoryProportion)
+      .def_readwrite("num_io_tiles", &Options::numIoTiles)
+      .def_readwrite("enable_model_fusion", &Options::enableModelFusion)
+      .def_readwrite("enable_prefetch_datastreams", &Options::enablePrefetchDatastreams)
+      .def_readwrite("stream_buffering_depth", &Options::streamBufferingDepth)
+      .def_readwrite("serialize_ir", &Options::serializeIr)
+      .def_readwrite("serialized_ir_dest", &Options::serializedIrDest)
+      .def_readwrite("enable_gather_simplifier", &Options::enableGatherSimplifier)
+      .def_readwrite("engine_options", &Options::engineOptions)
+      .def_readwrite("show_compilation_progress_bar", &Options::showCompilationProgressBar)
+      .def_readwrite("compilation_progress_logger", &Options::compilationProgressLogger)
+      .def_readwrite("custom_patterns", &Options::customPatterns)
+      .def_readwrite("custom_transform_applier_settings", &Options::customTransformApplierSettings)
+      .def_readwrite("opaque_blobs", &Options::opaqueBlobs)
+      .def_readwrite("use_128bit_conv_unit_load", &Options::use128bitConvUnitLoad)
+      .def_readwrite("enable_multi_stage_reduce", &Options::enableMultiStageReduce)
+      .def_readwrite("enable_fast_reduce", &Options::enableFastReduce)
+      .def_readwrite("enable_outlining", &Options::enableOutlining)
+      .def_readwrite("outline_threshold", &Options::outlineThreshold)
+      .def_readwrite("group_host_sync", &Options::groupHostSync)
+      .def_readwrite("rearrange_streams_on_host", &Options::rearrangeStreamsOnHost)
+      .def_readwrite("rearrange_anchors_on_host", &Options::rearrangeAnchorsOnHost)
+      .def_readwrite("enable_non_stable_softmax", &Options::enableNonStableSoftmax)
+      .def_readwrite("enable_pipelining", &Options::enablePipelining)
+      .def_readwrite("enable_engine_caching", &Options::enableEngineCaching)
+      .def_readwrite("cache_path", &Options::cachePath)
+      .def_readwrite("constant_weights", &Options::constantWeights)
+      .def_readwrite("subgraph_copying_strategy", &Options::subgraphCopyingStrategy)
+      .def_readwrite("virtual_graph_mode", &Options::virtualGraphMode)
+      .def_readwrite("virtual_graph_split_ratios", &Options::virtualGraphSplitRatios)
+      .def_readwrite("time_limit_scheduler", &Options::timeLimitScheduler)
+      .def_readwrite("swap_limit_scheduler", &Options::swapLimitScheduler)
+      .def_readwrite("transitive_closure_optimization_threshold",
+                     &Options::transitiveClosureOptimizationThreshold)
+      .def_static(
+          "from_dict",
+          [type = py::type::of<Options>()](const py::dict& values) {
+            py::object result = type();
+            for (const auto& [name, value] : values) {
+              if (!py::hasattr(result, name)) {
+                throw py::attribute_error("CompilerOptions has no option '" +
+                                          std::string(py::str(name)) + "'");
+              }
+              py::setattr(result, name, value);
+            }
+            return result;
+          },
+          py::arg("options"));
+}
+
+}  // namespace
+}  // namespace poprt::compiler
+
+PYBIND11_MODULE(_compiler, module) {
+  using poprt::compiler::Compiler;
+  using poprt::compiler::CompilerOptions;
+  py::module_::import("poprt._runtime");  // knows Executable
+  poprt::compiler::BindOptions(module);
+  const py::call_guard<py::gil_scoped_release> release;
+  module.def("compile", &Compiler::compile, release);
+  module.def("compile_and_export",
+             py::overload_cast<const std::string&, const std::vector<std::string>&,
+                               const std::string&, const CompilerOptions&>(
+                 &Compiler::compileAndExport),
+             release);
+  module.def("compile_and_get_summary_report", &Compiler::compileAndGetSummaryReport, release);
+}

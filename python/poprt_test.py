@@ -1,0 +1,383 @@
+"""The Python packages on the demo's two-model container, which the tool in $POPRT compiles.
+
+graph0: O [2] = Reshape(X + Y), float32 [1, 2]; graph1: O [1, 3] = Concat(X [1, 1], [1.5, 2.0]), float16.
+"""
+
+import gc
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+import poprt
+from poprt.compiler import Compiler, CompilerOptions
+from poprt.runtime import DeviceManager, DeviceWaitConfig, Executable, Runner, RuntimeConfig
+
+DEMO = pathlib.Path(__file__).resolve().parent.parent / "tools" / "demo"
+FOLDER = pathlib.Path()
+CONTAINER = pathlib.Path()
+
+
+def setUpModule():
+    global FOLDER, CONTAINER
+    temporary = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(temporary.cleanup)
+    FOLDER = pathlib.Path(temporary.name)
+    CONTAINER = FOLDER / "executable.popef"
+    quiet = {"cwd": FOLDER, "check": True, "stdout": subprocess.DEVNULL}
+    shutil.copy(DEMO / "config.yaml", FOLDER)
+    subprocess.run([sys.executable, DEMO / "make_models.py"], **quiet)
+    subprocess.run(
+        [
+            os.environ["POPRT"],
+            "--config_yaml",
+            "config.yaml",
+            "--disable_compilation_progress_bar",
+        ],
+        **quiet,
+    )
+
+
+def graph0(x=(1, 2), y=(10, 20)):
+    """Inputs and outputs of a request for graph 0."""
+    inputs = {
+        "graph0/X": np.array([x], np.float32),
+        "graph0/Y": np.array([y], np.float32),
+    }
+    return inputs, {"graph0/O": np.zeros(2, np.float32)}
+
+
+def graph1(x=0.5):
+    return {"graph1/X": np.array([[x]], np.float16)}, {"graph1/O": np.zeros((1, 3), np.float16)}
+
+
+class RunnerTest(unittest.TestCase):
+    def setUp(self):
+        self.runner = Runner(CONTAINER)
+
+    def refused(self, error, message, inputs, outputs, config=None):
+        before = {name: np.copy(array) for name, array in outputs.items()}
+        runner = Runner(CONTAINER, config) if config else self.runner
+        with self.assertRaises(error) as caught:
+            runner.execute(inputs, outputs)
+        self.assertEqual(str(caught.exception), message)
+        for name, array in before.items():
+            np.testing.assert_array_equal(outputs[name], array)
+
+    def test_both_graphs_by_the_names_of_tensors(self):
+        inputs, outputs = graph0()
+        self.runner.execute(inputs, outputs)
+        self.assertEqual(outputs["graph0/O"].tolist(), [11, 22])
+        inputs, outputs = graph1()
+        self.runner.execute(inputs, outputs)
+        self.assertEqual(outputs["graph1/O"].tolist(), [[0.5, 1.5, 2.0]])
+
+    def test_both_graphs_by_index(self):
+        for index in (0, np.uint32(0), np.array([0]), np.array([0], np.uint8), np.array(0)):
+            inputs, outputs = graph0((3, 4), (0.5, 0.25))
+            self.runner.execute({**inputs, "index": index}, outputs)
+            self.assertEqual(outputs["graph0/O"].tolist(), [3.5, 4.25])
+        inputs, outputs = graph1(-2)
+        self.runner.execute({**inputs, "index": np.array([1], np.uint32)}, outputs)
+        self.assertEqual(outputs["graph1/O"].tolist(), [[-2, 1.5, 2.0]])
+
+    def test_configuration_and_executable_objects(self):
+        config = RuntimeConfig()
+        self.assertTrue(config.thread_safe)
+        self.assertTrue(config.validate_io_params)
+        self.assertEqual(config.timeout_ns, 10_000_000)
+        for container in (str(CONTAINER), CONTAINER, Executable(str(CONTAINER))):
+            runner = Runner(container, config)
+            inputs, outputs = graph0()
+            runner.execute(inputs, outputs)
+            self.assertEqual(outputs["graph0/O"].tolist(), [11, 22])
+
+    def test_several_batches_in_one_request(self):
+        x = np.arange(6, dtype=np.float32).reshape(3, 2)
+        output = np.zeros(6, np.float32)
+        self.runner.execute({"graph0/X": x, "graph0/Y": 10 * x}, {"graph0/O": output})
+        self.assertEqual(output.tolist(), [0, 11, 22, 33, 44, 55])
+
+    def test_wrong_type(self):
+        inputs, outputs = graph0()
+        inputs["graph0/X"] = inputs["graph0/X"].astype(np.float64)
+        outputs["graph0/O"] = outputs["graph0/O"].astype(np.int32)
+        message = "input 'graph0/X' is float64, the model has float32: use .astype(numpy.float32)"
+        self.refused(TypeError, message, inputs, {"graph0/O": np.zeros(2, np.float32)})
+        with self.assertRaisesRegex(TypeError, "output 'graph0/O' is int32, the model has float32"):
+            self.runner.execute(inputs, outputs)
+
+    def test_arrays_that_cannot_be_used_in_place(self):
+        inputs, outputs = graph0()
+        inputs["graph0/X"] = np.zeros((1, 4), np.float32)[:, ::2]
+        message = "input 'graph0/X' is not C-contiguous: use numpy.ascontiguousarray"
+        self.refused(TypeError, message, inputs, outputs)
+        inputs["graph0/X"] = [[1, 2]]
+        message = "input 'graph0/X' is list, allowed is numpy.ndarray"
+        self.refused(TypeError, message, inputs, outputs)
+        inputs, outputs = graph0()
+        outputs["graph0/O"].flags.writeable = False
+        self.refused(TypeError, "output 'graph0/O' is read-only", inputs, outputs)
+
+    def test_missing_tensors(self):
+        inputs, outputs = graph0()
+        del inputs["graph0/Y"]
+        message = "input 'graph0/Y' of graph 'graph0' is missing"
+        self.refused(RuntimeError, message, inputs, outputs)
+        inputs, outputs = graph0()
+        message = "output 'graph0/O' of graph 'graph0' is missing"
+        self.refused(RuntimeError, message, inputs, {})
+        message = "the request gives neither 'index' nor a tensor of any graph"
+        self.refused(RuntimeError, message, {}, {})
+
+    def test_tensors_of_two_graphs(self):
+        inputs, outputs = graph0()
+        mixed = {**inputs, **graph1()[0], "index": 0}
+        message = (
+            "input 'graph1/X' belongs to graph 1 'graph1', but the request runs graph 0 'graph0'"
+        )
+        self.refused(RuntimeError, message, mixed, outputs)
+        del mixed["index"]
+        with self.assertRaisesRegex(RuntimeError, "belongs to graph [01] 'graph[01]', but the"):
+            self.runner.execute(mixed, outputs)
+        inputs, outputs = graph0()
+        message = (
+            "input 'graph0/X' belongs to graph 0 'graph0', but the request runs graph 1 'graph1'"
+        )
+        with self.assertRaises(RuntimeError) as caught:
+            self.runner.execute({**inputs, "index": 1}, outputs)
+        self.assertIn(message, str(caught.exception).splitlines())
+
+    def test_unknown_tensors_and_sizes(self):
+        inputs, outputs = graph0()
+        message = "input 'graph0/Q' does not exist, input names are: graph0/X, graph0/Y"
+        self.refused(RuntimeError, message, {**inputs, "graph0/Q": np.zeros(1), "index": 0}, outputs)
+        message = "input 'graph0/X' has 12 bytes, allowed are 8 (float32[1, 2]) or a multiple"
+        odd = {**inputs, "graph0/X": np.zeros(3, np.float32)}
+        self.refused(RuntimeError, message, odd, outputs)
+
+    def test_wrong_index(self):
+        inputs, outputs = graph0()
+        message = "input 'index' is 7, allowed are 0 to 1"
+        self.refused(RuntimeError, message, {**inputs, "index": 7}, outputs)
+        message = "input 'index' is float64 of 1 elements, allowed is one integer"
+        self.refused(TypeError, message, {**inputs, "index": 0.0}, outputs)
+        message = "input 'index' is int64 of 2 elements, allowed is one integer"
+        self.refused(TypeError, message, {**inputs, "index": np.array([0, 1])}, outputs)
+
+    def test_outputs_may_be_left_out_without_validation(self):
+        config = RuntimeConfig()
+        config.validate_io_params = False
+        inputs, outputs = graph0()
+        Runner(CONTAINER, config).execute({**inputs, "other": np.zeros(1)}, outputs)
+        self.assertEqual(outputs["graph0/O"].tolist(), [11, 22])
+
+    def test_execute_async(self):
+        requests = [(graph0((i, 0), (0, i)) if i % 2 else graph1(i)) for i in range(20)]
+        futures = [self.runner.execute_async(*request) for request in requests]
+        for i, (future, (_, outputs)) in enumerate(zip(futures, requests)):
+            future.wait()
+            for name, output in outputs.items():
+                wanted = [i, i] if i % 2 else [[i, 1.5, 2.0]]
+                self.assertEqual(output.tolist(), wanted)
+                self.assertIs(future[name], output)
+
+    def test_execute_async_keeps_its_arrays_and_raises_in_wait(self):
+        future = self.runner.execute_async(*graph0((5, 6), (0, 0)))
+        gc.collect()
+        self.assertEqual(future["graph0/O"].tolist(), [5, 6])
+        with self.assertRaises(KeyError):
+            future["graph1/O"]
+        inputs, outputs = graph0()
+        del inputs["graph0/Y"]
+        failing = self.runner.execute_async(inputs, outputs)
+        with self.assertRaisesRegex(RuntimeError, "^input 'graph0/Y' of graph 'graph0' is missing$"):
+            failing.wait()
+        self.assertEqual(outputs["graph0/O"].tolist(), [0, 0])
+
+    def test_several_threads(self):
+        wrong = []
+
+        def work(number):
+            for i in range(50):
+                value = number * 50 + i
+                inputs, outputs = graph0((value, 1), (1, value))
+                self.runner.execute(inputs, outputs)
+                if outputs["graph0/O"].tolist() != [value + 1, value + 1]:
+                    wrong.append(value)
+                inputs, outputs = graph1(value)
+                self.runner.execute_async(inputs, outputs).wait()
+                if outputs["graph1/O"].tolist() != [[value, 1.5, 2.0]]:
+                    wrong.append(value)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_descriptions(self):
+        def rows(descs):
+            return [
+                (d.name, list(d.shape), d.numpy_data_type(), d.size_in_bytes)
+                for d in sorted(descs, key=lambda d: d.name)
+            ]
+
+        inputs = [
+            ("graph0/X", [1, 2], np.dtype(np.float32), 8),
+            ("graph0/Y", [1, 2], np.dtype(np.float32), 8),
+            ("graph1/X", [1, 1], np.dtype(np.float16), 2),
+            ("index", [1], np.dtype(np.uint32), 4),
+        ]
+        outputs = [
+            ("graph0/O", [2], np.dtype(np.float32), 8),
+            ("graph1/O", [1, 3], np.dtype(np.float16), 6),
+        ]
+        self.assertEqual(rows(self.runner.get_execute_inputs()), inputs)
+        self.assertEqual(rows(self.runner.get_model_inputs()), inputs)
+        self.assertEqual(rows(self.runner.get_execute_outputs()), outputs)
+        self.assertEqual(rows(self.runner.get_model_outputs()), outputs)
+        for desc in self.runner.get_execute_inputs():
+            self.assertFalse(desc.popef_contains_tensor_data)
+        output = next(d for d in self.runner.get_execute_outputs() if d.name == "graph1/O")
+        self.assertEqual(repr(output), "DataDesc(name='graph1/O', shape=[1, 3], dtype=float16)")
+
+
+class ExecutableTest(unittest.TestCase):
+    def test_opaque_blobs_say_which_tensor_belongs_to_which_graph(self):
+        blobs = poprt.Executable(str(CONTAINER)).get_opaque_blobs()
+        self.assertEqual(
+            json.loads(blobs["poprt.fusion"]),
+            {
+                "version": 1,
+                "graphs": [
+                    {
+                        "index": 0,
+                        "name": "graph0",
+                        "inputs": ["graph0/X", "graph0/Y"],
+                        "outputs": ["graph0/O"],
+                    },
+                    {
+                        "index": 1,
+                        "name": "graph1",
+                        "inputs": ["graph1/X"],
+                        "outputs": ["graph1/O"],
+                    },
+                ],
+            },
+        )
+
+    def test_damaged_and_missing_containers(self):
+        with self.assertRaisesRegex(RuntimeError, "no.popef"):
+            Runner(FOLDER / "no.popef")
+        content = CONTAINER.read_bytes()
+        damaged = FOLDER / "damaged.popef"
+        damaged.write_bytes(content[: len(content) // 2])
+        with self.assertRaisesRegex(RuntimeError, "damaged.popef"):
+            Runner(damaged)
+        damaged.write_bytes(b"\0" * 4096)
+        with self.assertRaisesRegex(RuntimeError, "damaged.popef"):
+            Runner(damaged)
+
+
+class DeviceTest(unittest.TestCase):
+    def test_devices_are_taken_and_released(self):
+        manager = DeviceManager()
+        count = manager.get_num_devices()
+        devices = [manager.get_device() for _ in range(count)]
+        self.assertEqual(sorted(device.id() for device in devices), list(range(count)))
+        self.assertEqual(devices[0].ipu_version(), manager.ipu_hardware_version())
+        config = RuntimeConfig()
+        config.device_wait_config = DeviceWaitConfig(0, 1)
+        with self.assertRaisesRegex(RuntimeError, f"^all {count} devices are in use: "):
+            Runner(CONTAINER, config)
+        del devices[1:]
+        with self.assertRaisesRegex(RuntimeError, f"^device {devices[0].id()} is in use: "):
+            manager.get_specific_device(devices[0].id())
+        Runner(CONTAINER, config)
+
+
+def mul_add(opset=13):
+    """P = X * X, S = P + X, float32 [2]."""
+    value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [2])
+    nodes = [helper.make_node("Mul", ["X", "X"], ["P"]), helper.make_node("Add", ["P", "X"], ["S"])]
+    graph = helper.make_graph(nodes, "mul_add", [value("X")], [value("P"), value("S")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+
+
+class CompilerTest(unittest.TestCase):
+    def run_model(self, executable, names):
+        outputs = {name: np.zeros(2, np.float32) for name in names}
+        Runner(executable).execute({"X": np.array([3, -4], np.float32)}, outputs)
+        return {name: output.tolist() for name, output in outputs.items()}
+
+    def test_models_as_objects_bytes_and_paths(self):
+        path = FOLDER / "mul_add.onnx"
+        onnx.save(mul_add(), str(path))
+        for model in (mul_add(), mul_add().SerializeToString(), str(path), path):
+            with self.subTest(type=type(model).__name__):
+                results = self.run_model(Compiler.compile(model), ["P", "S"])
+                self.assertEqual(results, {"P": [9, 16], "S": [12, 12]})
+
+    def test_some_outputs(self):
+        executable = Compiler.compile(mul_add(), ["S"])
+        self.assertEqual(self.run_model(executable, ["S"]), {"S": [12, 12]})
+        with self.assertRaisesRegex(RuntimeError, "has no output 'Q', its outputs are 'P' 'S'"):
+            Compiler.compile(mul_add(), ["Q"])
+
+    def test_options(self):
+        options = CompilerOptions.from_dict({"num_io_tiles": 32, "ipu_version": "ipu21"})
+        self.assertEqual((options.num_io_tiles, options.ipu_version), (32, "ipu21"))
+        self.assertEqual(options.partials_type, "half")
+        options.opaque_blobs = {"note": "hello"}
+        seen = []
+        options.compilation_progress_logger = lambda done, maximum: seen.append((done, maximum))
+        executable = Compiler.compile(mul_add(), None, options)
+        self.assertEqual(executable.get_opaque_blobs()["note"], b"hello")
+        self.assertTrue(seen)
+        self.assertTrue(all(0 <= done <= maximum for done, maximum in seen))
+        with self.assertRaisesRegex(AttributeError, "^CompilerOptions has no option 'num_tiles'$"):
+            CompilerOptions.from_dict({"num_tiles": 1})
+        with self.assertRaisesRegex(RuntimeError, "ipu9"):
+            Compiler.compile(mul_add(), None, CompilerOptions.from_dict({"ipu_version": "ipu9"}))
+
+    def test_export_and_report(self):
+        path = FOLDER / "mul_add.popef"
+        Compiler.compile_and_export(mul_add(), None, path)
+        self.assertEqual(self.run_model(path, ["P", "S"]), {"P": [9, 16], "S": [12, 12]})
+        report = Compiler.compile_and_get_summary_report(mul_add())
+        self.assertRegex(report, r"(?m)^  steps +2$")
+        self.assertRegex(report, rf"(?m)^container bytes {path.stat().st_size}$")
+
+    def test_what_cannot_be_compiled(self):
+        model = mul_add()
+        model.graph.node[0].op_type = "Magic"
+        model.graph.node[1].op_type = "Wonder"
+        with self.assertRaises(RuntimeError) as caught:
+            Compiler.compile(model)
+        self.assertIn("Magic", str(caught.exception))
+        self.assertIn("Wonder", str(caught.exception))
+        with self.assertRaises(RuntimeError):
+            Compiler.compile(b"this is no model")
+
+    def test_importing_the_runtime_loads_nothing_of_the_compiler(self):
+        check = (
+            "import sys, poprt.runtime\n"
+            "assert 'poprt._compiler' not in sys.modules\n"
+            "assert 'libonnx' not in open('/proc/self/maps').read()\n"
+        )
+        subprocess.run([sys.executable, "-c", check], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

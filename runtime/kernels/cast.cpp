@@ -1,0 +1,39 @@
+#include <array>
+
+#include "runtime/kernels/convert.hpp"
+#include "runtime/kernels/element_types.hpp"
+#include "runtime/kernels/families.hpp"
+#include "runtime/kernels/parallel.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+// The target type is that of the output; attribute "to" repeats it.
+BoundKernel BindCast(const KernelCall& call) {
+  RequireArity(call, 1, 1);
+  const TensorType& input = call.inputs[0];
+  const TensorType& output = call.outputs[0];
+  RequireElement(input, kAllTypes, "input 0");
+  RequireElement(output, kAllTypes, "output 0");
+  RequireType(output, {output.element, input.shape}, "output 0");
+  const Converter convert(input.element, output.element);
+  const std::int64_t count = ElementCount(input.shape);
+  return {.run = [convert, count](const KernelArguments& args) {
+    const std::byte* from = args.inputs[0];
+    std::byte* to = args.outputs[0];
+    ForRanges(args.pool, count, kElementsPerTask,
+              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                convert(from + static_cast<std::size_t>(begin) * convert.from_bytes(),
+                        to + static_cast<std::size_t>(begin) * convert.to_bytes(), end - begin);
+              });
+  }};
+}
+
+}  // namespace
+
+std::span<const KernelDef> CastKernels() {
+  static constexpr std::array<KernelDef, 1> kKernels{{{"Cast", BindCast}}};
+  return kKernels;
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,199 @@
+#include "runtime/kernels/convert.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "runtime/kernels/element_types.hpp"
+#include "runtime/kernels/float_math.hpp"
+#include "runtime/kernels/parallel.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+constexpr std::int64_t kBlock = 1024;
+
+constexpr TypeSet kIntermediateTypes =
+    Types({ElementType::kFloat32, ElementType::kFloat64, ElementType::kInt32, ElementType::kInt64,
+           ElementType::kUint64});
+
+/// The cheapest intermediate type with all values of `type`.
+ElementType IntermediateElement(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat16:
+    case ElementType::kBFloat16:
+      return ElementType::kFloat32;
+    case ElementType::kBool:
+    case ElementType::kInt8:
+    case ElementType::kInt16:
+    case ElementType::kUint8:
+    case ElementType::kUint16:
+      return ElementType::kInt32;
+    case ElementType::kUint32:
+      return ElementType::kInt64;
+    default:
+      return type;
+  }
+}
+
+/// As float, with the lowest bit set when that is not exact, so that rounding to a narrower type
+/// rounds as if from the source.
+float RoundToOdd(float value) { return value; }
+
+float RoundToOdd(double value) {
+  const auto rounded = static_cast<float>(value);
+  const auto back = static_cast<double>(rounded);
+  if (back == value || value != value) return rounded;
+  auto word = std::bit_cast<std::uint32_t>(rounded);
+  if (std::fabs(back) > std::fabs(value)) --word;
+  return std::bit_cast<float>(word | 1U);
+}
+
+template <typename T>
+float RoundToOddInteger(T value) {
+  // Two steps, both to odd, round as one; the first keeps 53 of 64 bits.
+  auto wide = static_cast<double>(value);
+  __extension__ using Wide = __int128;
+  const auto back = static_cast<Wide>(wide);
+  const auto exact = static_cast<Wide>(value);
+  if (back != exact) {
+    auto word = std::bit_cast<std::uint64_t>(wide);
+    const bool away = (exact < 0) ? back < exact : back > exact;
+    if (away) --word;
+    wide = std::bit_cast<double>(word | 1U);
+  }
+  return RoundToOdd(wide);
+}
+
+float RoundToOdd(std::int32_t value) { return RoundToOdd(static_cast<double>(value)); }
+float RoundToOdd(std::int64_t value) { return RoundToOddInteger(value); }
+float RoundToOdd(std::uint64_t value) { return RoundToOddInteger(value); }
+
+template <typename Integer, typename Real>
+POPRT_INLINE Integer TruncateTo(Real value) {
+  constexpr auto kLow = static_cast<Real>(std::numeric_limits<Integer>::min());
+  const bool fits = value >= kLow && value < -kLow;
+  return static_cast<Integer>(Select(fits, value, kLow));
+}
+
+template <typename To, typename Real>
+POPRT_INLINE To RealToInteger(Real value) {
+  if constexpr (sizeof(To) < 4 || std::is_same_v<To, std::int32_t>) {
+    return static_cast<To>(TruncateTo<std::int32_t>(value));
+  } else if constexpr (std::is_same_v<To, std::uint64_t>) {
+    constexpr auto kMiddle = static_cast<Real>(0x1p63);
+    const bool upper = value >= kMiddle && value < kMiddle * 2;
+    const auto low =
+        static_cast<std::uint64_t>(TruncateTo<std::int64_t>(upper ? value - kMiddle : value));
+    return upper ? low + (std::uint64_t{1} << 63) : low;
+  } else {
+    return static_cast<To>(TruncateTo<std::int64_t>(value));
+  }
+}
+
+template <typename To, typename From>
+POPRT_INLINE To ConvertValue(From value) {
+  if constexpr (std::is_same_v<To, Bool>) {
+    return Bool(value != From(0));
+  } else if constexpr (std::is_same_v<From, Bool>) {
+    return static_cast<To>(static_cast<bool>(value));
+  } else if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, BFloat16>) {
+    return To(RoundToOdd(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return RealToInteger<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// The type between a half type and float needs no selection of special cases by branches, so that
+/// these two loops vectorise.
+POPRT_INLINE float ConvertHalf(Float16 value) {
+  const std::uint32_t sign = (value.bits & 0x8000U) << 16;
+  const std::uint32_t rest = (value.bits & 0x7FFFU) << 13;
+  // Scaling by 2^112 moves the exponent and makes subnormal numbers normal.
+  const float scaled = std::bit_cast<float>(rest) * 0x1p112F;
+  const std::uint32_t special = rest | 0x7F800000U;
+  const std::uint32_t magnitude =
+      Select(rest >= 0x0F800000U, special, std::bit_cast<std::uint32_t>(scaled));
+  return std::bit_cast<float>(sign | magnitude);
+}
+POPRT_INLINE float ConvertHalf(BFloat16 value) { return static_cast<float>(value); }
+
+template <typename From, typename To>
+void Loop(const std::byte* from, std::byte* to, std::int64_t n) {
+  const From* x = reinterpret_cast<const From*>(from);
+  To* y = reinterpret_cast<To*>(to);
+  POPRT_INDEPENDENT_LOOP
+  for (std::int64_t i = 0; i < n; ++i) {
+    if constexpr (std::is_same_v<From, Float16> || std::is_same_v<From, BFloat16>) {
+      y[i] = ConvertHalf(x[i]);
+    } else {
+      y[i] = ConvertValue<To>(x[i]);
+    }
+  }
+}
+
+ConvertLoop FindWiden(ElementType from) {
+  switch (from) {
+    case ElementType::kFloat16:
+      return Loop<Float16, float>;
+    case ElementType::kBFloat16:
+      return Loop<BFloat16, float>;
+    case ElementType::kBool:
+      return Loop<Bool, std::int32_t>;
+    case ElementType::kInt8:
+      return Loop<std::int8_t, std::int32_t>;
+    case ElementType::kInt16:
+      return Loop<std::int16_t, std::int32_t>;
+    case ElementType::kUint8:
+      return Loop<std::uint8_t, std::int32_t>;
+    case ElementType::kUint16:
+      return Loop<std::uint16_t, std::int32_t>;
+    case ElementType::kUint32:
+      return Loop<std::uint32_t, std::int64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+template <typename From>
+ConvertLoop FindNarrowFrom(ElementType to) {
+  return VisitElement<ConvertLoop, kAllTypes>(
+      to, [](auto type) -> ConvertLoop { return Loop<From, typename decltype(type)::type>; });
+}
+
+ConvertLoop FindNarrow(ElementType from, ElementType to) {
+  return VisitElement<ConvertLoop, kIntermediateTypes>(
+      from, [&](auto type) { return FindNarrowFrom<typename decltype(type)::type>(to); });
+}
+
+}  // namespace
+
+Converter::Converter(ElementType from, ElementType to)
+    : from_bytes_(ElementSize(from)), to_bytes_(ElementSize(to)), is_copy_(from == to) {
+  if (is_copy_) return;
+  const ElementType middle = IntermediateElement(from);
+  widen_ = FindWiden(from);
+  if (middle != to) narrow_ = FindNarrow(middle, to);
+}
+
+void Converter::operator()(const std::byte* from, std::byte* to, std::int64_t n) const {
+  if (n <= 0) return;
+  if (is_copy_) {
+    std::memcpy(to, from, static_cast<std::size_t>(n) * from_bytes_);
+  } else if (widen_ == nullptr || narrow_ == nullptr) {
+    (widen_ == nullptr ? narrow_ : widen_)(from, to, n);
+  } else {
+    alignas(64) std::byte middle[kBlock * 8];
+    for (std::int64_t i = 0; i < n; i += kBlock) {
+      const std::int64_t block = std::min(kBlock, n - i);
+      widen_(from + static_cast<std::size_t>(i) * from_bytes_, middle, block);
+      narrow_(middle, to + static_cast<std::size_t>(i) * to_bytes_, block);
+    }
+  }
+}
+
+}  // namespace poprt::kernels

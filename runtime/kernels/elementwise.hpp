@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+
+#include "runtime/kernels/kernel.hpp"
+
+/// The parts of the elementwise family, one source file each; elementwise.cpp joins them.
+namespace poprt::kernels {
+
+std::span<const KernelDef> UnaryKernels();       ///< Abs, Sqrt, Sin, ...
+std::span<const KernelDef> ActivationKernels();  ///< Relu, Gelu, ...
+std::span<const KernelDef> ArithmeticKernels();  ///< Add, Pow, ...
+std::span<const KernelDef> LogicKernels();       ///< And, BitShift, Less, ...
+std::span<const KernelDef> SelectionKernels();   ///< Max, Mean, Clip, Where, ...
+
+}  // namespace poprt::kernels

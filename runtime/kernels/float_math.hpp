@@ -1,0 +1,199 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+/// Elementary functions with the same bits on every machine. Those for float are free of branches
+/// and calls, so that loops over them are vectorised, and err by less than 2 units in the last
+/// place over the whole range, subnormal numbers, infinities and NaN included. Functions that are
+/// rarely hot go through double. float_math_test.cpp asserts the bounds.
+namespace poprt::kernels {
+
+#define POPRT_INLINE [[gnu::always_inline]] inline
+
+/// `yes` or `no` by `condition`, as a selection rather than a branch.
+template <typename T>
+POPRT_INLINE T Select(bool condition, T yes, T no) {
+  return condition ? yes : no;
+}
+
+POPRT_INLINE float Abs(float x) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFU);
+}
+POPRT_INLINE double Abs(double x) { return std::fabs(x); }
+
+/// `magnitude`, which is not negative, with the sign of `sign`.
+POPRT_INLINE float WithSign(float magnitude, float sign) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) |
+                              (std::bit_cast<std::uint32_t>(sign) & 0x80000000U));
+}
+POPRT_INLINE double WithSign(double magnitude, double sign) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) |
+                               (std::bit_cast<std::uint64_t>(sign) & 0x8000000000000000U));
+}
+
+/// To the nearest integer, halves to the even one.
+template <typename T>
+POPRT_INLINE T RoundEven(T x) {
+  // Numbers from here on have no fraction; adding it to smaller ones rounds the fraction away.
+  constexpr T kWhole = std::is_same_v<T, float> ? T(0x1p23) : T(0x1p52);
+  const T magnitude = Abs(x);
+  const T rounded = (magnitude + kWhole) - kWhole;
+  return Select(magnitude < kWhole, WithSign(rounded, x), x);
+}
+
+template <typename T>
+POPRT_INLINE T Floor(T x) {
+  const T rounded = RoundEven(x);
+  return Select(rounded > x, rounded - T(1), rounded);
+}
+
+template <typename T>
+POPRT_INLINE T Ceil(T x) {
+  const T rounded = RoundEven(x);
+  // Between -1 and -0.5 the result is -0.
+  return Select(rounded < x, WithSign(Abs(rounded + T(1)), x), rounded);
+}
+
+POPRT_INLINE float Sqrt(float x) { return std::sqrt(x); }
+POPRT_INLINE double Sqrt(double x) { return std::sqrt(x); }
+
+namespace detail {
+
+/// e^x = 2^n (1 + tail) for a clamped x.
+struct ExpParts {
+  std::int32_t n;
+  float tail;
+};
+
+POPRT_INLINE ExpParts SplitExp(float x) {
+  constexpr float kRound = 0x1.8p23F;
+  const float shifted = x * 1.44269504088896341F + kRound;
+  const float n = shifted - kRound;
+  const float r = (x - n * 0.693359375F) - n * -2.12194440e-4F;
+  float p = 1.9875691500e-4F;
+  p = p * r + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  const auto exponent = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(shifted) -
+                                                  std::bit_cast<std::uint32_t>(kRound));
+  return {exponent, p * (r * r) + r};
+}
+
+/// 2^n for n in [-126, 127].
+POPRT_INLINE float PowerOfTwo(std::int32_t n) {
+  return std::bit_cast<float>((static_cast<std::uint32_t>(n) + 127U) << 23);
+}
+
+/// k ln 2 + log(1 + f) for f in [sqrt(1/2) - 1, sqrt(2) - 1].
+POPRT_INLINE float LogOf(float k, float f) {
+  const float s = f / (2.0F + f);
+  const float z = s * s;
+  const float w = z * z;
+  const float odd = w * (0.40000972152F + w * 0.24279078841F);
+  const float even = z * (0.66666662693F + w * 0.28498786688F);
+  const float half_square = 0.5F * f * f;
+  return s * (half_square + (even + odd)) + k * 9.0580006145e-6F - half_square + f +
+         k * 6.9313812256e-1F;
+}
+
+}  // namespace detail
+
+POPRT_INLINE float Exp(float x) {
+  // Beyond these bounds the result is infinity or zero, which the two multiplications produce.
+  const float low = Select(x < -104.0F, -104.0F, x);
+  const float clamped = Select(low > 89.0F, 89.0F, low);
+  const detail::ExpParts e = detail::SplitExp(clamped);
+  const std::int32_t half = e.n >> 1;
+  const float scale = detail::PowerOfTwo(half);
+  return ((e.tail + 1.0F) * scale) * detail::PowerOfTwo(e.n - half);
+}
+POPRT_INLINE double Exp(double x) { return std::exp(x); }
+
+/// e^x - 1 for x <= 0, without cancellation near zero.
+POPRT_INLINE float Expm1NonPositive(float x) {
+  const float clamped = Select(x < -30.0F, -30.0F, x);
+  const detail::ExpParts e = detail::SplitExp(clamped);
+  const float scale = detail::PowerOfTwo(e.n);
+  return Select(x == 0.0F, x, e.tail * scale + (scale - 1.0F));
+}
+POPRT_INLINE double Expm1NonPositive(double x) { return std::expm1(x); }
+
+/// -inf at zero, NaN below.
+POPRT_INLINE float Log(float x) {
+  const bool subnormal = x < 0x1p-126F;
+  const float scaled = Select(subnormal, x * 0x1p23F, x);
+  const std::uint32_t word = std::bit_cast<std::uint32_t>(scaled) + (0x3F800000U - 0x3F3504F3U);
+  const auto k = static_cast<std::int32_t>(word >> 23) - Select(subnormal, 127 + 23, 127);
+  const float m = std::bit_cast<float>((word & 0x007FFFFFU) + 0x3F3504F3U);
+  const float result = detail::LogOf(static_cast<float>(k), m - 1.0F);
+  const float finite = Select(x > std::numeric_limits<float>::max(), x, result);
+  const float positive = Select(x < 0.0F, std::numeric_limits<float>::quiet_NaN(), finite);
+  const float nonzero = Select(x == 0.0F, -std::numeric_limits<float>::infinity(), positive);
+  return Select(x != x, x, nonzero);
+}
+POPRT_INLINE double Log(double x) { return std::log(x); }
+
+/// log(1 + x) for x in [0, 1].
+POPRT_INLINE float Log1pUnit(float x) {
+  const bool low = x < 0.41421356F;
+  return detail::LogOf(Select(low, 0.0F, 1.0F), Select(low, x, 0.5F * (x - 1.0F)));
+}
+POPRT_INLINE double Log1pUnit(double x) { return std::log1p(x); }
+
+POPRT_INLINE float Erf(float x) {
+  const float t = Abs(x);
+  const float s = x * x;
+  float near = -5.96761703e-4F;
+  near = near * s + 4.99119423e-3F;
+  near = near * s - 2.67681349e-2F;
+  near = near * s + 1.12819925e-1F;
+  near = near * s - 3.76125336e-1F;
+  near = near * s + 1.28379166e-1F;
+  near = near * x + x;
+  const float c = Select(t > 5.0F, 5.0F, t);
+  const float c2 = c * c;
+  float far = -1.72853470e-5F * c + 3.83197126e-4F;
+  far = far * c2 + (-3.88396438e-3F * c + 2.42546219e-2F);
+  far = far * c - 1.06777877e-1F;
+  far = far * c - 6.34846687e-1F;
+  far = far * c - 1.28717512e-1F;
+  far = far * c - c;
+  far = WithSign(1.0F - Exp(far), x);
+  return Select(t > 0.927734375F, far, near);
+}
+POPRT_INLINE double Erf(double x) { return std::erf(x); }
+
+POPRT_INLINE float Tanh(float x) {
+  const float t = Abs(x);
+  const float s = x * x;
+  float near = -5.70498872745e-3F;
+  near = near * s + 2.06390887954e-2F;
+  near = near * s - 5.37397155531e-2F;
+  near = near * s + 1.33314422036e-1F;
+  near = near * s - 3.33332819422e-1F;
+  near = near * s * t + t;
+  const float far = 1.0F - 2.0F / (Exp(t + t) + 1.0F);
+  return WithSign(Select(t > 0.625F, far, near), x);
+}
+POPRT_INLINE double Tanh(double x) { return std::tanh(x); }
+
+/// 1 / (1 + e^-x)
+template <typename T>
+POPRT_INLINE T Sigmoid(T x) {
+  const T e = Exp(-Abs(x));
+  return Select(x < T(0), e, T(1)) / (T(1) + e);
+}
+
+/// log(1 + e^x)
+template <typename T>
+POPRT_INLINE T Softplus(T x) {
+  return Select(x > T(0), x, T(0)) + Log1pUnit(Exp(-Abs(x)));
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/kernels/thread_pool.hpp"
+
+/// Before an innermost loop whose iterations do not depend on each other, even when an output is
+/// the same memory as an input of the same element size.
+#if defined(__clang__)
+#define POPRT_INDEPENDENT_LOOP
+#else
+#define POPRT_INDEPENDENT_LOOP _Pragma("GCC ivdep")
+#endif
+
+namespace poprt::kernels {
+
+/// Elements that one task of a cheap loop should have at least.
+inline constexpr std::int64_t kElementsPerTask = 16384;
+
+/// Cuts [0, count) into ranges of `grain` (>= 1), the same whatever the pool, and calls
+/// f(begin, end, worker) for each. Without a pool or with one range only, on the calling thread.
+template <typename F>
+void ForRanges(ThreadPool* pool, std::int64_t count, std::int64_t grain, const F& f) {
+  if (count <= 0) return;
+  const std::int64_t tasks = (count - 1) / grain + 1;
+  const auto task = [&](std::int64_t i, int worker) {
+    f(i * grain, std::min(count - i * grain, grain) + i * grain, worker);
+  };
+  if (pool == nullptr || tasks == 1) {
+    for (std::int64_t i = 0; i < tasks; ++i) task(i, 0);
+  } else {
+    pool->Run(tasks, task);
+  }
+}
+
+/// The grain for items of `cost` elements each.
+inline std::int64_t GrainFor(std::int64_t cost) {
+  return std::max<std::int64_t>(1, kElementsPerTask / std::max<std::int64_t>(1, cost));
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+namespace poprt::kernels {
+
+/// Rows of the largest register tile.
+inline constexpr std::int64_t kTileRows = 6;
+/// Columns of a register tile and of a panel.
+inline constexpr std::int64_t kPanel = 16;
+
+/// Cuts `rows` into register tiles: six rows each, and as few narrower ones as possible that are
+/// not slow, which is why 8 is 4 + 4 and not 6 + 2. Part of the layout of packed convolution
+/// weights: changing it changes the container format.
+class RowTiles {
+ public:
+  explicit RowTiles(std::int64_t rows) : rows_(rows) {
+    sixes_ = rows / kTileRows;
+    rest_ = rows % kTileRows;
+    const std::int64_t borrowed = rest_ == 0 || rest_ >= 4 ? 0 : rest_ == 1 ? 2 : 1;
+    const std::int64_t taken = borrowed < sixes_ ? borrowed : sixes_;
+    sixes_ -= taken;
+    rest_ += taken * kTileRows;
+  }
+
+  std::int64_t rows() const { return rows_; }
+
+  /// Number of tiles.
+  std::int64_t count() const { return sixes_ + (rest_ + kTileRows - 2) / (kTileRows - 1); }
+
+  /// First row of tile i; rows() for i == count().
+  std::int64_t begin(std::int64_t i) const {
+    if (i <= sixes_) return i * kTileRows;
+    const std::int64_t tiles = count() - sixes_;
+    return sixes_ * kTileRows + (rest_ * (i - sixes_) + tiles - 1) / tiles;
+  }
+
+  /// Rows of tile i, 1 to kTileRows.
+  std::int64_t size(std::int64_t i) const { return begin(i + 1) - begin(i); }
+
+ private:
+  std::int64_t rows_;
+  std::int64_t sixes_ = 0;  ///< full tiles, which come first
+  std::int64_t rest_ = 0;   ///< rows of the narrower tiles
+};
+
+}  // namespace poprt::kernels

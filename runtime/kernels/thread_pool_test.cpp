@@ -1,0 +1,115 @@
+#include "runtime/kernels/thread_pool.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace poprt::kernels {
+namespace {
+
+using ::testing::Each;
+
+TEST(ThreadPool, RunsEveryTaskOnce) {
+  for (int size = 1; size <= 5; ++size) {
+    ThreadPool pool(size);
+    EXPECT_EQ(pool.size(), size);
+    for (const int tasks : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(tasks));
+      pool.Run(tasks, [&](std::int64_t task, int worker) {
+        EXPECT_GE(worker, 0);
+        EXPECT_LT(worker, size);
+        runs[static_cast<std::size_t>(task)].fetch_add(1);
+      });
+      std::vector<int> counts(runs.begin(), runs.end());
+      EXPECT_THAT(counts, Each(1)) << size << " threads, " << tasks << " tasks";
+    }
+  }
+}
+
+TEST(ThreadPool, ResultsOfTasksAreVisibleAfterRun) {
+  ThreadPool pool(3);
+  std::vector<int> values(64);
+  for (int round = 1; round <= 2000; ++round) {
+    pool.Run(64, [&](std::int64_t task, int) { values[static_cast<std::size_t>(task)] += 1; });
+    ASSERT_THAT(values, Each(round));
+  }
+}
+
+TEST(ThreadPool, WorkersOfOneJobDoNotShareAScratchArea) {
+  ThreadPool pool(4);
+  std::vector<int> in_use(4);
+  for (int round = 0; round < 200; ++round) {
+    pool.Run(50, [&](std::int64_t, int worker) {
+      int& mark = in_use[static_cast<std::size_t>(worker)];
+      EXPECT_EQ(mark, 0);
+      mark = 1;
+      mark = 0;
+    });
+  }
+}
+
+TEST(ThreadPool, HelpersWakeAfterSleeping) {
+  ThreadPool pool(3);
+  std::atomic<int> sum{0};
+  for (int round = 0; round < 5; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    pool.Run(10, [&](std::int64_t task, int) { sum.fetch_add(static_cast<int>(task)); });
+  }
+  EXPECT_EQ(sum.load(), 5 * 45);
+}
+
+TEST(ThreadPool, CallerWaitsForASlowHelper) {
+  ThreadPool pool(2);
+  std::atomic<int> finished{0};
+  pool.Run(2, [&](std::int64_t, int) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    finished.fetch_add(1);
+  });
+  EXPECT_EQ(finished.load(), 2);
+}
+
+TEST(ThreadPool, SeveralCallersMayRunAtOnce) {
+  ThreadPool pool(3);
+  std::vector<std::int64_t> sums(4);
+  std::vector<std::thread> callers;
+  for (std::int64_t& sum : sums) {
+    callers.emplace_back([&pool, &sum] {
+      for (int round = 0; round < 300; ++round) {
+        std::atomic<std::int64_t> total{0};
+        pool.Run(20, [&](std::int64_t task, int) { total.fetch_add(task); });
+        sum += total.load();
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_THAT(sums, Each(300 * 190));
+}
+
+TEST(ThreadPool, ATaskMayRunAnotherJob) {
+  ThreadPool pool(2);
+  std::atomic<int> runs{0};
+  pool.Run(4,
+           [&](std::int64_t, int) { pool.Run(5, [&](std::int64_t, int) { runs.fetch_add(1); }); });
+  EXPECT_EQ(runs.load(), 20);
+}
+
+TEST(ThreadPool, SizeIsAtLeastOne) {
+  ThreadPool pool(0);
+  EXPECT_EQ(pool.size(), 1);
+  int runs = 0;
+  pool.Run(3, [&](std::int64_t, int worker) { runs += worker + 1; });
+  EXPECT_EQ(runs, 3);
+}
+
+TEST(ThreadPool, ProcessPoolIsOneObject) {
+  EXPECT_GE(ProcessThreadPool().size(), 1);
+  EXPECT_EQ(&ProcessThreadPool(), &ProcessThreadPool());
+}
+
+}  // namespace
+}  // namespace poprt::kernels

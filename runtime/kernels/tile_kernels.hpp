@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+
+/// The inner loops of the packed kernels, once for every kind of processor. This header is included
+/// by files that are compiled for more than the baseline processor: it must stay free of inline
+/// functions, which the linker might take from there.
+namespace poprt::kernels {
+
+/// What is applied to a result before it is rounded and stored.
+enum class Activation : std::uint8_t {
+  kNone,
+  kRelu,
+  kClip,  ///< to [first, second]
+  kGeluErf,
+  kGeluTanh,
+  kSigmoid,
+  kTanh,
+  kSilu,
+  kHardSwish,
+  kLeakyRelu,  ///< slope `first` below zero
+};
+
+/// Where a tile of float32 results goes and what is done to it on the way:
+///   out[row][col] = act(tile[row][col] * scale + bias + residual[row][col])
+struct Epilogue {
+  Activation activation = Activation::kNone;
+  float first = 0;
+  float second = 0;
+  float scale = 1;
+  const float* column_bias = nullptr;  ///< one per column, or null
+  const float* row_bias = nullptr;     ///< one per row, or null
+  const void* residual = nullptr;      ///< laid out as `out`, or null
+  void* out = nullptr;
+  std::int64_t row_stride = 0;  ///< elements from one row of `out` to the next
+  bool half = false;            ///< `out` and `residual` are float16 instead of float32
+};
+
+/// `count` elements that follow each other in the source by the `step` of the call and become
+/// columns [at, at + count) of a panel; at + count <= 16.
+struct PanelSegment {
+  std::int64_t offset;  ///< of the first one, in elements
+  std::int64_t at;
+  std::int64_t count;
+};
+
+/// Depthwise filter over a plane that is padded and, for a stride above one, sorted by column
+/// phase.
+struct DepthwiseRows {
+  const float* plane;
+  std::int64_t row_step;           ///< elements from one output row's window to the next
+  const std::int64_t* tap_offset;  ///< per tap, from the window's origin
+  const float* weights;            ///< per tap
+  std::int64_t taps;
+  float bias;
+  float* out;
+  std::int64_t out_stride;  ///< at least `width`; rows are written in order
+  std::int64_t rows;
+  std::int64_t width;  ///< columns needed; up to 31 more are read from `plane` and written
+};
+
+/// Float16 operands are passed as their bits. A tile is `rows` x 16, row-major.
+struct TileKernels {
+  const char* name;
+
+  /// tile = (accumulate ? tile : 0) + A * B, rows in [1, 6]. A[r][k] = a[r * lda + k], the panel is
+  /// B[k][c] = b[k * 16 + c]. Memory from `ahead` on is about to be needed; it is never accessed.
+  void (*row_major_f32)(int rows, const float* a, std::int64_t lda, const float* b,
+                        std::int64_t depth, const void* ahead, float* tile, bool accumulate);
+  /// The same with a float16 panel.
+  void (*row_major_f16)(int rows, const float* a, std::int64_t lda, const std::uint16_t* b,
+                        std::int64_t depth, const void* ahead, float* tile, bool accumulate);
+  /// The same with A[r][k] = a[k * rows + r].
+  void (*interleaved)(int rows, const float* a, const float* b, std::int64_t depth,
+                      const void* ahead, float* tile, bool accumulate);
+  /// As `interleaved`, for the first 8 columns only.
+  void (*interleaved_narrow)(int rows, const float* a, const float* b, std::int64_t depth,
+                             const void* ahead, float* tile, bool accumulate);
+
+  /// Stores rows x cols results, the first one at out[row][col]; columns are counted from the start
+  /// of a row of `out` and of `column_bias`.
+  void (*finish)(const Epilogue& epilogue, const float* tile, std::int64_t tile_stride,
+                 std::int64_t rows, std::int64_t cols, std::int64_t row, std::int64_t col);
+
+  /// Fills panel[r][0..16) for `rows` rows from source + r * row_stride; columns outside the
+  /// segments, which are ordered, become zero. Nothing at or behind `end` is read. 16 more floats
+  /// behind the panel are overwritten.
+  void (*gather_f32)(const float* source, std::int64_t row_stride, std::int64_t rows,
+                     const PanelSegment* segments, std::int64_t segment_count, std::int64_t step,
+                     const float* end, float* panel);
+  void (*gather_f16)(const std::uint16_t* source, std::int64_t row_stride, std::int64_t rows,
+                     const PanelSegment* segments, std::int64_t segment_count, std::int64_t step,
+                     const std::uint16_t* end, float* panel);
+
+  /// panel[k][c] = source[c * column_stride + k] for c < cols, zero for the others up to 16.
+  void (*gather_transposed_f32)(const float* source, std::int64_t column_stride, std::int64_t cols,
+                                std::int64_t depth, float* panel);
+  void (*gather_transposed_f16)(const std::uint16_t* source, std::int64_t column_stride,
+                                std::int64_t cols, std::int64_t depth, float* panel);
+
+  /// Converts `count` elements.
+  void (*widen)(const std::uint16_t* source, std::int64_t count, float* target);
+
+  void (*depthwise)(const DepthwiseRows& call);
+};
+
+/// For any processor.
+const TileKernels& PortableTileKernels();
+
+/// For processors with AVX2, FMA and F16C; null on others.
+const TileKernels* Avx2TileKernels();
+
+/// The fastest for this processor.
+const TileKernels& BestTileKernels();
+
+}  // namespace poprt::kernels

@@ -1,0 +1,36 @@
+#include "poprt/runtime/device_manager.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include "runtime/device/device_registry.hpp"
+
+namespace poprt::runtime {
+
+Device::Device(std::shared_ptr<device::Device> attached) : device_(std::move(attached)) {}
+
+std::string Device::ipuVersion() const { return DeviceManager().ipuHardwareVersion(); }
+
+int Device::id() const { return device_->id(); }
+
+std::string DeviceManager::ipuHardwareVersion() const {
+  const char* configured = std::getenv("POPRT_IPU_VERSION");
+  return configured == nullptr || *configured == '\0' ? "ipu21" : configured;
+}
+
+int DeviceManager::getNumDevices() const { return device::DeviceRegistry::Get().size(); }
+
+Device DeviceManager::getDevice(int numIpus) const {
+  if (numIpus != 1) {
+    throw std::runtime_error("getDevice was asked for " + std::to_string(numIpus) +
+                             " IPUs, devices have 1");
+  }
+  return Device(device::DeviceRegistry::Get().Acquire());
+}
+
+Device DeviceManager::getSpecificDevice(int deviceId) const {
+  return Device(device::DeviceRegistry::Get().AcquireById(deviceId));
+}
+
+}  // namespace poprt::runtime

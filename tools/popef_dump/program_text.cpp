@@ -1,0 +1,100 @@
+#include "tools/popef_dump/program_text.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <type_traits>
+
+#include "tools/popef_dump/escape.hpp"
+
+namespace poprt::dump {
+namespace {
+
+using program::Branch;
+using program::kNoSlot;
+using program::Slot;
+using program::SlotIndex;
+using program::Space;
+using program::Step;
+using program::Stream;
+
+template <typename Items, typename Print>
+std::string Join(const Items& items, const Print& print) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : ", ") + print(item);
+  return text;
+}
+
+std::string Place(const Slot& slot) {
+  return fmt::format("{} @{} {:#x}", ToString(slot.type),
+                     slot.space == Space::kArena ? "arena" : "weights", slot.offset);
+}
+
+std::string Operand(const Branch& branch, SlotIndex index) {
+  if (index == kNoSlot) return "_";
+  const Slot& slot = branch.slots[index];
+  if (slot.space == Space::kArena) return fmt::format("%{}", index);
+  return fmt::format("w@{:#x} {}", slot.offset, ToString(slot.type));
+}
+
+std::string Number(std::int64_t value) { return std::to_string(value); }
+// The point tells a float from an integer.
+std::string Number(float value) { return fmt::format("{:#}", value); }
+
+std::string ValueText(const AttributeValue& value) {
+  return std::visit(
+      [](const auto& held) -> std::string {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, std::string>) {
+          return Quote(held);
+        } else if constexpr (std::is_same_v<T, Tensor>) {
+          return ToString(held.type());
+        } else if constexpr (std::is_arithmetic_v<T>) {
+          return Number(held);
+        } else {
+          return "[" + Join(held, [](auto number) { return Number(number); }) + "]";
+        }
+      },
+      value);
+}
+
+std::string AttributesText(const Attributes& attributes) {
+  if (attributes.entries().empty()) return "";
+  return " {" +
+         Join(attributes.entries(),
+              [](const Attributes::Entry& entry) {
+                return Escape(entry.first) + "=" + ValueText(entry.second);
+              }) +
+         "}";
+}
+
+std::string StepText(const Branch& branch, const Step& step) {
+  const auto operand = [&](SlotIndex index) { return Operand(branch, index); };
+  const auto place = [&](SlotIndex index) {
+    return index == kNoSlot ? std::string("_") : Place(branch.slots[index]);
+  };
+  std::string text = step.outputs.empty() ? "" : Join(step.outputs, operand) + " = ";
+  text += Escape(step.kernel) + "(" + Join(step.inputs, operand) + ")";
+  text += AttributesText(step.attributes);
+  if (!step.outputs.empty()) text += " : " + Join(step.outputs, place);
+  if (!step.name.empty()) text += "  # " + Escape(step.name);
+  return text;
+}
+
+}  // namespace
+
+std::string BranchText(const Branch& branch, const std::string& indent) {
+  std::string text;
+  for (const Stream& input : branch.inputs) {
+    text += fmt::format("{}%{} = input {} : {}\n", indent, input.slot, Quote(input.name),
+                        Place(branch.slots[input.slot]));
+  }
+  for (const Step& step : branch.steps) text += indent + StepText(branch, step) + "\n";
+  for (const Stream& output : branch.outputs) {
+    text +=
+        fmt::format("{}output {} = {}\n", indent, Quote(output.name), Operand(branch, output.slot));
+  }
+  return text;
+}
+
+}  // namespace poprt::dump

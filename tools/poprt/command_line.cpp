@@ -1,0 +1,107 @@
+#include "tools/poprt/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace poprt::cli {
+namespace {
+
+constexpr char kDescription[] =
+    "Compiles ONNX models ahead of time for the IPU. Several models are fused into one container "
+    "whose input `index` selects the model that runs.";
+constexpr char kFooter[] =
+    "Every option but --config_yaml, --print_completion and --version is also a key of the "
+    "configuration file.\nExit codes: 0 done, 1 the input is wrong, 2 wrong usage, 3 internal "
+    "error.\nOptions of PopRT that are not listed are refused by name: they are not there yet.";
+
+// "-i,--input_model" as CLI11 wants it.
+std::string Spellings(const OptionDef& def) {
+  std::string spellings = absl::StrCat("--", std::string(def.name));
+  if (!def.alias.empty()) absl::StrAppend(&spellings, ",--", std::string(def.alias));
+  if (!def.letter.empty()) spellings = absl::StrCat("-", std::string(def.letter), ",", spellings);
+  return spellings;
+}
+
+bool TakesManyWords(Kind kind) {
+  return kind == Kind::kPaths || kind == Kind::kList || kind == Kind::kWords ||
+         kind == Kind::kPairs;
+}
+
+std::string HelpText(const OptionDef& def) {
+  std::string help(def.help);
+  if (def.choices.empty()) return help;
+  return absl::StrCat(help, " {", std::string(def.choices), "}");
+}
+
+CLI::Option* Define(CLI::App& app, const OptionDef& def) {
+  if (def.kind == Kind::kFlag) {
+    CLI::Option* const flag = app.add_flag(Spellings(def));
+    return flag->description(HelpText(def))->group(std::string(def.topic));
+  }
+  const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
+  CLI::Option* const option = app.add_option(Spellings(def), keep, HelpText(def));
+  option->group(std::string(def.topic))->type_name(std::string(def.value));
+  if (def.kind == Kind::kLater || TakesManyWords(def.kind)) {
+    const int least = def.kind == Kind::kLater ? 0 : 1;
+    option->expected(least, CLI::detail::expected_max_vector_size)->allow_extra_args(true);
+  }
+  return option;
+}
+
+// CLI11 hands back what it does not know, among it the words that follow.
+void ReportUnknown(const std::vector<std::string>& words, Problems& problems) {
+  for (const std::string& word : words) {
+    if (!word.starts_with("-")) {
+      problems.AddUsage(
+          absl::StrCat("unexpected word '", word, "'; a model is given with --input_model"));
+      continue;
+    }
+    const std::string name =
+        word.substr(word.find_first_not_of('-') == std::string::npos ? word.size()
+                                                                     : word.find_first_not_of('-'));
+    const std::string bare = name.substr(0, name.find('='));
+    problems.AddUsage(
+        absl::StrCat("unknown option '", word.substr(0, word.find('=')), "'", SuggestFlag(bare)));
+  }
+}
+
+}  // namespace
+
+CommandLine ParseCommandLine(std::vector<std::string> arguments, Problems& problems) {
+  CommandLine line;
+  CLI::App app(kDescription, "poprt");
+  app.set_help_flag("-h,--help", "print this text and exit");
+  app.get_formatter()->column_width(38);
+  app.footer(kFooter);
+  app.allow_extras();
+  std::vector<std::pair<const OptionDef*, CLI::Option*>> options;
+  for (const OptionDef& def : Options()) {
+    if (FindFlag(def.name) == &def) options.emplace_back(&def, Define(app, def));
+  }
+  try {
+    std::ranges::reverse(arguments);  // CLI11 takes them from the back
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    line.help = app.help();
+    return line;
+  } catch (const CLI::ParseError& error) {
+    problems.AddUsage(error.what());
+    return line;
+  }
+  ReportUnknown(app.remaining(), problems);
+  for (const auto& [def, option] : options) {
+    if (option->count() == 0) continue;
+    OptionValue value{def, option->results(), absl::StrCat("--", std::string(def->name))};
+    if (IsLater(*def)) {
+      problems.AddUsage(NotThereYet(value));
+    } else {
+      line.values.push_back(std::move(value));
+    }
+  }
+  return line;
+}
+
+}  // namespace poprt::cli

@@ -1,0 +1,136 @@
+#include "tools/poprt/convert_and_compile.hpp"
+
+#include <memory>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/convert.hpp"
+#include "compiler/driver/option_table.hpp"
+#include "compiler/emit/onnx_export.hpp"
+#include "tools/poprt/logging.hpp"
+#include "tools/poprt/output_files.hpp"
+#include "tools/poprt/progress_bar.hpp"
+#include "tools/poprt/run_model.hpp"
+
+namespace poprt::cli {
+namespace {
+
+ProgressStyle StyleOf(const Settings& settings, const Terminal& terminal) {
+  if (!settings.compiler.showCompilationProgressBar) return ProgressStyle::kSilent;
+  return terminal.err_is_terminal ? ProgressStyle::kBars : ProgressStyle::kLines;
+}
+
+// The converted model is written after the container, so that a model that cannot be compiled
+// leaves no file behind.
+class Job {
+ public:
+  Job(const Settings& settings, const Terminal& terminal)
+      : settings_(settings),
+        files_(OutputFilesOf(settings)),
+        bar_(terminal.err, StyleOf(settings, terminal)),
+        logger_(terminal.err, settings.logging_level, &bar_),
+        progress_([this](const std::string& phase, int done, int total) {
+          bar_.Update(phase, done, total);
+        }),
+        warn_([this](const std::string& message) { logger_.Warning(message); }) {}
+
+  absl::StatusOr<Outcome> Run() {
+    absl::Status status = CheckWritable(files_);
+    if (!status.ok()) return status;
+    NameIneffectiveOptions();
+    absl::StatusOr<driver::Converted> converted =
+        driver::Convert(settings_.models, settings_.fuse, progress_, warn_);
+    if (!converted.ok()) return converted.status();
+    const absl::StatusOr<std::string> onnx = Export(*converted);
+    if (!onnx.ok()) return onnx.status();
+    Describe(*converted);
+    const std::vector<std::string> graphs = converted->names;
+    status = MakeFolders(files_);
+    if (status.ok()) status = Compile(*std::move(converted));
+    if (status.ok()) status = emit::WriteFileAtomically(files_.onnx, *onnx);
+    if (!status.ok()) return status;
+    outcome_.files.insert(outcome_.files.begin(), {"onnx", files_.onnx, onnx->size()});
+    bar_.Finish();
+    if (settings_.run) status = Execute(graphs);
+    if (!status.ok()) return status;
+    return std::move(outcome_);
+  }
+
+ private:
+  void NameIneffectiveOptions() {
+    for (const std::string& name : driver::IneffectiveOptions(settings_.compiler)) {
+      logger_.Info(absl::StrCat("compiler option '", name,
+                                "' has no effect on the model device; it is recorded only"));
+    }
+  }
+
+  absl::StatusOr<std::string> Export(const driver::Converted& converted) const {
+    if (converted.fused()) {
+      return emit::ExportFusedOnnx(converted.graphs, settings_.convert_version);
+    }
+    return emit::ExportOnnx(converted.graphs.front(), settings_.convert_version);
+  }
+
+  void Describe(const driver::Converted& converted) {
+    for (const driver::ModelReport& model : converted.models) {
+      for (const passes::PassRecord& pass : model.passes) {
+        logger_.Debug(absl::StrCat(model.name, ": ", pass.name, " took ", pass.seconds, " s, ",
+                                   pass.changed ? "changed the graph, " : "changed nothing, ",
+                                   pass.nodes_after, " nodes"));
+      }
+    }
+    outcome_.models = converted.models;
+    outcome_.fused = converted.fused();
+    outcome_.convert_version = settings_.convert_version;
+    outcome_.constant_bytes_before = converted.constant_bytes_before;
+    outcome_.constant_bytes_after = converted.constant_bytes_after;
+  }
+
+  absl::Status Compile(driver::Converted converted) {
+    if (!settings_.export_popef && !settings_.run) return absl::OkStatus();
+    const auto stream = std::make_shared<std::stringstream>();
+    auto report = settings_.export_popef
+                      ? driver::CompileToFile(std::move(converted), settings_.compiler,
+                                              files_.popef, progress_, warn_)
+                      : driver::CompileToStream(std::move(converted), settings_.compiler, *stream,
+                                                progress_, warn_);
+    if (!report.ok()) return report.status();
+    if (settings_.export_popef) {
+      container_ = files_.popef;
+      outcome_.files.push_back({"popef", files_.popef, report->container_bytes});
+    } else {
+      container_ = std::shared_ptr<std::istream>(stream);
+    }
+    outcome_.compiled = *std::move(report);
+    return absl::OkStatus();
+  }
+
+  absl::Status Execute(const std::vector<std::string>& graphs) {
+    absl::StatusOr<std::vector<RunReport>> runs = RunContainer(container_, graphs);
+    if (!runs.ok()) return runs.status();
+    outcome_.runs = *std::move(runs);
+    return absl::OkStatus();
+  }
+
+  const Settings& settings_;
+  OutputFiles files_;
+  ProgressBar bar_;
+  Logger logger_;
+  driver::Progress progress_;
+  driver::Log warn_;
+  ContainerSource container_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+absl::StatusOr<Outcome> ConvertAndCompile(const Settings& settings, const Terminal& terminal) {
+  return Job(settings, terminal).Run();
+}
+
+}  // namespace poprt::cli

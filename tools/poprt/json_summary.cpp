@@ -1,0 +1,119 @@
+#include "tools/poprt/json_summary.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace poprt::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Names in models may be any bytes; what is no UTF-8 is replaced.
+std::string Text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json ToJson(const passes::PassRecord& pass) {
+  return {{"name", pass.name},
+          {"seconds", pass.seconds},
+          {"changed", pass.changed},
+          {"nodes_after", pass.nodes_after}};
+}
+
+Json ToJson(const driver::ModelReport& model) {
+  Json passes = Json::array();
+  for (const passes::PassRecord& pass : model.passes) passes.push_back(ToJson(pass));
+  return {{"name", model.name},
+          {"path", model.path},
+          {"opset", model.opset},
+          {"nodes_imported", model.nodes_imported},
+          {"nodes", model.nodes},
+          {"parameters", model.parameters},
+          {"parameter_bytes", model.parameter_bytes},
+          {"seconds", {{"import", model.import_seconds}, {"convert", model.convert_seconds}}},
+          {"passes", std::move(passes)}};
+}
+
+Json ToJson(const driver::GraphReport& graph) {
+  return {{"name", graph.name},
+          {"steps", graph.steps},
+          {"weight_bytes", graph.weight_bytes},
+          {"arena_bytes", graph.arena_bytes}};
+}
+
+Json ToJson(const driver::CompileReport& report) {
+  Json graphs = Json::array();
+  for (const driver::GraphReport& graph : report.graphs) graphs.push_back(ToJson(graph));
+  return {{"graphs", std::move(graphs)},
+          {"weight_bytes", report.weight_bytes},
+          {"weight_bytes_saved", report.weight_bytes_shared},
+          {"arena_bytes", report.arena_bytes},
+          {"arena_bytes_saved", report.arena_bytes_shared},
+          {"container_bytes", report.container_bytes},
+          {"seconds",
+           {{"lower", report.lower_seconds},
+            {"plan", report.plan_seconds},
+            {"emit", report.emit_seconds}}}};
+}
+
+Json ToJson(const RunReport& run) {
+  return {{"graph", run.graph},
+          {"batch_size", run.batch_size},
+          {"iterations", run.iterations},
+          {"latency_ms", run.latency_ms},
+          {"throughput", run.throughput}};
+}
+
+Json ToJson(const std::vector<DeclaredTensor>& tensors) {
+  Json array = Json::array();
+  for (const DeclaredTensor& tensor : tensors) {
+    Json shape = Json::array();
+    for (const std::string& dimension : tensor.dimensions) shape.push_back(dimension);
+    array.push_back({{"name", tensor.name},
+                     {"dtype", tensor.element_type},
+                     {"shape", tensor.has_shape ? std::move(shape) : Json(nullptr)}});
+  }
+  return array;
+}
+
+}  // namespace
+
+std::string JsonSummary(const Outcome& outcome) {
+  Json models = Json::array();
+  for (const driver::ModelReport& model : outcome.models) models.push_back(ToJson(model));
+  Json json = {{"status", "ok"},
+               {"convert_version", outcome.convert_version},
+               {"models", std::move(models)}};
+  if (outcome.fused) {
+    json["fusion"] = {
+        {"constant_bytes_before", outcome.constant_bytes_before},
+        {"constant_bytes_after", outcome.constant_bytes_after},
+        {"constant_bytes_saved", outcome.constant_bytes_before - outcome.constant_bytes_after}};
+  }
+  if (outcome.compiled) json["compile"] = ToJson(*outcome.compiled);
+  if (!outcome.runs.empty()) {
+    json["run"] = Json::array();
+    for (const RunReport& run : outcome.runs) json["run"].push_back(ToJson(run));
+  }
+  json["files"] = Json::array();
+  for (const WrittenFile& file : outcome.files) {
+    json["files"].push_back({{"kind", file.kind}, {"path", file.path}, {"bytes", file.bytes}});
+  }
+  return Text(json);
+}
+
+std::string JsonErrors(int exit_code, const std::vector<std::string>& errors) {
+  return Text({{"status", "error"}, {"exit_code", exit_code}, {"errors", errors}});
+}
+
+std::string JsonInterfaces(const std::vector<std::string>& paths,
+                           const std::vector<ModelInterface>& models) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    list.push_back({{"path", paths[i]},
+                    {"inputs", ToJson(models[i].inputs)},
+                    {"outputs", ToJson(models[i].outputs)}});
+  }
+  return Text({{"models", std::move(list)}});
+}
+
+}  // namespace poprt::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace poprt::cli {
+
+/// An input or output as the model file declares it.
+struct DeclaredTensor {
+  std::string name;
+  std::string element_type;             ///< "float32"; "unknown" if the file does not say
+  std::vector<std::string> dimensions;  ///< numbers, names of open dimensions, or "?"
+  bool has_shape = true;
+};
+
+/// Inputs and outputs of a model file, before anything is converted.
+struct ModelInterface {
+  std::vector<DeclaredTensor> inputs;  ///< without those that have an initializer
+  std::vector<DeclaredTensor> outputs;
+};
+
+/// NotFound when the file cannot be read, InvalidArgument when it is no ONNX model.
+absl::StatusOr<ModelInterface> ReadModelInterface(const std::string& path);
+
+/// "Input X: dtype - float32, shape - [1, 2]" and the like, a line each.
+std::string ToText(const ModelInterface& model);
+
+}  // namespace poprt::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/convert.hpp"
+
+namespace poprt::cli {
+
+/// A file that was written.
+struct WrittenFile {
+  std::string kind;  ///< "onnx" or "popef"
+  std::string path;
+  std::uint64_t bytes = 0;
+};
+
+/// How fast one graph ran.
+struct RunReport {
+  std::string graph;            ///< its name in a fused container, empty otherwise
+  std::int64_t batch_size = 1;  ///< first extent of the first input
+  int iterations = 0;
+  double latency_ms = 0;  ///< median over single requests
+  double throughput = 0;  ///< items of a batch per second at that latency
+};
+
+/// What a successful run of the tool did; the summaries are made from it.
+struct Outcome {
+  std::vector<driver::ModelReport> models;
+  bool fused = false;
+  int convert_version = 0;
+  std::uint64_t constant_bytes_before = 0;  ///< of fusion
+  std::uint64_t constant_bytes_after = 0;
+  std::optional<driver::CompileReport> compiled;
+  std::vector<RunReport> runs;
+  std::vector<WrittenFile> files;
+};
+
+}  // namespace poprt::cli

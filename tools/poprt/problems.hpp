@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace poprt::cli {
+
+/// Exit codes of the tool.
+inline constexpr int kDone = 0;
+inline constexpr int kWrongInput = 1;
+inline constexpr int kWrongUsage = 2;
+inline constexpr int kInternalError = 3;
+
+/// Everything wrong with what was asked for, collected so that all of it is told at once.
+class Problems {
+ public:
+  /// The options, from the command line or a configuration file, ask for what cannot be.
+  void AddUsage(std::string message) { Add(std::move(message), kWrongUsage); }
+  /// A file is missing, unreadable or wrong in itself.
+  void AddInput(std::string message) { Add(std::move(message), kWrongInput); }
+
+  bool empty() const { return messages_.empty(); }
+  const std::vector<std::string>& messages() const { return messages_; }
+  /// kDone if there are none, kWrongUsage if any is a matter of usage, kWrongInput otherwise.
+  int exit_code() const { return exit_code_; }
+
+ private:
+  void Add(std::string message, int code) {
+    messages_.push_back(std::move(message));
+    if (code > exit_code_) exit_code_ = code;
+  }
+
+  std::vector<std::string> messages_;
+  int exit_code_ = kDone;
+};
+
+}  // namespace poprt::cli

@@ -1,0 +1,264 @@
+#include "tools/poprt/resolve_settings.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/poprt/words.hpp"
+
+namespace poprt::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFusedOutput = "model_fusion.onnx";
+constexpr std::string_view kOutputExtension = ".optimized.onnx";
+
+const OptionValue* FindValue(const std::vector<OptionValue>& values, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      values, [&](const OptionValue& value) { return value.def->name == name; });
+  return found == values.end() ? nullptr : &*found;
+}
+
+bool FileExists(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) && !fs::is_directory(path, error);
+}
+
+class Resolver {
+ public:
+  Resolver(const CommandLine& line, const ConfigFile& config, const InterfaceReader& read_interface,
+           Problems& problems)
+      : line_(line), config_(config), read_interface_(read_interface), problems_(problems) {}
+
+  Settings Resolve() {
+    ApplyGlobal(config_.values);
+    ApplyGlobal(line_.values);
+    if (AsksForInformation()) return std::move(settings_);
+    MakeModels();
+    ApplyModelValues();
+    for (std::size_t i = 0; i < settings_.models.size(); ++i) FindModel(i);
+    DecideFusion();
+    for (const OptionValue& value : shared_shapes_) RouteShapes(value);
+    CheckModels();
+    NameOutput();
+    return std::move(settings_);
+  }
+
+ private:
+  bool AsksForInformation() const {
+    return settings_.version || settings_.list_all_passes || !settings_.print_completion.empty();
+  }
+
+  void Report(const absl::Status& status) {
+    if (!status.ok()) problems_.AddUsage(std::string(status.message()));
+  }
+
+  void ApplyGlobal(const std::vector<OptionValue>& values) {
+    std::set<std::string> earlier = std::exchange(settings_.compiler_keys, {});
+    for (const OptionValue& value : values) Report(Apply(value, settings_));
+    for (const OptionValue& value : values) {
+      const std::string name(value.def->name);
+      if (!settings_.compiler_keys.contains(name)) continue;
+      problems_.AddUsage(absl::StrCat(value.where, ": stands in compiler_options as well; give '",
+                                      name, "' once"));
+    }
+    settings_.compiler_keys.merge(earlier);
+  }
+
+  // How many models there are and where each gets its own values from.
+  void MakeModels() {
+    const OptionValue* const from_line = FindValue(line_.values, "input_model");
+    const OptionValue* const from_top = FindValue(config_.values, "input_model");
+    if (config_.fusion) {
+      for (const OptionValue* value : {from_line, from_top}) {
+        if (value == nullptr) continue;
+        problems_.AddUsage(absl::StrCat(value->where, ": the models are those of model_fusion in ",
+                                        config_.path, "; give one of the two"));
+      }
+      own_values_ = config_.models;
+    } else if (const OptionValue* const value = from_line != nullptr ? from_line : from_top) {
+      for (const std::string& word : value->words) {
+        own_values_.push_back({{value->def, {word}, value->where}});
+      }
+    }
+    if (own_values_.empty() && problems_.empty()) {
+      problems_.AddUsage("there is no model: give --input_model or --config_yaml");
+    }
+    settings_.models.resize(own_values_.size());
+  }
+
+  void ApplyModelValues() {
+    for (std::size_t i = 0; i < own_values_.size(); ++i) {
+      for (const OptionValue& value : config_.values) {
+        if (FindValue(own_values_[i], value.def->name) == nullptr) ApplyShared(value, i);
+      }
+      for (const OptionValue& value : own_values_[i]) Report(Apply(value, settings_.models[i]));
+      for (const OptionValue& value : line_.values) ApplyShared(value, i);
+    }
+    KeepSharedShapes(config_.values);
+    KeepSharedShapes(line_.values);
+  }
+
+  // A value for all models; what is wrong with it is said once. Shapes wait until the names of the
+  // graphs are known.
+  void ApplyShared(const OptionValue& value, std::size_t model) {
+    if (value.def->name == "input_model" || value.def->name == "input_shape") return;
+    const absl::Status status = Apply(value, settings_.models[model]);
+    if (model == 0) Report(status);
+  }
+
+  void KeepSharedShapes(const std::vector<OptionValue>& values) {
+    const OptionValue* const value = FindValue(values, "input_shape");
+    if (value != nullptr && !settings_.models.empty()) shared_shapes_.push_back(*value);
+  }
+
+  void FindModel(std::size_t index) {
+    std::string& path = settings_.models[index].path;
+    const OptionValue* const value = FindValue(own_values_[index], "input_model");
+    if (value == nullptr) {
+      problems_.AddUsage(
+          absl::StrCat(config_.path, ": entry ", index + 1, " of model_fusion has no input_model"));
+      return;
+    }
+    if (path.empty() || FileExists(path)) return;
+    const bool in_file = !value->where.starts_with("--");
+    const fs::path beside = fs::path(config_.path).parent_path() / path;
+    if (in_file && FileExists(beside)) {
+      path = beside.string();
+      return;
+    }
+    problems_.AddInput(absl::StrCat(
+        value->where, ": there is no file '", path, "'",
+        in_file ? ", neither in the working directory nor beside the configuration file" : ""));
+  }
+
+  // A graph has a name only in a fused container, so naming one asks for such a container.
+  void DecideFusion() {
+    const bool named = std::ranges::any_of(
+        settings_.models, [](const driver::ModelOptions& model) { return !model.name.empty(); });
+    settings_.fuse = config_.fusion || settings_.models.size() > 1 || named ||
+                     settings_.compiler.enableModelFusion;
+    if (settings_.fuse && settings_.compiler_keys.contains("enable_model_fusion") &&
+        !settings_.compiler.enableModelFusion) {
+      problems_.AddUsage("compiler_options: enable_model_fusion is false, but models are fused");
+    }
+    settings_.compiler.enableModelFusion = settings_.fuse;
+  }
+
+  std::string GraphName(std::size_t index) const {
+    const std::string& name = settings_.models[index].name;
+    return name.empty() ? absl::StrCat("graph", index) : name;
+  }
+
+  // Hands each shape to the model its name is qualified with, or to all that have such an input; a
+  // qualified one counts more.
+  void RouteShapes(const OptionValue& value) {
+    driver::ModelOptions parsed;
+    const absl::Status status = Apply(value, parsed);
+    if (!status.ok()) return Report(status);
+    for (const bool qualified : {false, true}) {
+      for (const auto& [name, shape] : parsed.input_shape) {
+        if (IsQualified(name) == qualified) RouteShape(value, name, shape);
+      }
+    }
+  }
+
+  bool IsQualified(const std::string& name) const {
+    for (std::size_t i = 0; i < settings_.models.size(); ++i) {
+      if (settings_.fuse && name.starts_with(GraphName(i) + "/")) return true;
+    }
+    return false;
+  }
+
+  // Models with shapes of their own do not take those of the top of the file.
+  void RouteShape(const OptionValue& value, const std::string& name, const Shape& shape) {
+    const bool from_line = value.where.starts_with("--");
+    bool used = false;
+    for (std::size_t i = 0; i < settings_.models.size(); ++i) {
+      const std::optional<std::string> input = InputOf(i, name);
+      if (!input) continue;
+      used = true;
+      if (from_line || FindValue(own_values_[i], "input_shape") == nullptr) {
+        settings_.models[i].input_shape[*input] = shape;
+      }
+    }
+    if (!used)
+      problems_.AddInput(absl::StrCat(value.where, ": no model has an input '", name, "'"));
+  }
+
+  // What model `index` calls the input that `name` stands for, if it has it.
+  std::optional<std::string> InputOf(std::size_t index, const std::string& name) {
+    if (!settings_.fuse) return name;
+    const std::string prefix = GraphName(index) + "/";
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+    const std::vector<std::string>& inputs = InputsOf(settings_.models[index].path);
+    return std::ranges::count(inputs, name) > 0 ? std::optional(name) : std::nullopt;
+  }
+
+  const std::vector<std::string>& InputsOf(const std::string& path) {
+    const auto [entry, added] = inputs_.try_emplace(path);
+    if (!added || !FileExists(path)) return entry->second;
+    const absl::StatusOr<ModelInterface> model = read_interface_(path);
+    if (!model.ok()) {
+      problems_.AddInput(std::string(model.status().message()));
+      return entry->second;
+    }
+    for (const DeclaredTensor& input : model->inputs) entry->second.push_back(input.name);
+    return entry->second;
+  }
+
+  void CheckModels() {
+    if (settings_.show && settings_.json && (settings_.export_popef || settings_.run)) {
+      problems_.AddUsage(
+          "--show with --json prints inputs and outputs only: leave out --export_popef "
+          "and --run, or one of the two");
+    }
+    for (std::size_t i = 0; i < settings_.models.size(); ++i) {
+      const driver::ModelOptions& model = settings_.models[i];
+      if (model.batch_axis != 0 && !model.batch_size) {
+        problems_.AddUsage(absl::StrCat("batch_axis of '", model.path, "' needs batch_size"));
+      }
+      for (std::size_t other = 0; other < i; ++other) {
+        if (GraphName(i) != GraphName(other)) continue;
+        problems_.AddUsage(absl::StrCat("two graphs are called '", GraphName(i), "'"));
+      }
+    }
+  }
+
+  void NameOutput() {
+    if (settings_.output_model.empty() && settings_.fuse) settings_.output_model = kFusedOutput;
+    if (settings_.output_model.empty() && !settings_.models.empty()) {
+      settings_.output_model = fs::path(settings_.models.front().path).stem().string();
+      settings_.output_model += kOutputExtension;
+    }
+    const fs::path output = fs::path(settings_.output_dir) / settings_.output_model;
+    for (const driver::ModelOptions& model : settings_.models) {
+      std::error_code error;
+      if (!fs::equivalent(output, model.path, error) || error) continue;
+      problems_.AddUsage(absl::StrCat("the converted model would overwrite its input '", model.path,
+                                      "'; choose another --output_dir or --output_model"));
+    }
+  }
+
+  const CommandLine& line_;
+  const ConfigFile& config_;
+  const InterfaceReader& read_interface_;
+  Problems& problems_;
+  Settings settings_;
+  std::vector<std::vector<OptionValue>> own_values_;        ///< of each model
+  std::vector<OptionValue> shared_shapes_;                  ///< weakest first
+  std::map<std::string, std::vector<std::string>> inputs_;  ///< by path
+};
+
+}  // namespace
+
+Settings ResolveSettings(const CommandLine& line, const ConfigFile& config,
+                         const InterfaceReader& read_interface, Problems& problems) {
+  return Resolver(line, config, read_interface, problems).Resolve();
+}
+
+}  // namespace poprt::cli

@@ -1,0 +1,189 @@
+#include "tools/poprt/resolve_settings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace poprt::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+// A folder with empty model files; what they declare comes from a fake reader: a.onnx has inputs X
+// and Y, b.onnx has X.
+class ResolveSettingsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "resolve-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    for (const char* file : {"a.onnx", "b.onnx"}) std::ofstream(folder_ / file) << "x";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string Path(const std::string& file) const { return (folder_ / file).string(); }
+
+  Settings Resolve(const std::vector<std::string>& arguments, const std::string& yaml = "") {
+    problems_ = {};
+    const CommandLine line = ParseCommandLine(arguments, problems_);
+    ConfigFile config;
+    if (!yaml.empty()) config = ParseConfig(Path("c.yaml"), yaml, problems_);
+    return ResolveSettings(line, config, ReadFake, problems_);
+  }
+
+  std::vector<std::string> Messages() const {
+    std::vector<std::string> messages = problems_.messages();
+    for (std::string& message : messages) {
+      for (std::size_t at; (at = message.find(folder_.string() + "/")) != std::string::npos;) {
+        message.erase(at, folder_.string().size() + 1);
+      }
+    }
+    return messages;
+  }
+
+  static absl::StatusOr<ModelInterface> ReadFake(const std::string& path) {
+    ModelInterface model;
+    model.inputs.push_back({"X", "float32", {"1"}, true});
+    if (path.ends_with("a.onnx")) model.inputs.push_back({"Y", "float32", {"1"}, true});
+    return model;
+  }
+
+  fs::path folder_;
+  Problems problems_;
+};
+
+constexpr char kTwoModels[] = R"(
+precision: fp16
+input_shape: ['X=7']
+max_tensor_size: 10
+model_fusion:
+  - input_model: a.onnx
+    precision: fp32
+    input_shape: ['Y=1']
+  - input_model: b.onnx
+    name: second
+)";
+
+TEST_F(ResolveSettingsTest, NearestValueOfAModelCounts) {
+  const Settings settings = Resolve({}, kTwoModels);
+  EXPECT_THAT(Messages(), IsEmpty());
+  ASSERT_EQ(settings.models.size(), 2U);
+  EXPECT_TRUE(settings.fuse);
+  EXPECT_TRUE(settings.compiler.enableModelFusion);
+  EXPECT_EQ(settings.output_model, "model_fusion.onnx");
+  EXPECT_EQ(settings.models[0].path, Path("a.onnx"));
+  EXPECT_EQ(settings.models[0].precision, "fp32");
+  EXPECT_EQ(settings.models[0].max_tensor_size, 10);
+  EXPECT_THAT(settings.models[0].input_shape, ElementsAre(Pair("Y", Shape{1})));
+  EXPECT_EQ(settings.models[1].name, "second");
+  EXPECT_EQ(settings.models[1].precision, "fp16");
+  EXPECT_THAT(settings.models[1].input_shape, ElementsAre(Pair("X", Shape{7})));
+}
+
+TEST_F(ResolveSettingsTest, CommandLineOverridesTheFile) {
+  const Settings settings =
+      Resolve({"--precision", "fp16", "--input_shape", "X=2", "second/X=3", "--num_io_tiles", "64"},
+              std::string("num_io_tiles: 32\n") + kTwoModels);
+  EXPECT_THAT(Messages(), IsEmpty());
+  EXPECT_EQ(settings.compiler.numIoTiles, 64);
+  EXPECT_EQ(settings.models[0].precision, "fp16");
+  EXPECT_THAT(settings.models[0].input_shape,
+              UnorderedElementsAre(Pair("X", Shape{2}), Pair("Y", Shape{1})));
+  EXPECT_THAT(settings.models[1].input_shape, ElementsAre(Pair("X", Shape{3})));
+}
+
+TEST_F(ResolveSettingsTest, ShapesGoToTheModelsThatHaveTheInput) {
+  const Settings settings = Resolve(
+      {"-i", Path("a.onnx"), Path("b.onnx"), "--input_shape", "X=1,2", "Y=3", "graph1/X=4"});
+  EXPECT_THAT(Messages(), IsEmpty());
+  EXPECT_THAT(settings.models[0].input_shape,
+              UnorderedElementsAre(Pair("X", Shape{1, 2}), Pair("Y", Shape{3})));
+  Resolve({"-i", Path("a.onnx"), Path("b.onnx"), "--input_shape", "Z=1"});
+  EXPECT_THAT(Messages(), ElementsAre("--input_shape: no model has an input 'Z'"));
+  EXPECT_EQ(problems_.exit_code(), kWrongInput);
+}
+
+TEST_F(ResolveSettingsTest, QualifiedShapeWinsOverTheGeneralOne) {
+  const Settings settings =
+      Resolve({"-i", "A=" + Path("a.onnx"), Path("b.onnx"), "--input_shape", "A/X=4", "X=1"});
+  EXPECT_THAT(Messages(), IsEmpty());
+  EXPECT_THAT(settings.models[0].input_shape, ElementsAre(Pair("X", Shape{4})));
+  EXPECT_THAT(settings.models[1].input_shape, ElementsAre(Pair("X", Shape{1})));
+}
+
+TEST_F(ResolveSettingsTest, OneModelKeepsItsNamesAndIsNotFused) {
+  const Settings settings =
+      Resolve({"-i", Path("a.onnx"), "--input_shape", "unknown/name=1", "--output_dir", "out"});
+  EXPECT_THAT(Messages(), IsEmpty());
+  EXPECT_FALSE(settings.fuse);
+  EXPECT_EQ(settings.output_model, "a.optimized.onnx");
+  EXPECT_THAT(settings.models[0].input_shape, ElementsAre(Pair("unknown/name", Shape{1})));
+}
+
+TEST_F(ResolveSettingsTest, ANameAsksForAFusedContainer) {
+  EXPECT_TRUE(Resolve({"-i", "only=" + Path("a.onnx")}).fuse);
+  EXPECT_THAT(Messages(), IsEmpty());
+}
+
+TEST_F(ResolveSettingsTest, AllProblemsAtOnce) {
+  Resolve({"--precision", "fp8", "--num_io_tiles", "auto", "--convert_version", "22",
+           "--compiler_options", "num_ipus=2", "partials=half", "-i", "missing.onnx",
+           "--available_memory_proportion", "2", "--batch_axis", "1", "--framework", "tensorflow"});
+  EXPECT_THAT(
+      Messages(),
+      UnorderedElementsAre(
+          "--framework: 'tensorflow' is not allowed; allowed: onnx",
+          "--convert_version: '22' is not allowed; allowed: 11, 12, 13, 14, 15, 16, 17",
+          "--num_io_tiles: 'auto' is not there yet",
+          "--available_memory_proportion: compiler option 'available_memory_proportion' is '2', "
+          "out of range; allowed: a number in (0, 1]",
+          "--compiler_options: compiler option 'num_ipus' is '2', programs for several IPUs are "
+          "not there yet; allowed: 1\n--compiler_options: unknown compiler option 'partials'",
+          "--precision: 'fp8' is not there yet; allowed: fp32, fp16",
+          "--input_model: there is no file 'missing.onnx'",
+          "batch_axis of 'missing.onnx' needs batch_size"));
+  EXPECT_EQ(problems_.exit_code(), kWrongUsage);
+}
+
+TEST_F(ResolveSettingsTest, MissingModelsOfAFileAreInputProblems) {
+  Resolve({}, "model_fusion:\n  - input_model: no.onnx\n  - precision: fp16\n");
+  EXPECT_THAT(Messages(),
+              ElementsAre("c.yaml:2: input_model: there is no file 'no.onnx', neither in the "
+                          "working directory nor beside the configuration file",
+                          "c.yaml: entry 2 of model_fusion has no input_model"));
+}
+
+TEST_F(ResolveSettingsTest, ContradictionsAreRefused) {
+  Resolve({"-i", Path("a.onnx")}, kTwoModels);
+  EXPECT_THAT(Messages(), ElementsAre("--input_model: the models are those of model_fusion in "
+                                      "c.yaml; give one of the two"));
+  Resolve({"-i", Path("a.onnx"), "--num_io_tiles", "32", "--compiler_options", "num_io_tiles=64"});
+  EXPECT_THAT(Messages(), ElementsAre("--num_io_tiles: stands in compiler_options as well; give "
+                                      "'num_io_tiles' once"));
+  Resolve({"-i", "g=" + Path("a.onnx"), "g=" + Path("b.onnx")});
+  EXPECT_THAT(Messages(), ElementsAre("two graphs are called 'g'"));
+  Resolve({"-i", Path("a.onnx"), "--output_dir", folder_.string(), "--output_model", "a.onnx"});
+  EXPECT_THAT(Messages(),
+              ElementsAre("the converted model would overwrite its input 'a.onnx'; choose another "
+                          "--output_dir or --output_model"));
+  Resolve(
+      {"-i", Path("a.onnx"), Path("b.onnx"), "--compiler_options", "enable_model_fusion=false"});
+  EXPECT_THAT(Messages(),
+              ElementsAre("compiler_options: enable_model_fusion is false, but models are fused"));
+}
+
+TEST_F(ResolveSettingsTest, NothingToDoSaysWhatToGive) {
+  Resolve({});
+  EXPECT_THAT(Messages(), ElementsAre("there is no model: give --input_model or --config_yaml"));
+  EXPECT_TRUE(Resolve({"--list_all_passes"}).list_all_passes);
+  EXPECT_THAT(Messages(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace poprt::cli

@@ -1,0 +1,100 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/poprt/json_summary.hpp"
+#include "tools/poprt/text_summary.hpp"
+#include "tools/poprt/text_table.hpp"
+
+namespace poprt::cli {
+namespace {
+
+Outcome FusedOutcome() {
+  Outcome outcome;
+  outcome.fused = true;
+  outcome.convert_version = 17;
+  outcome.constant_bytes_before = 3072;
+  outcome.constant_bytes_after = 1024;
+  outcome.models.push_back({.name = "graph0",
+                            .path = "a.onnx",
+                            .opset = 13,
+                            .nodes_imported = 12,
+                            .nodes = 10,
+                            .parameters = 256,
+                            .parameter_bytes = 1024,
+                            .import_seconds = 0.5,
+                            .convert_seconds = 0.25,
+                            .passes = {{"sort_graph", 0.125, true, 10}}});
+  outcome.models.push_back({.name = "second", .path = "b.onnx", .nodes = 2, .passes = {}});
+  driver::CompileReport report;
+  report.graphs = {{"graph0", 9, 1024, 512}, {"second", 1, 0, 100}};
+  report.weight_bytes = 1024;
+  report.weight_bytes_shared = 0;
+  report.arena_bytes = 512;
+  report.arena_bytes_shared = 100;
+  report.lower_seconds = 1;
+  report.container_bytes = 5000;
+  outcome.compiled = report;
+  outcome.runs = {{"graph0", 4, 100, 2.0, 2000}};
+  outcome.files = {{"onnx", "o/m.onnx", 2048}, {"popef", "o/executable.popef", 5000}};
+  return outcome;
+}
+
+TEST(TextSummary, AlignsATableAndNamesSavingsTimesAndFiles) {
+  EXPECT_EQ(TextSummary(FusedOutcome()),
+            "graph   model   nodes  parameters  constants  steps  weights  arena\n"
+            "graph0  a.onnx     10         256    1.0 KiB      9  1.0 KiB  512 B\n"
+            "second  b.onnx      2           0        0 B      1      0 B  100 B\n"
+            "shared by graphs: constants 2.0 KiB saved, weights 0 B saved, arena 100 B saved\n"
+            "container: weights 1.0 KiB, arena 512 B\n"
+            "time: import 0.500 s, convert 0.250 s, lower 1.000 s, plan 0.000 s, write 0.000 s\n"
+            "wrote o/m.onnx (2.0 KiB, opset 17)\n"
+            "wrote o/executable.popef (4.9 KiB)\n"
+            "graph0\nBs: 4\nLatency: 2.00ms\nTput: 2000\n");
+}
+
+TEST(TextSummary, OfOneConvertedModelHasNothingOfFusionOrCompilation) {
+  Outcome outcome;
+  outcome.convert_version = 11;
+  outcome.models.push_back({.name = "a.onnx", .path = "a.onnx", .nodes = 10, .passes = {}});
+  outcome.files = {{"onnx", "m.onnx", 2048}};
+  EXPECT_EQ(TextSummary(outcome),
+            "model   nodes  parameters  constants\n"
+            "a.onnx     10           0        0 B\n"
+            "time: import 0.000 s, convert 0.000 s\n"
+            "wrote m.onnx (2.0 KiB, opset 11)\n");
+}
+
+TEST(JsonSummary, HoldsEveryNumber) {
+  const auto json = nlohmann::json::parse(JsonSummary(FusedOutcome()));
+  EXPECT_EQ(json["status"], "ok");
+  EXPECT_EQ(json["models"][0]["nodes_imported"], 12);
+  EXPECT_EQ(json["models"][0]["seconds"]["import"], 0.5);
+  EXPECT_EQ(json["models"][0]["passes"][0]["name"], "sort_graph");
+  EXPECT_EQ(json["models"][1]["name"], "second");
+  EXPECT_EQ(json["fusion"]["constant_bytes_saved"], 2048);
+  EXPECT_EQ(json["compile"]["graphs"][1]["arena_bytes"], 100);
+  EXPECT_EQ(json["compile"]["arena_bytes_saved"], 100);
+  EXPECT_EQ(json["compile"]["seconds"]["lower"], 1.0);
+  EXPECT_EQ(json["run"][0]["latency_ms"], 2.0);
+  EXPECT_EQ(json["files"][1]["path"], "o/executable.popef");
+}
+
+TEST(JsonSummary, ErrorsAndInterfaces) {
+  EXPECT_EQ(nlohmann::json::parse(JsonErrors(1, {"a", "b\xff"}))["errors"].size(), 2U);
+  const auto json = nlohmann::json::parse(
+      JsonInterfaces({"a.onnx"}, {{{{"X", "float32", {"N", "2"}, true}}, {}}}));
+  EXPECT_EQ(json["models"][0]["inputs"][0]["shape"][0], "N");
+  EXPECT_EQ(json["models"][0]["outputs"].size(), 0U);
+}
+
+TEST(TextTable, Units) {
+  EXPECT_EQ(BytesText(0), "0 B");
+  EXPECT_EQ(BytesText(1023), "1023 B");
+  EXPECT_EQ(BytesText(1536), "1.5 KiB");
+  EXPECT_EQ(BytesText(102236160), "97.5 MiB");
+}
+
+}  // namespace
+}  // namespace poprt::cli

@@ -1,0 +1,95 @@
+#include "tools/poprt/text_summary.hpp"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tools/poprt/text_table.hpp"
+
+namespace poprt::cli {
+namespace {
+
+std::string GraphTable(const Outcome& outcome) {
+  const bool compiled = outcome.compiled.has_value();
+  std::vector<std::vector<std::string>> rows = {{"model", "nodes", "parameters", "constants"}};
+  if (outcome.fused) rows[0].insert(rows[0].begin(), "graph");
+  if (compiled) rows[0].insert(rows[0].end(), {"steps", "weights", "arena"});
+  for (std::size_t i = 0; i < outcome.models.size(); ++i) {
+    const driver::ModelReport& model = outcome.models[i];
+    std::vector<std::string> row = {model.path, absl::StrCat(model.nodes),
+                                    absl::StrCat(model.parameters),
+                                    BytesText(model.parameter_bytes)};
+    if (outcome.fused) row.insert(row.begin(), model.name);
+    if (compiled && i < outcome.compiled->graphs.size()) {
+      const driver::GraphReport& graph = outcome.compiled->graphs[i];
+      row.insert(row.end(), {absl::StrCat(graph.steps), BytesText(graph.weight_bytes),
+                             BytesText(graph.arena_bytes)});
+    }
+    rows.push_back(std::move(row));
+  }
+  return TextTable(rows, outcome.fused ? 2 : 1);
+}
+
+std::string Savings(const Outcome& outcome) {
+  if (!outcome.fused) return "";
+  std::string text = absl::StrCat(
+      "shared by graphs: constants ",
+      BytesText(outcome.constant_bytes_before - outcome.constant_bytes_after), " saved");
+  if (outcome.compiled) {
+    absl::StrAppend(&text, ", weights ", BytesText(outcome.compiled->weight_bytes_shared),
+                    " saved, arena ", BytesText(outcome.compiled->arena_bytes_shared), " saved");
+  }
+  return text + "\n";
+}
+
+std::string Totals(const driver::CompileReport& report) {
+  return absl::StrCat("container: weights ", BytesText(report.weight_bytes), ", arena ",
+                      BytesText(report.arena_bytes), "\n");
+}
+
+std::string Times(const Outcome& outcome) {
+  double import_seconds = 0;
+  double convert_seconds = 0;
+  for (const driver::ModelReport& model : outcome.models) {
+    import_seconds += model.import_seconds;
+    convert_seconds += model.convert_seconds;
+  }
+  std::vector<std::string> times = {"import " + SecondsText(import_seconds),
+                                    "convert " + SecondsText(convert_seconds)};
+  if (outcome.compiled) {
+    times.push_back("lower " + SecondsText(outcome.compiled->lower_seconds));
+    times.push_back("plan " + SecondsText(outcome.compiled->plan_seconds));
+    times.push_back("write " + SecondsText(outcome.compiled->emit_seconds));
+  }
+  return absl::StrCat("time: ", absl::StrJoin(times, ", "), "\n");
+}
+
+std::string Files(const Outcome& outcome) {
+  std::string text;
+  for (const WrittenFile& file : outcome.files) {
+    absl::StrAppend(&text, "wrote ", file.path, " (", BytesText(file.bytes));
+    if (file.kind == "onnx") absl::StrAppend(&text, ", opset ", outcome.convert_version);
+    text += ")\n";
+  }
+  return text;
+}
+
+std::string Runs(const Outcome& outcome) {
+  std::string text;
+  for (const RunReport& run : outcome.runs) {
+    if (!run.graph.empty()) text += run.graph + "\n";
+    absl::StrAppend(&text, "Bs: ", run.batch_size, "\n");
+    absl::StrAppend(
+        &text, absl::StrFormat("Latency: %.2fms\nTput: %.0f\n", run.latency_ms, run.throughput));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string TextSummary(const Outcome& outcome) {
+  return absl::StrCat(GraphTable(outcome), Savings(outcome),
+                      outcome.compiled ? Totals(*outcome.compiled) : "", Times(outcome),
+                      Files(outcome), Runs(outcome));
+}
+
+}  // namespace poprt::cli
