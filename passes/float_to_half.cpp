@@ -61,7 +61,7 @@ absl::Status CheckOperators(const PassContext& context) {
 }  // namespace
 
 absl::Status FloatToHalf(ir::Graph& graph, const PassContext& context) {
-  const absl::Status known = CheckOperators(context);
+  absl::Status known = CheckOperators(context);
   if (!known.ok()) return known;
   const auto convert = [&](const std::string& name, const Tensor& constant) {
     return ToHalf(graph.name, name, constant, context);

@@ -98,7 +98,7 @@ absl::Status CheckNames(const PipelineOptions& options) {
 
 absl::StatusOr<std::vector<const PassDef*>> BuildPipeline(Stage stage,
                                                           const PipelineOptions& options) {
-  const absl::Status known = CheckNames(options);
+  absl::Status known = CheckNames(options);
   if (!known.ok()) return known;
   const absl::StatusOr<Names> defaults = DefaultPasses(stage, options.precision);
   if (!defaults.ok()) return defaults.status();

@@ -12,7 +12,7 @@ absl::Status RemoveOutputs(ir::Graph& graph, const PassContext& context) {
   if (context.remove_outputs.empty()) return absl::OkStatus();
   UnknownNames unknown(graph.output_names);
   for (const std::string& name : context.remove_outputs) unknown.Check(name);
-  const absl::Status known =
+  absl::Status known =
       unknown.ToStatus("model '" + graph.name + "' has no outputs to remove named");
   if (!known.ok()) return known;
 

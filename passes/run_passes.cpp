@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<PassRecord>> RunPasses(
   for (const PassDef* pass : pipeline) {
     const ir::Graph before = graph;
     const Clock::time_point start = Clock::now();
-    const absl::Status status = RunGuarded(*pass, graph, context);
+    absl::Status status = RunGuarded(*pass, graph, context);
     const std::chrono::duration<double> elapsed = Clock::now() - start;
     if (!status.ok()) return status;
     if (const auto problem = ir::Verify(graph)) {

@@ -163,12 +163,14 @@ absl::StatusOr<CompileReport> Compile(Converted converted,
     progress("plan", 1, 1);
   }
   Report(*schedules, arenas, weights, report);
-  const Timer timer(report.emit_seconds);
-  progress("write", 0, 1);
-  const absl::StatusOr<std::uint64_t> bytes = write(container);
-  if (!bytes.ok()) return bytes.status();
-  report.container_bytes = *bytes;
-  progress("write", 1, 1);
+  {
+    const Timer timer(report.emit_seconds);
+    progress("write", 0, 1);
+    const absl::StatusOr<std::uint64_t> bytes = write(container);
+    if (!bytes.ok()) return bytes.status();
+    report.container_bytes = *bytes;
+    progress("write", 1, 1);
+  }
   return report;
 }
 

@@ -46,6 +46,7 @@ void OnnxGraphWriter::NameValues(bool share_constants) {
 
 std::vector<OnnxValue> OnnxGraphWriter::Values(const std::vector<ir::ValueId>& ids) const {
   std::vector<OnnxValue> values;
+  values.reserve(ids.size());
   for (ir::ValueId id : ids) {
     values.push_back(id == ir::kAbsent
                          ? OnnxValue()

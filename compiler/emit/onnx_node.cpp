@@ -159,7 +159,7 @@ OnnxValue OnnxNodeWriter::Emit(const std::string& name, const std::string& op,
                                std::vector<OnnxValue> inputs, TensorType type,
                                Attributes attributes, absl::Status& status) {
   const std::string unique = names_.Unique(name);
-  const OnnxValue output{.name = unique + ":0", .type = std::move(type)};
+  OnnxValue output{.name = unique + ":0", .type = std::move(type)};
   names_.Take(output.name);
   status.Update(Write({.name = unique,
                        .op = op,

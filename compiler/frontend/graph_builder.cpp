@@ -48,6 +48,7 @@ void TrimAbsent(std::vector<ValueId>& ids) {
 
 std::vector<TensorType> TypesOf(const ir::Graph& graph, const std::vector<ValueId>& ids) {
   std::vector<TensorType> types;
+  types.reserve(ids.size());
   for (ValueId id : ids) types.push_back(id == kAbsent ? TensorType{} : graph.type(id));
   return types;
 }

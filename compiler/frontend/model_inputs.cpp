@@ -169,6 +169,7 @@ void CheckOptionNames(const std::vector<ModelInput>& inputs,
                       const std::set<std::string>& initializers, const ImportOptions& options,
                       Problems& problems) {
   std::vector<std::string> known;
+  known.reserve(inputs.size());
   for (const ModelInput& input : inputs) known.push_back(input.name);
   for (const auto& [name, shape] : options.input_shapes) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;

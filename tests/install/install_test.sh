@@ -34,6 +34,11 @@ fi
 if grep -rn "$build" "$prefix/lib/cmake"; then
   fail 'the CMake packages name the build folder'
 fi
+# LINK_DEPENDENT names libraries for the linker's search only: a consumer need not have them.
+internal='poprt_(tensor|kernels|program|device|driver|flags)|absl|onnx|protobuf|ZLIB'
+if grep -rnE "$internal" "$prefix/lib/cmake" | grep -v 'IMPORTED_LINK_DEPENDENT_LIBRARIES'; then
+  fail 'the CMake packages ask for libraries that are no part of the public interface'
+fi
 for binary in "$prefix"/bin/* "$prefix"/lib/*.so "$prefix"/lib/python3/dist-packages/poprt/*.so; do
   if readelf -d "$binary" | grep -E 'R(UN)?PATH' | grep -v 'ORIGIN'; then
     fail "$binary has a run path outside the prefix"

@@ -2,16 +2,15 @@
 //
 //   consumer MODEL.onnx EXECUTABLE.popef
 
+#include <array>
+#include <cstring>
+#include <exception>
+#include <iostream>
 #include <model_runtime/ModelRunner.hpp>
 #include <popef/Reader.hpp>
 #include <poprt/compiler/compiler.hpp>
 #include <poprt/runtime/device_manager.hpp>
 #include <poprt/runtime/model_runner.hpp>
-
-#include <array>
-#include <cstring>
-#include <exception>
-#include <iostream>
 #include <stdexcept>
 #include <string>
 
@@ -35,8 +34,7 @@ void ReadContainer(const std::string& path) {
 void RunWithModelRuntime(const std::string& path) {
   const Pair input = {1.5F, -2.0F};
   model_runtime::ModelRunner runner(path);
-  const model_runtime::OutputMemory outputs =
-      runner.execute({{"X", {input.data(), sizeof input}}});
+  const model_runtime::OutputMemory outputs = runner.execute({{"X", {input.data(), sizeof input}}});
   Pair result = {};
   Expect(outputs.at("Y").data_size_bytes == sizeof result, "Y has two floats");
   std::memcpy(result.data(), outputs.at("Y").data.get(), sizeof result);
