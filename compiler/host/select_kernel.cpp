@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/pack.hpp"
+#include "runtime/kernels/packed/pack.hpp"
 
 namespace poprt::host {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "compiler/ops/families.hpp"
 #include "compiler/ops/inference.hpp"
-#include "runtime/kernels/slice_range.hpp"
+#include "runtime/kernels/movement/slice_range.hpp"
 
 namespace poprt::ops {
 namespace {

@@ -1,6 +1,6 @@
 #include "compiler/ops/families.hpp"
 #include "compiler/ops/inference.hpp"
-#include "runtime/kernels/window.hpp"
+#include "runtime/kernels/window/window.hpp"
 
 namespace poprt::ops {
 namespace {

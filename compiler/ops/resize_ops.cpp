@@ -1,6 +1,6 @@
 #include "compiler/ops/families.hpp"
 #include "compiler/ops/inference.hpp"
-#include "runtime/kernels/resize_shape.hpp"
+#include "runtime/kernels/resize/resize_shape.hpp"
 
 namespace poprt::ops {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "runtime/kernels/element_types.hpp"
-#include "runtime/kernels/float_math.hpp"
+#include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/parallel.hpp"
 
 namespace poprt::kernels {

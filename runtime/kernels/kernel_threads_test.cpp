@@ -16,10 +16,10 @@ struct Case {
 };
 
 /// Large enough that every kernel cuts its work into many tasks.
-std::vector<Case> Cases() {
-  const TensorType image{kFloat32, {2, 8, 40, 40}};
-  const Attributes window{{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}};
-  return {
+const std::vector<Case>& Cases() {
+  static const TensorType image{kFloat32, {2, 8, 40, 40}};
+  static const Attributes window{{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}};
+  static const std::vector<Case> cases{
       {"Identity", {{kFloat32, {300000}}}, {kFloat32, {300000}}, {}},
       {"Transpose", {{kFloat32, {300, 400}}}, {kFloat32, {400, 300}}, {}},
       {"Transpose",
@@ -49,6 +49,7 @@ std::vector<Case> Cases() {
        {kFloat32, {2, 8, 70, 90}},
        {{"sizes", Ints{2, 8, 70, 90}}, {"mode", std::string("cubic")}}},
   };
+  return cases;
 }
 
 Tensor RunWith(int threads, const Case& c, const std::vector<Tensor>& inputs) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/pack.hpp"
+#include "runtime/kernels/packed/pack.hpp"
 #include "runtime/tensor/half.hpp"
 
 namespace poprt::kernels {

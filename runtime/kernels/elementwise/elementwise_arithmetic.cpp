@@ -1,0 +1,140 @@
+#include <array>
+#include <cmath>
+
+#include "runtime/kernels/elementwise/elementwise.hpp"
+#include "runtime/kernels/elementwise/elementwise_map.hpp"
+#include "runtime/kernels/elementwise/integer_math.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+struct AddOp {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return WrappingAdd(a, b);
+  }
+};
+
+struct SubOp {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return WrappingSub(a, b);
+  }
+};
+
+struct MulOp {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return WrappingMul(a, b);
+  }
+};
+
+struct DivOp {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return SafeDiv(a, b);
+  }
+};
+
+/// The sign of the dividend.
+struct FmodOp {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(std::fmod(static_cast<double>(a), static_cast<double>(b)));
+    } else {
+      return SafeRemainder(a, b);
+    }
+  }
+};
+
+/// The sign of the divisor.
+struct ModOp {
+  template <typename T>
+  T operator()(T a, T b) const {
+    const T r = SafeRemainder(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
+  }
+};
+
+struct PreluOp {
+  template <typename T>
+  T operator()(T x, T slope) const {
+    return Select(x < T(0), WrappingMul(x, slope), x);
+  }
+};
+
+struct PowOp {
+  template <typename T>
+  T operator()(T base, std::int64_t exponent) const {
+    return IntegerPower(base, exponent);
+  }
+  template <typename T>
+  T operator()(T base, double exponent) const {
+    const auto x = static_cast<double>(base);
+    // Squares, the most frequent powers by far, are exact in double.
+    const double power = exponent == 2.0 ? x * x : std::pow(x, exponent);
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(power);
+    } else {
+      if (!(power > -0x1p63 && power < 0x1p63)) return std::numeric_limits<T>::min();
+      return static_cast<T>(static_cast<std::int64_t>(power));
+    }
+  }
+};
+
+BoundKernel BindMod(const KernelCall& call) {
+  if (FlagAttribute(call, "fmod", false)) return BindBinary<FmodOp, kNumericTypes>(call);
+  RequireArity(call, 2, 2);
+  Require(!IsFloat(call.inputs[0].element),
+          "attribute 'fmod' is 0, but inputs of a float type need 1");
+  return BindBinary<ModOp, kIntegerTypes>(call);
+}
+
+// The exponent is of any type; it is computed with as double, or int64 if both are integers.
+BoundKernel BindPow(const KernelCall& call) {
+  constexpr TypeSet kBases = kFloatTypes | Types({ElementType::kInt32, ElementType::kInt64});
+  RequireArity(call, 2, 2);
+  RequireElement(call.inputs[0], kBases, "input 0");
+  RequireElement(call.inputs[1], kNumericTypes, "input 1");
+  const ElementType base = call.inputs[0].element;
+  const bool integers = IsInteger(base) && IsInteger(call.inputs[1].element);
+  MapSpec spec{
+      .op = MakeOp<PowOp>(call),
+      .inputs = {ComputeElement(base), integers ? ElementType::kInt64 : ElementType::kFloat64},
+      .result = ComputeElement(base),
+      .output = base};
+  VisitCompute<void, kBases>(base, [&](auto type) {
+    using T = typename decltype(type)::type;
+    spec.loop = BinaryLoop<PowOp, T, double>;
+    if constexpr (std::is_integral_v<T>) {
+      if (integers) spec.loop = BinaryLoop<PowOp, T, std::int64_t>;
+    }
+  });
+  return BindMap(call, std::move(spec));
+}
+
+BoundKernel BindPrelu(const KernelCall& call) {
+  constexpr TypeSet kTypes = kFloatTypes | Types({ElementType::kInt32, ElementType::kInt64,
+                                                  ElementType::kUint32, ElementType::kUint64});
+  RequireArity(call, 2, 2);
+  RequireType(call.outputs[0], call.inputs[0], "output 0");
+  return BindBinary<PreluOp, kTypes>(call);
+}
+
+constexpr auto kKernels = std::to_array<KernelDef>({
+    {"Add", BindBinary<AddOp, kNumericTypes>},
+    {"Div", BindBinary<DivOp, kNumericTypes>},
+    {"Mod", BindMod},
+    {"Mul", BindBinary<MulOp, kNumericTypes>},
+    {"PRelu", BindPrelu},
+    {"Pow", BindPow},
+    {"Sub", BindBinary<SubOp, kNumericTypes>},
+});
+
+}  // namespace
+
+std::span<const KernelDef> ArithmeticKernels() { return kKernels; }
+
+}  // namespace poprt::kernels

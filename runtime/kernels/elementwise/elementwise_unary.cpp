@@ -1,0 +1,143 @@
+#include <array>
+#include <cmath>
+
+#include "runtime/kernels/elementwise/elementwise.hpp"
+#include "runtime/kernels/elementwise/elementwise_map.hpp"
+#include "runtime/kernels/elementwise/float_math.hpp"
+#include "runtime/kernels/elementwise/integer_math.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+// clang-format off
+#define POPRT_UNARY(NAME, EXPRESSION) \
+  struct NAME { template <typename T> T operator()(T x) const { return EXPRESSION; } };
+// Through double, for functions that are rarely hot.
+#define POPRT_UNARY_WIDE(NAME, EXPRESSION) \
+  struct NAME { template <typename T> T operator()(T v) const { \
+    const auto x = static_cast<double>(v); return static_cast<T>(EXPRESSION); } };
+// clang-format on
+
+POPRT_UNARY_WIDE(AcosOp, std::acos(x))
+POPRT_UNARY_WIDE(AcoshOp, std::acosh(x))
+POPRT_UNARY_WIDE(AsinOp, std::asin(x))
+POPRT_UNARY_WIDE(AsinhOp, std::asinh(x))
+POPRT_UNARY_WIDE(AtanOp, std::atan(x))
+POPRT_UNARY_WIDE(AtanhOp, std::atanh(x))
+POPRT_UNARY_WIDE(CosOp, std::cos(x))
+POPRT_UNARY_WIDE(CoshOp, std::cosh(x))
+POPRT_UNARY_WIDE(SinOp, std::sin(x))
+POPRT_UNARY_WIDE(SinhOp, std::sinh(x))
+POPRT_UNARY_WIDE(TanOp, std::tan(x))
+POPRT_UNARY(CeilOp, Ceil(x))
+POPRT_UNARY(FloorOp, Floor(x))
+POPRT_UNARY(RoundOp, RoundEven(x))
+POPRT_UNARY(ErfOp, Erf(x))
+POPRT_UNARY(ExpOp, Exp(x))
+POPRT_UNARY(LogOp, Log(x))
+POPRT_UNARY(TanhOp, Tanh(x))
+POPRT_UNARY(SqrtOp, Sqrt(x))
+POPRT_UNARY(ReciprocalOp, T(1) / x)
+POPRT_UNARY(BitwiseNotOp, static_cast<T>(~x))
+
+struct AbsOp {
+  template <typename T>
+  T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return Abs(x);
+    } else if constexpr (std::is_unsigned_v<T>) {
+      return x;
+    } else {
+      return Select(x < 0, WrappingSub<T>(0, x), x);
+    }
+  }
+};
+
+struct NegOp {
+  template <typename T>
+  T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return -x;
+    } else {
+      return WrappingSub<T>(0, x);
+    }
+  }
+};
+
+struct SignOp {
+  template <typename T>
+  T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return Select(x > T(0), T(1), Select(x < T(0), T(-1), x));
+    } else if constexpr (std::is_unsigned_v<T>) {
+      return static_cast<T>(x > 0);
+    } else {
+      return static_cast<T>((x > 0) - (x < 0));
+    }
+  }
+};
+
+struct NotOp {
+  bool operator()(bool x) const { return !x; }
+};
+
+struct IsNanOp {
+  template <typename T>
+  bool operator()(T x) const {
+    return x != x;
+  }
+};
+
+struct IsInfOp {
+  bool positive;
+  bool negative;
+
+  explicit IsInfOp(const KernelCall& call)
+      : positive(FlagAttribute(call, "detect_positive", true)),
+        negative(FlagAttribute(call, "detect_negative", true)) {}
+  IsInfOp() = default;
+  template <typename T>
+  bool operator()(T x) const {
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    return (positive & (x == kInfinity)) | (negative & (x == -kInfinity));
+  }
+};
+
+constexpr TypeSet kSignedNumbers = kFloatTypes | kSignedTypes;
+
+constexpr auto kKernels = std::to_array<KernelDef>({
+    {"Abs", BindUnary<AbsOp, kNumericTypes>},
+    {"Acos", BindUnary<AcosOp, kFloatTypes>},
+    {"Acosh", BindUnary<AcoshOp, kFloatTypes>},
+    {"Asin", BindUnary<AsinOp, kFloatTypes>},
+    {"Asinh", BindUnary<AsinhOp, kFloatTypes>},
+    {"Atan", BindUnary<AtanOp, kFloatTypes>},
+    {"Atanh", BindUnary<AtanhOp, kFloatTypes>},
+    {"BitwiseNot", BindUnary<BitwiseNotOp, kIntegerTypes>},
+    {"Ceil", BindUnary<CeilOp, kFloatTypes>},
+    {"Cos", BindUnary<CosOp, kFloatTypes>},
+    {"Cosh", BindUnary<CoshOp, kFloatTypes>},
+    {"Erf", BindUnary<ErfOp, kFloatTypes>},
+    {"Exp", BindUnary<ExpOp, kFloatTypes>},
+    {"Floor", BindUnary<FloorOp, kFloatTypes>},
+    {"IsInf", BindUnary<IsInfOp, kFloatTypes>},
+    {"IsNaN", BindUnary<IsNanOp, kFloatTypes>},
+    {"Log", BindUnary<LogOp, kFloatTypes>},
+    {"Neg", BindUnary<NegOp, kSignedNumbers>},
+    {"Not", BindUnary<NotOp, kBoolType>},
+    {"Reciprocal", BindUnary<ReciprocalOp, kFloatTypes>},
+    {"Round", BindUnary<RoundOp, kFloatTypes>},
+    {"Sign", BindUnary<SignOp, kNumericTypes>},
+    {"Sin", BindUnary<SinOp, kFloatTypes>},
+    {"Sinh", BindUnary<SinhOp, kFloatTypes>},
+    {"Sqrt", BindUnary<SqrtOp, kFloatTypes>},
+    {"Tan", BindUnary<TanOp, kFloatTypes>},
+    {"Tanh", BindUnary<TanhOp, kFloatTypes>},
+});
+
+}  // namespace
+
+std::span<const KernelDef> UnaryKernels() { return kKernels; }
+
+}  // namespace poprt::kernels

@@ -1,0 +1,110 @@
+#include "runtime/kernels/elementwise/float_math.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace poprt::kernels {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// Distance in units in the last place of the exact value, subnormal units below them.
+double UlpError(float found, double exact) {
+  if (std::isnan(exact)) return std::isnan(found) ? 0 : 1e9;
+  const auto rounded = static_cast<float>(exact);
+  if (std::isinf(rounded) || std::isinf(found)) {
+    if (found == rounded) return 0;
+    // Rounding to infinity or to the greatest number is one step apart.
+    return std::fabs(exact) > 3.402e38 && std::fabs(found) > 3.402e38F ? 1 : 1e9;
+  }
+  const int exponent = std::max(std::ilogb(std::max(std::fabs(exact), 1e-300)), -126);
+  return std::fabs(static_cast<double>(found) - exact) / std::ldexp(1.0, exponent - 23);
+}
+
+struct MathCase {
+  const char* name;
+  float (*function)(float);
+  double (*exact)(double);
+  double low;
+  double high;
+  double max_ulps;
+};
+
+void PrintTo(const MathCase& c, std::ostream* out) { *out << c.name; }
+
+class FloatMathTest : public ::testing::TestWithParam<MathCase> {};
+
+TEST_P(FloatMathTest, ErrorIsBoundedOverAllFloats) {
+  const MathCase& c = GetParam();
+  double worst = 0;
+  float worst_at = 0;
+  for (std::uint64_t word = 0; word < (std::uint64_t{1} << 32); word += 1009) {
+    const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(word));
+    const double wide = x;
+    if (!std::isnan(x) && (wide < c.low || wide > c.high)) continue;
+    const double error = UlpError(c.function(x), c.exact(wide));
+    if (error > worst) {
+      worst = error;
+      worst_at = x;
+    }
+  }
+  EXPECT_LE(worst, c.max_ulps) << "at " << worst_at;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FloatMathTest,
+    ::testing::Values(MathCase{"Exp", [](float x) { return Exp(x); },
+                               [](double x) { return std::exp(x); }, -1e39, 1e39, 1.5},
+                      MathCase{"Expm1", [](float x) { return Expm1NonPositive(x); },
+                               [](double x) { return std::expm1(x); }, -1e39, 0, 2.0},
+                      MathCase{"Log", [](float x) { return Log(x); },
+                               [](double x) { return std::log(x); }, -1e39, 1e39, 1.5},
+                      MathCase{"Log1p", [](float x) { return Log1pUnit(x); },
+                               [](double x) { return std::log1p(x); }, 0, 1, 1.5},
+                      MathCase{"Erf", [](float x) { return Erf(x); },
+                               [](double x) { return std::erf(x); }, -1e39, 1e39, 2.0},
+                      MathCase{"Tanh", [](float x) { return Tanh(x); },
+                               [](double x) { return std::tanh(x); }, -1e39, 1e39, 2.0},
+                      MathCase{"Sigmoid", [](float x) { return Sigmoid(x); },
+                               [](double x) { return 1 / (1 + std::exp(-x)); }, -1e39, 1e39, 2.5},
+                      MathCase{"Softplus", [](float x) { return Softplus(x); },
+                               [](double x) {
+                                 return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
+                               },
+                               -1e39, 1e39, 2.5},
+                      MathCase{"Floor", [](float x) { return Floor(x); },
+                               [](double x) { return std::floor(x); }, -1e39, 1e39, 0},
+                      MathCase{"Ceil", [](float x) { return Ceil(x); },
+                               [](double x) { return std::ceil(x); }, -1e39, 1e39, 0},
+                      MathCase{"RoundEven", [](float x) { return RoundEven(x); },
+                               [](double x) { return std::nearbyint(x); }, -1e39, 1e39, 0}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST(FloatMathTest, SpecialValues) {
+  EXPECT_EQ(Exp(0.0F), 1.0F);
+  EXPECT_EQ(Exp(-kInf), 0.0F);
+  EXPECT_EQ(Exp(kInf), kInf);
+  EXPECT_EQ(Exp(-103.0F), static_cast<float>(std::exp(-103.0)));
+  EXPECT_EQ(Log(1.0F), 0.0F);
+  EXPECT_EQ(Log(0.0F), -kInf);
+  EXPECT_EQ(Log(-0.0F), -kInf);
+  EXPECT_EQ(Log(kInf), kInf);
+  EXPECT_TRUE(std::isnan(Log(-1.0F)));
+  EXPECT_TRUE(std::isnan(Log(kNan)));
+  EXPECT_EQ(Erf(kInf), 1.0F);
+  EXPECT_EQ(Erf(-kInf), -1.0F);
+  EXPECT_EQ(Tanh(kInf), 1.0F);
+  EXPECT_EQ(Tanh(-kInf), -1.0F);
+  EXPECT_TRUE(std::signbit(Tanh(-0.0F)));
+  EXPECT_EQ(Sigmoid(-kInf), 0.0F);
+  EXPECT_EQ(Sigmoid(kInf), 1.0F);
+  EXPECT_TRUE(std::signbit(Ceil(-0.25F)));
+  EXPECT_TRUE(std::signbit(Floor(-0.0F)));
+  EXPECT_EQ(RoundEven(2.5), 2.0);
+  EXPECT_EQ(RoundEven(-1.5), -2.0);
+}
+
+}  // namespace
+}  // namespace poprt::kernels

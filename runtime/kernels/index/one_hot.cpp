@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "runtime/kernels/convert.hpp"
+#include "runtime/kernels/element_types.hpp"
+#include "runtime/kernels/index/index.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
+#include "runtime/kernels/parallel.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// Indices [outer, inner] become [outer, depth, inner].
+struct OneHot {
+  std::int64_t outer = 1;
+  std::int64_t depth = 0;
+  std::int64_t inner = 1;
+  Converter load;
+
+  template <typename T>
+  void Run(const KernelArguments& args) const {
+    if (inner == 0) return;
+    const T off = args.in<T>(1)[0];
+    const T on = args.in<T>(1)[1];
+    ForRanges(args.pool, outer, GrainFor(depth * inner),
+              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                for (std::int64_t o = begin; o < end; ++o) {
+                  T* plane = args.out<T>(0) + o * depth * inner;
+                  std::fill_n(plane, depth * inner, off);
+                  for (std::int64_t i = 0; i < inner; ++i) {
+                    const std::int64_t index = IndexAt(args, o * inner + i);
+                    if (index >= 0) plane[index * inner + i] = on;
+                  }
+                }
+              });
+  }
+
+  /// Negative indices count from the end; -1 for those outside, which select nothing.
+  std::int64_t IndexAt(const KernelArguments& args, std::int64_t at) const {
+    std::int64_t index = 0;
+    load(args.inputs[0] + static_cast<std::size_t>(at) * load.from_bytes(),
+         reinterpret_cast<std::byte*>(&index), 1);
+    if (index < -depth || index >= depth) return -1;
+    return index < 0 ? index + depth : index;
+  }
+};
+
+}  // namespace
+
+BoundKernel BindOneHot(const KernelCall& call) {
+  RequireArity(call, 2, 2);
+  const TensorType& indices = call.inputs[0];
+  const TensorType& values = call.inputs[1];
+  RequireElement(indices, kNumericTypes, "input 0");
+  RequireElement(values, kAllTypes, "input 1");
+  RequireType(values, {values.element, {2}}, "input 1");
+  Require(call.attributes.has("depth"), "attribute 'depth' is missing");
+  const std::int64_t depth = ScalarAttribute(call, "depth", 0);
+  Require(depth >= 0, "attribute 'depth' is " + std::to_string(depth) + ", expected 0 or more");
+  const std::size_t axis = AxisAttribute(call, "axis", -1, indices.shape.size() + 1);
+  Shape shape = indices.shape;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth);
+  RequireType(call.outputs[0], {values.element, shape}, "output 0");
+
+  OneHot op{.depth = depth, .load = {indices.element, ElementType::kInt64}};
+  for (std::size_t d = 0; d < indices.shape.size(); ++d) {
+    (d < axis ? op.outer : op.inner) *= indices.shape[d];
+  }
+  return VisitSize<BoundKernel>(values.element, [&](auto type) -> BoundKernel {
+    using T = typename decltype(type)::type;
+    return {.run = [op](const KernelArguments& args) { op.Run<T>(args); }};
+  });
+}
+
+}  // namespace poprt::kernels

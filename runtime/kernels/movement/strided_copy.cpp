@@ -1,0 +1,189 @@
+#include "runtime/kernels/movement/strided_copy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "runtime/kernels/parallel.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// Extents of two or more multiply to less than 2^63, so there are never more axes than this.
+constexpr std::size_t kMaxAxes = 64;
+
+/// Input elements per block: a cache line of the usual four-byte elements.
+constexpr std::int64_t kAcross = 16;
+/// Rows of the input a block reads; more would share too few ways of the cache when their distance
+/// is a power of two.
+constexpr std::int64_t kAlong = 8;
+
+template <std::size_t kSize>
+void CopyElement(std::byte* to, const std::byte* from) {
+  std::memcpy(to, from, kSize);
+}
+
+}  // namespace
+
+StridedView Permute(const Shape& shape, const Ints& permutation) {
+  const Shape strides = Strides(shape);
+  StridedView view;
+  for (const std::int64_t axis : permutation) {
+    view.extents.push_back(shape[static_cast<std::size_t>(axis)]);
+    view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
+  }
+  return view;
+}
+
+StridedCopy::StridedCopy(const StridedView& view, std::size_t element_size)
+    : size_(element_size), offset_(view.offset * static_cast<std::int64_t>(element_size)) {
+  const auto bytes = static_cast<std::int64_t>(element_size);
+  std::vector<Axis> axes;
+  for (std::size_t i = 0; i < view.extents.size(); ++i) {
+    if (view.extents[i] == 0) {
+      items_ = 0;
+      return;
+    }
+    if (view.extents[i] == 1) continue;
+    const std::int64_t stride = view.strides[i] * bytes;
+    if (!axes.empty() && axes.back().in_stride == stride * view.extents[i]) {
+      axes.back().extent *= view.extents[i];
+      axes.back().in_stride = stride;
+    } else {
+      axes.push_back({view.extents[i], stride, 0});
+    }
+  }
+  if (axes.empty()) axes.push_back({1, bytes, bytes});
+  // A short run moves as one wider element, which may make the axis before it the transposed one.
+  if (axes.size() > 1 && axes.back().in_stride == bytes) {
+    const std::int64_t run = axes.back().extent * bytes;
+    if (run == 2 || run == 4 || run == 8) {
+      size_ = static_cast<std::size_t>(run);
+      axes.pop_back();
+    }
+  }
+  std::int64_t out_stride = static_cast<std::int64_t>(size_);
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    axes[i].out_stride = out_stride;
+    out_stride *= axes[i].extent;
+  }
+  inner_ = axes.back();
+  axes.pop_back();
+  outer_ = std::move(axes);
+  item_bytes_ = inner_.extent * static_cast<std::int64_t>(size_);
+  if (inner_.in_stride == static_cast<std::int64_t>(size_)) {
+    kind_ = Kind::kRows;
+    // One long row has to be cut to be shared.
+    constexpr std::int64_t kPiece = 1 << 16;
+    if (outer_.empty() && item_bytes_ >= 2 * kPiece && item_bytes_ % kPiece == 0) {
+      outer_.push_back({item_bytes_ / kPiece, kPiece, kPiece});
+      item_bytes_ = kPiece;
+    }
+  } else {
+    PlanTranspose();
+  }
+  for (const Axis& axis : outer_) items_ *= axis.extent;
+}
+
+void StridedCopy::PlanTranspose() {
+  const auto across = std::find_if(outer_.begin(), outer_.end(), [&](const Axis& axis) {
+    return axis.in_stride == static_cast<std::int64_t>(size_);
+  });
+  if (across == outer_.end() || inner_.in_stride == 0) return;
+  kind_ = Kind::kTranspose;
+  across_ = *across;
+  outer_.erase(across);
+  outer_.push_back({(across_.extent + kAcross - 1) / kAcross, across_.in_stride * kAcross,
+                    across_.out_stride * kAcross});
+  item_bytes_ *= kAcross;
+}
+
+template <typename Item>
+void StridedCopy::ForItems(const std::byte* input, std::byte* output, std::int64_t begin,
+                           std::int64_t end, const Item& item) const {
+  std::array<std::int64_t, kMaxAxes> index;
+  std::int64_t rest = begin;
+  const std::size_t rank = outer_.size();
+  for (std::size_t i = rank; i-- > 0;) {
+    index[i] = rest % outer_[i].extent;
+    rest /= outer_[i].extent;
+    input += index[i] * outer_[i].in_stride;
+    output += index[i] * outer_[i].out_stride;
+  }
+  for (std::int64_t at = begin; at < end; ++at) {
+    item(input, output, rank == 0 ? 0 : index[rank - 1]);
+    for (std::size_t i = rank; i-- > 0;) {
+      input += outer_[i].in_stride;
+      output += outer_[i].out_stride;
+      if (++index[i] < outer_[i].extent) break;
+      input -= outer_[i].extent * outer_[i].in_stride;
+      output -= outer_[i].extent * outer_[i].out_stride;
+      index[i] = 0;
+    }
+  }
+}
+
+template <std::size_t kSize>
+void StridedCopy::RunFixed(const std::byte* input, std::byte* output, std::int64_t begin,
+                           std::int64_t end) const {
+  const std::int64_t in_step = inner_.in_stride;
+  if (kind_ == Kind::kStrided) {
+    ForItems(input, output, begin, end, [&](const std::byte* in, std::byte* out, std::int64_t) {
+      for (std::int64_t i = 0; i < inner_.extent; ++i) {
+        CopyElement<kSize>(out + i * static_cast<std::int64_t>(kSize), in + i * in_step);
+      }
+    });
+    return;
+  }
+  const std::int64_t out_step = across_.out_stride;
+  ForItems(input, output, begin, end, [&](const std::byte* in, std::byte* out, std::int64_t block) {
+    const std::int64_t across = std::min(kAcross, across_.extent - block * kAcross);
+    for (std::int64_t i0 = 0; i0 < inner_.extent; i0 += kAlong) {
+      const std::int64_t i1 = std::min(inner_.extent, i0 + kAlong);
+      for (std::int64_t j = 0; j < across; ++j) {
+        const std::byte* from = in + j * static_cast<std::int64_t>(kSize);
+        std::byte* to = out + j * out_step;
+        if (i1 - i0 == kAlong) {
+          for (std::int64_t k = 0; k < kAlong; ++k) {
+            CopyElement<kSize>(to + (i0 + k) * static_cast<std::int64_t>(kSize),
+                               from + (i0 + k) * in_step);
+          }
+        } else {
+          for (std::int64_t i = i0; i < i1; ++i) {
+            CopyElement<kSize>(to + i * static_cast<std::int64_t>(kSize), from + i * in_step);
+          }
+        }
+      }
+    }
+  });
+}
+
+void StridedCopy::RunItems(const std::byte* input, std::byte* output, std::int64_t begin,
+                           std::int64_t end) const {
+  if (kind_ == Kind::kRows) {
+    const auto bytes = static_cast<std::size_t>(item_bytes_);
+    ForItems(input, output, begin, end, [bytes](const std::byte* in, std::byte* out, std::int64_t) {
+      std::memcpy(out, in, bytes);
+    });
+    return;
+  }
+  switch (size_) {
+    case 1:
+      return RunFixed<1>(input, output, begin, end);
+    case 2:
+      return RunFixed<2>(input, output, begin, end);
+    case 4:
+      return RunFixed<4>(input, output, begin, end);
+    default:
+      return RunFixed<8>(input, output, begin, end);
+  }
+}
+
+void StridedCopy::Run(const std::byte* input, std::byte* output, ThreadPool* pool) const {
+  ForRanges(pool, items_, GrainFor(item_bytes_ / 4),
+            [&](std::int64_t begin, std::int64_t end, int) {
+              RunItems(input + offset_, output, begin, end);
+            });
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,172 @@
+#include <memory>
+#include <string>
+
+#include "runtime/kernels/packed/fused_activation.hpp"
+#include "runtime/kernels/packed/matrix_block.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
+
+/// A leading extent of the result and how far one step along it moves in each matrix operand; zero
+/// where the operand is repeated.
+struct BatchAxis {
+  std::int64_t extent;
+  std::int64_t step_a;
+  std::int64_t step_b;
+};
+
+struct BatchMatMul {
+  const TileKernels* kernels;
+  std::vector<BatchAxis> axes;
+  std::int64_t products;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t depth;
+  bool half;
+  bool transposed;
+  Epilogue epilogue;
+  MatrixBlocking blocking;
+  std::size_t scratch_bytes = 0;
+
+  /// Copies rows [k, k + n) of 16 columns of B.
+  void Pack(const std::byte* b, const std::byte* end, std::int64_t panel, std::int64_t k,
+            std::int64_t n, float* target) const {
+    const std::int64_t column = panel * kPanel;
+    const std::int64_t count = std::min(kPanel, columns - column);
+    const std::int64_t first = transposed ? column * depth + k : k * columns + column;
+    if (transposed && half) {
+      kernels->gather_transposed_f16(reinterpret_cast<const std::uint16_t*>(b) + first, depth,
+                                     count, n, target);
+    } else if (transposed) {
+      kernels->gather_transposed_f32(reinterpret_cast<const float*>(b) + first, depth, count, n,
+                                     target);
+    } else {
+      const PanelSegment all{.offset = 0, .at = 0, .count = count};
+      if (half) {
+        kernels->gather_f16(reinterpret_cast<const std::uint16_t*>(b) + first, columns, n, &all, 1,
+                            1, reinterpret_cast<const std::uint16_t*>(end), target);
+      } else {
+        kernels->gather_f32(reinterpret_cast<const float*>(b) + first, columns, n, &all, 1, 1,
+                            reinterpret_cast<const float*>(end), target);
+      }
+    }
+  }
+
+  void RunTask(const KernelArguments& args, std::int64_t index, float* scratch) const {
+    const std::int64_t panel_block = index % blocking.panels.blocks();
+    index /= blocking.panels.blocks();
+    const std::int64_t row_block = index % blocking.rows.blocks();
+    const std::int64_t product = index / blocking.rows.blocks();
+    std::int64_t matrix_a = 0;
+    std::int64_t matrix_b = 0;
+    for (std::int64_t rest = product, i = static_cast<std::int64_t>(axes.size()); i-- > 0;) {
+      const BatchAxis& axis = axes[static_cast<std::size_t>(i)];
+      matrix_a += rest % axis.extent * axis.step_a;
+      matrix_b += rest % axis.extent * axis.step_b;
+      rest /= axis.extent;
+    }
+    const std::int64_t size = half ? 2 : 4;
+    const std::int64_t row = blocking.rows.begin(row_block);
+    const std::byte* const b = args.inputs[1] + matrix_b * depth * columns * size;
+    const std::byte* const end = b + depth * columns * size;
+    const MatrixBlock block{.a = args.inputs[0] + (matrix_a * rows + row) * depth * size,
+                            .a_half = half,
+                            .lda = depth,
+                            .rows = blocking.rows.end(row_block) - row,
+                            .depth = depth,
+                            .first_row = product * rows + row,
+                            .columns = columns,
+                            .first_panel = blocking.panels.begin(panel_block),
+                            .last_panel = blocking.panels.end(panel_block)};
+    Epilogue finish = epilogue;
+    finish.out = args.outputs[0];
+    float* const panel = scratch + blocking.scratch_floats;
+    MultiplyBlock(
+        *kernels, blocking, block,
+        [&](std::int64_t p, std::int64_t k, std::int64_t n) {
+          Pack(b, end, p, k, n, panel);
+          return PanelView{panel, false};
+        },
+        finish, scratch);
+  }
+
+  void Run(const KernelArguments& args) const {
+    args.pool->Run(products * blocking.rows.blocks() * blocking.panels.blocks(),
+                   [&](std::int64_t index, int worker) {
+                     RunTask(args, index, WorkerScratch(args, worker, scratch_bytes));
+                   });
+  }
+};
+
+/// How the leading extents `shape`, aligned to the end of `result`, step through their matrices.
+std::vector<std::int64_t> BatchSteps(const Shape& shape, const Shape& result) {
+  std::vector<std::int64_t> steps(result.size(), 0);
+  std::int64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] != 1) steps[i + result.size() - shape.size()] = step;
+    step *= shape[i];
+  }
+  return steps;
+}
+
+}  // namespace
+
+BoundKernel BindBatchMatMul(const KernelCall& call, const TileKernels& kernels) {
+  RequireArity(call, 2, 2);
+  const TensorType& a = call.inputs[0];
+  const TensorType& b = call.inputs[1];
+  const bool half = RequireHalfOrFloat(a.element, "input 0");
+  Require(b.element == a.element && a.shape.size() >= 2 && b.shape.size() >= 2,
+          "inputs are " + ToString(a) + " and " + ToString(b) +
+              ", expected are two matrices, or batches of them, of one type");
+  const bool transposed = call.attributes.get_int("trans_b", 0) != 0;
+  const std::int64_t rows = a.shape[a.shape.size() - 2];
+  const std::int64_t depth = a.shape.back();
+  const std::int64_t columns = transposed ? b.shape[b.shape.size() - 2] : b.shape.back();
+  const std::int64_t depth_b = transposed ? b.shape.back() : b.shape[b.shape.size() - 2];
+  Require(depth == depth_b && depth >= 1 && rows >= 1 && columns >= 1,
+          "inputs " + ToString(a) + " and " + ToString(b) + " cannot be multiplied");
+  Require(rows <= kLargestExtent && columns <= kLargestExtent && depth <= kLargestExtent,
+          "an extent is larger than 2^40");
+  const Shape batch_a(a.shape.begin(), a.shape.end() - 2);
+  const Shape batch_b(b.shape.begin(), b.shape.end() - 2);
+  const auto batch = Broadcast(batch_a, batch_b);
+  Require(batch.has_value(),
+          "inputs " + ToString(a) + " and " + ToString(b) + " do not broadcast to each other");
+  TensorType result{a.element, *batch};
+  result.shape.push_back(rows);
+  result.shape.push_back(columns);
+  RequireType(call.outputs[0], result, "output 0");
+
+  const std::int64_t products = ElementCount(*batch);
+  const std::int64_t panels = columns / kPanel + (columns % kPanel != 0 ? 1 : 0);
+  const auto matmul = std::make_shared<BatchMatMul>(
+      BatchMatMul{.kernels = &kernels,
+                  .axes = {},
+                  .products = products,
+                  .rows = rows,
+                  .columns = columns,
+                  .depth = depth,
+                  .half = half,
+                  .transposed = transposed,
+                  .epilogue = EpilogueWithActivation(call.attributes),
+                  .blocking = MatrixBlocking(products, rows, panels, depth, half)});
+  const auto steps_a = BatchSteps(batch_a, *batch);
+  const auto steps_b = BatchSteps(batch_b, *batch);
+  for (std::size_t i = 0; i < batch->size(); ++i) {
+    matmul->axes.push_back({(*batch)[i], steps_a[i], steps_b[i]});
+  }
+  matmul->epilogue.scale = call.attributes.get_float("scale", 1.0F);
+  matmul->epilogue.row_stride = columns;
+  matmul->epilogue.half = half;
+  // One panel, and what gathering writes behind it.
+  matmul->scratch_bytes = ScratchBytes(matmul->blocking.scratch_floats +
+                                       (matmul->blocking.depth.largest() + 1) * kPanel);
+  return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
+          .scratch_bytes = matmul->scratch_bytes};
+}
+
+}  // namespace poprt::kernels

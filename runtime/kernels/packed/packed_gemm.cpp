@@ -1,0 +1,99 @@
+#include <memory>
+#include <string>
+
+#include "runtime/kernels/packed/fused_activation.hpp"
+#include "runtime/kernels/packed/matrix_block.hpp"
+#include "runtime/kernels/packed/pack.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// Limit of one extent, so that sums and small multiples of extents cannot overflow.
+constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
+
+struct Gemm {
+  const TileKernels* kernels;
+  std::int64_t columns;
+  std::int64_t depth;
+  std::int64_t panels;
+  bool half;
+  bool half_weights;
+  Epilogue epilogue;
+  MatrixBlocking blocking;
+  std::size_t scratch_bytes = 0;
+
+  PanelView Panel(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
+    const std::int64_t element = (panel * depth + k) * kPanel;
+    return {weights + element * (half_weights ? 2 : 4), half_weights};
+  }
+
+  void Run(const KernelArguments& args) const {
+    Epilogue finish = epilogue;
+    finish.column_bias = args.inputs.size() > 2 ? args.in<float>(2) : nullptr;
+    finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
+    finish.out = args.outputs[0];
+    const std::byte* const weights = args.inputs[1];
+    const auto task = [&](std::int64_t index, int worker) {
+      const std::int64_t row_block = index / blocking.panels.blocks();
+      const std::int64_t panel_block = index % blocking.panels.blocks();
+      const std::int64_t row = blocking.rows.begin(row_block);
+      const MatrixBlock block{.a = args.inputs[0] + row * depth * (half ? 2 : 4),
+                              .a_half = half,
+                              .lda = depth,
+                              .rows = blocking.rows.end(row_block) - row,
+                              .depth = depth,
+                              .first_row = row,
+                              .columns = columns,
+                              .first_panel = blocking.panels.begin(panel_block),
+                              .last_panel = blocking.panels.end(panel_block)};
+      MultiplyBlock(
+          *kernels, blocking, block,
+          [&](std::int64_t panel, std::int64_t k, std::int64_t) {
+            return Panel(weights, panel, k);
+          },
+          finish, WorkerScratch(args, worker, scratch_bytes));
+    };
+    args.pool->Run(blocking.rows.blocks() * blocking.panels.blocks(), task);
+  }
+};
+
+}  // namespace
+
+BoundKernel BindGemm(const KernelCall& call, const TileKernels& kernels) {
+  RequireArity(call, 2, 4);
+  const TensorType& a = call.inputs[0];
+  const TensorType& w = call.inputs[1];
+  const bool half = RequireHalfOrFloat(a.element, "input 0");
+  const bool half_weights = RequireHalfOrFloat(w.element, "the weights, input 1,");
+  Require(!a.shape.empty(), "input 0 is a scalar, expected is rank 1 or more");
+  const std::int64_t columns = RequirePositive(call.attributes, "n");
+  const std::int64_t depth = a.shape.back();
+  const TensorType packed = PackedGemmType(depth, columns, w.element);
+  RequireType(w, packed, "the weights, input 1,");
+  const Shape leading(a.shape.begin(), a.shape.end() - 1);
+  const std::int64_t rows = ElementCount(leading);
+  Require(rows <= kLargestExtent && columns <= kLargestExtent && depth <= kLargestExtent,
+          "an extent is larger than 2^40");
+  TensorType result{a.element, leading};
+  result.shape.push_back(columns);
+  RequireType(call.outputs[0], result, "output 0");
+  RequireBiasAndResidual(call, columns);
+
+  const auto gemm = std::make_shared<Gemm>(
+      Gemm{.kernels = &kernels,
+           .columns = columns,
+           .depth = depth,
+           .panels = packed.shape[0],
+           .half = half,
+           .half_weights = half_weights,
+           .epilogue = EpilogueWithActivation(call.attributes),
+           .blocking = MatrixBlocking(1, rows, packed.shape[0], depth, half)});
+  gemm->epilogue.row_stride = columns;
+  gemm->epilogue.half = half;
+  gemm->scratch_bytes = ScratchBytes(gemm->blocking.scratch_floats);
+  return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
+          .scratch_bytes = gemm->scratch_bytes};
+}
+
+}  // namespace poprt::kernels

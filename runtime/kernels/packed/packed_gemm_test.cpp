@@ -1,0 +1,254 @@
+#include <string>
+#include <vector>
+
+#include "runtime/kernels/packed/pack.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/packed_testing.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+using testing::AllActivations;
+using testing::BindError;
+using testing::Doubles;
+using testing::Expected;
+using testing::ExpectPacked;
+using ::testing::HasSubstr;
+using testing::Random;
+
+struct GemmCase {
+  Shape leading;
+  std::int64_t depth = 1;
+  std::int64_t n = 1;
+  const char* activation = "";
+  bool bias = false;
+  bool residual = false;
+};
+
+void CheckGemm(Random& random, const GemmCase& size) {
+  const ElementType element = random.FloatType();
+  const ElementType stored = random.FloatType();
+  const bool transposed = random.Flip();
+  TensorType a_type{element, size.leading};
+  a_type.shape.push_back(size.depth);
+  TensorType y_type{element, size.leading};
+  y_type.shape.push_back(size.n);
+  const Tensor a = random.Values(a_type);
+  const Tensor w =
+      random.Values({stored, transposed ? Shape{size.n, size.depth} : Shape{size.depth, size.n}});
+  const Tensor bias = size.bias ? random.Values({ElementType::kFloat32, {size.n}}) : Tensor();
+  const Tensor residual = size.residual ? random.Values(y_type) : Tensor();
+  const auto av = Doubles(a);
+  const auto wv = Doubles(w);
+  const auto bv = Doubles(bias);
+  const auto rv = Doubles(residual);
+  std::vector<Expected> expected(static_cast<std::size_t>(ElementCount(y_type.shape)));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto depth = static_cast<std::size_t>(size.depth);
+    const auto n = static_cast<std::size_t>(size.n);
+    const std::size_t column = i % n;
+    for (std::size_t k = 0; k < depth; ++k) {
+      expected[i].Add(av[i / n * depth + k] * wv[transposed ? column * depth + k : k * n + column]);
+    }
+    if (size.bias) expected[i].Add(bv[column]);
+    if (size.residual) expected[i].Add(rv[i]);
+  }
+  Attributes attributes = testing::ActivationAttributes(size.activation);
+  attributes.set("n", size.n);
+  ExpectPacked(BindGemm, {a, PackGemmWeights(w, transposed, stored), bias, residual}, y_type,
+               attributes, expected);
+}
+
+TEST(PackedGemm, AgreesWithNaiveProductOnRandomSizes) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    CheckGemm(random, {.leading = {random.Int(1, 30)},
+                       .depth = random.Int(1, 90),
+                       .n = random.Int(1, 100),
+                       .activation = random.Of(AllActivations()).c_str(),
+                       .bias = random.Flip(),
+                       .residual = random.Flip()});
+  }
+}
+
+TEST(PackedGemm, AgreesForEveryNumberOfRows) {
+  for (std::int64_t rows = 1; rows <= 20; ++rows) {
+    SCOPED_TRACE(rows);
+    Random random(static_cast<unsigned>(100 + rows));
+    CheckGemm(random, {.leading = {rows}, .depth = 37, .n = 33, .bias = true});
+  }
+}
+
+TEST(PackedGemm, AgreesForEveryActivation) {
+  for (const std::string& activation : AllActivations()) {
+    SCOPED_TRACE(activation);
+    Random random(7);
+    CheckGemm(
+        random,
+        {.leading = {9}, .depth = 20, .n = 40, .activation = activation.c_str(), .residual = true});
+  }
+}
+
+TEST(PackedGemm, AgreesWhenDepthAndRowsAreCut) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    CheckGemm(random,
+              {.leading = {2, 101}, .depth = 803, .n = 50, .activation = "relu", .bias = true});
+    CheckGemm(random, {.leading = {3}, .depth = 1500, .n = 300});
+  }
+}
+
+TEST(PackedGemm, LeadingExtentsOfAnyRankFlatten) {
+  Random random(3);
+  CheckGemm(random, {.leading = {}, .depth = 8, .n = 5});
+  CheckGemm(random, {.leading = {2, 3, 2}, .depth = 8, .n = 5});
+  CheckGemm(random, {.leading = {2, 0, 2}, .depth = 8, .n = 5});
+}
+
+KernelCall GoodGemm() {
+  return {.inputs = {{ElementType::kFloat32, {4, 20}}, {ElementType::kFloat32, {2, 20, 16}}},
+          .outputs = {{ElementType::kFloat32, {4, 30}}},
+          .attributes = {{"n", std::int64_t{30}}}};
+}
+
+TEST(PackedGemm, BindRejectsWhatDoesNotFit) {
+  EXPECT_EQ(BindError(BindGemm, GoodGemm()), "");
+  KernelCall call = GoodGemm();
+  call.attributes.erase("n");
+  EXPECT_EQ(BindError(BindGemm, call), "attribute n is missing, it must be at least 1");
+  call = GoodGemm();
+  call.attributes.set("n", std::int64_t{33});
+  EXPECT_EQ(BindError(BindGemm, call),
+            "the weights, input 1, is float32[2, 20, 16], expected float32[3, 20, 16]");
+  call = GoodGemm();
+  call.outputs[0].shape = {4, 31};
+  EXPECT_EQ(BindError(BindGemm, call), "output 0 is float32[4, 31], expected float32[4, 30]");
+  call = GoodGemm();
+  call.inputs[0].element = ElementType::kInt32;
+  EXPECT_EQ(BindError(BindGemm, call), "input 0 is int32, allowed are float32 and float16");
+  call = GoodGemm();
+  call.inputs.push_back({ElementType::kFloat16, {30}});
+  EXPECT_EQ(BindError(BindGemm, call), "the bias, input 2, is float16[30], expected float32[30]");
+  call = GoodGemm();
+  call.inputs.emplace_back();
+  call.inputs.push_back({ElementType::kFloat32, {4, 29}});
+  EXPECT_EQ(BindError(BindGemm, call),
+            "the residual, input 3, is float32[4, 29], expected float32[4, 30]");
+  call = GoodGemm();
+  call.attributes.set("activation", std::string("swish"));
+  EXPECT_THAT(BindError(BindGemm, call),
+              HasSubstr("attribute activation is 'swish', allowed are '', 'relu'"));
+  call = GoodGemm();
+  call.inputs.resize(1);
+  EXPECT_EQ(BindError(BindGemm, call), "has 1 inputs, allowed are 2 to 4");
+}
+
+struct BatchCase {
+  Shape batch_a;
+  Shape batch_b;
+  std::int64_t rows = 1;
+  std::int64_t depth = 1;
+  std::int64_t columns = 1;
+  bool transposed = false;
+  float scale = 1;
+};
+
+void CheckBatch(Random& random, const BatchCase& size) {
+  const ElementType element = random.FloatType();
+  const Shape batch = *Broadcast(size.batch_a, size.batch_b);
+  const auto join = [&](Shape shape, std::int64_t rows, std::int64_t columns) {
+    shape.insert(shape.end(), {rows, columns});
+    return TensorType{element, shape};
+  };
+  const Tensor a = random.Values(join(size.batch_a, size.rows, size.depth));
+  const Tensor b = random.Values(size.transposed ? join(size.batch_b, size.columns, size.depth)
+                                                 : join(size.batch_b, size.depth, size.columns));
+  const TensorType y_type = join(batch, size.rows, size.columns);
+  const auto av = Doubles(a);
+  const auto bv = Doubles(b);
+  // Index of the matrix of an operand for a product, by the rules of broadcasting.
+  const auto matrix_of = [&](std::int64_t product, const Shape& shape) {
+    std::int64_t index = 0;
+    std::int64_t step = 1;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const std::int64_t extent = batch[batch.size() - 1 - i];
+      if (i < shape.size()) {
+        const std::int64_t own = shape[shape.size() - 1 - i];
+        index += (own == 1 ? 0 : product % extent) * step;
+        step *= own;
+      }
+      product /= extent;
+    }
+    return index;
+  };
+  std::vector<Expected> expected;
+  for (std::int64_t i = 0; i < ElementCount(y_type.shape); ++i) {
+    const std::int64_t column = i % size.columns;
+    const std::int64_t row = i / size.columns % size.rows;
+    const std::int64_t product = i / size.columns / size.rows;
+    const std::int64_t from_a = (matrix_of(product, size.batch_a) * size.rows + row) * size.depth;
+    const std::int64_t from_b = matrix_of(product, size.batch_b) * size.depth * size.columns;
+    Expected& sum = expected.emplace_back();
+    for (std::int64_t k = 0; k < size.depth; ++k) {
+      const std::int64_t at = size.transposed ? column * size.depth + k : k * size.columns + column;
+      sum.Add(av[static_cast<std::size_t>(from_a + k)] * bv[static_cast<std::size_t>(from_b + at)] *
+              static_cast<double>(size.scale));
+    }
+  }
+  ExpectPacked(BindBatchMatMul, {a, b}, y_type,
+               {{"trans_b", static_cast<std::int64_t>(size.transposed)}, {"scale", size.scale}},
+               expected);
+}
+
+TEST(PackedBatchMatMul, AgreesWithNaiveProductOnRandomSizes) {
+  const std::vector<std::pair<Shape, Shape>> batches = {
+      {{}, {}}, {{3}, {3}}, {{1}, {4}}, {{2, 1}, {1, 3}}, {{2, 3}, {3}}, {{}, {2, 2}}};
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const auto [a, b] = random.Of(batches);
+    CheckBatch(random, {.batch_a = a,
+                        .batch_b = b,
+                        .rows = random.Int(1, 25),
+                        .depth = random.Int(1, 40),
+                        .columns = random.Int(1, 40),
+                        .transposed = random.Flip(),
+                        .scale = random.Flip() ? 1.0F : 0.125F});
+  }
+}
+
+TEST(PackedBatchMatMul, AgreesWhenDepthAndRowsAreCut) {
+  Random random(11);
+  CheckBatch(random, {.batch_a = {2}, .batch_b = {2}, .rows = 200, .depth = 401, .columns = 19});
+  CheckBatch(
+      random,
+      {.batch_a = {}, .batch_b = {}, .rows = 13, .depth = 777, .columns = 35, .transposed = true});
+}
+
+TEST(PackedBatchMatMul, BindRejectsWhatDoesNotFit) {
+  const KernelCall good{
+      .inputs = {{ElementType::kFloat32, {2, 3, 4}}, {ElementType::kFloat32, {2, 4, 5}}},
+      .outputs = {{ElementType::kFloat32, {2, 3, 5}}},
+      .attributes = {}};
+  EXPECT_EQ(BindError(BindBatchMatMul, good), "");
+  KernelCall call = good;
+  call.attributes.set("trans_b", std::int64_t{1});
+  EXPECT_EQ(BindError(BindBatchMatMul, call),
+            "inputs float32[2, 3, 4] and float32[2, 4, 5] cannot be multiplied");
+  call = good;
+  call.inputs[1].shape = {3, 4, 5};
+  EXPECT_EQ(BindError(BindBatchMatMul, call),
+            "inputs float32[2, 3, 4] and float32[3, 4, 5] do not broadcast to each other");
+  call = good;
+  call.inputs[1].element = ElementType::kFloat16;
+  EXPECT_THAT(BindError(BindBatchMatMul, call), HasSubstr("expected are two matrices"));
+  call = good;
+  call.outputs[0].shape = {2, 3, 6};
+  EXPECT_EQ(BindError(BindBatchMatMul, call),
+            "output 0 is float32[2, 3, 6], expected float32[2, 3, 5]");
+}
+
+}  // namespace
+}  // namespace poprt::kernels

@@ -1,0 +1,65 @@
+#include "runtime/kernels/packed/packed_kernels.hpp"
+
+#include <string>
+
+#include "runtime/kernels/families.hpp"
+
+namespace poprt::kernels {
+
+bool RequireHalfOrFloat(ElementType element, std::string_view what) {
+  if (element == ElementType::kFloat16) return true;
+  Require(element == ElementType::kFloat32, std::string(what) + " is " +
+                                                std::string(ElementName(element)) +
+                                                ", allowed are float32 and float16");
+  return false;
+}
+
+void RequireBiasAndResidual(const KernelCall& call, std::int64_t channels) {
+  if (const TensorType& bias = InputOrAbsent(call, 2); bias.defined()) {
+    RequireType(bias, {ElementType::kFloat32, {channels}}, "the bias, input 2,");
+  }
+  if (const TensorType& residual = InputOrAbsent(call, 3); residual.defined()) {
+    RequireType(residual, call.outputs[0], "the residual, input 3,");
+  }
+}
+
+std::size_t ScratchBytes(std::int64_t floats) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 28;
+  Require(floats >= 0 && floats <= kLimit, "needs more than 1 GiB of scratch memory per thread");
+  return (static_cast<std::size_t>(floats) * sizeof(float) + 63) / 64 * 64;
+}
+
+Image RequireImage(const TensorType& type, std::string_view what) {
+  Require(type.shape.size() == 4,
+          std::string(what) + " is " + ToString(type) + ", expected is rank 4");
+  return {type.shape[0], type.shape[1], type.shape[2], type.shape[3]};
+}
+
+Ints RequireKernelShape(const Attributes& attributes) {
+  Ints kernel = attributes.get_ints("kernel_shape");
+  Require(kernel.size() == 2 && kernel[0] >= 1 && kernel[1] >= 1,
+          "attribute kernel_shape must hold two extents of at least 1");
+  return kernel;
+}
+
+std::int64_t RequirePositive(const Attributes& attributes, std::string_view name) {
+  const std::int64_t value = attributes.get_int(name, 0);
+  Require(value >= 1, "attribute " + std::string(name) + " is " +
+                          (attributes.has(name) ? std::to_string(value) : "missing") +
+                          ", it must be at least 1");
+  return value;
+}
+
+std::span<const KernelDef> PackedKernels() {
+  static constexpr KernelDef kKernels[] = {
+      {"batch_matmul",
+       [](const KernelCall& call) { return BindBatchMatMul(call, BestTileKernels()); }},
+      {"conv2d", [](const KernelCall& call) { return BindConv2d(call, BestTileKernels()); }},
+      {"depthwise_conv2d",
+       [](const KernelCall& call) { return BindDepthwiseConv2d(call, BestTileKernels()); }},
+      {"gemm", [](const KernelCall& call) { return BindGemm(call, BestTileKernels()); }},
+  };
+  return kKernels;
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,175 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/tensor/half.hpp"
+
+/// What the tests of the packed kernels share: random operands, naive results in double, and
+/// running a kernel in memory that shows stray accesses.
+namespace poprt::kernels::testing {
+
+inline const std::vector<std::string>& AllActivations() {
+  static const std::vector<std::string> names{"",        "relu", "clip", "gelu_erf",  "gelu_tanh",
+                                              "sigmoid", "tanh", "silu", "hardswish", "leaky_relu"};
+  return names;
+}
+
+/// The activation with min -0.5, max 0.75, alpha 0.125.
+inline double ReferenceActivation(const std::string& name, double x) {
+  if (name == "relu") return std::max(x, 0.0);
+  if (name == "clip") return std::clamp(x, -0.5, 0.75);
+  if (name == "gelu_erf") return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+  if (name == "gelu_tanh") {
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+  }
+  if (name == "sigmoid") return 1 / (1 + std::exp(-x));
+  if (name == "tanh") return std::tanh(x);
+  if (name == "silu") return x / (1 + std::exp(-x));
+  if (name == "hardswish") return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
+  if (name == "leaky_relu") return x < 0 ? 0.125 * x : x;
+  return x;
+}
+
+inline Attributes ActivationAttributes(const std::string& name) {
+  return {{"activation", name}, {"min", -0.5F}, {"max", 0.75F}, {"alpha", 0.125F}};
+}
+
+/// Random choices from one seed.
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+
+  std::int64_t Int(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
+  }
+  bool Flip() { return Int(0, 1) == 1; }
+  template <typename T>
+  const T& Of(const std::vector<T>& choices) {
+    return choices[static_cast<std::size_t>(Int(0, static_cast<std::int64_t>(choices.size()) - 1))];
+  }
+  ElementType FloatType() { return Flip() ? ElementType::kFloat32 : ElementType::kFloat16; }
+
+  /// Elements in [-1, 1].
+  Tensor Values(const TensorType& type) {
+    Tensor tensor(type);
+    std::uniform_real_distribution<float> value(-1, 1);
+    if (type.element == ElementType::kFloat16) {
+      for (Float16& x : tensor.as_mutable<Float16>()) x = Float16(value(engine_));
+    } else {
+      for (float& x : tensor.as_mutable<float>()) x = value(engine_);
+    }
+    return tensor;
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+inline std::vector<double> Doubles(const Tensor& tensor) {
+  std::vector<double> values;
+  if (!tensor.type().defined()) return values;
+  if (tensor.element() == ElementType::kFloat16) {
+    for (const Float16 x : tensor.as<Float16>()) values.push_back(static_cast<float>(x));
+  } else {
+    for (const float x : tensor.as<float>()) values.push_back(x);
+  }
+  return values;
+}
+
+using Bind = BoundKernel (*)(const KernelCall&, const TileKernels&);
+
+/// Binds and runs once. The scratch memory holds NaN before, and what lies behind it is checked.
+inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
+                        const Attributes& attributes, const TileKernels& kernels, int threads = 1) {
+  KernelCall call{.inputs = {}, .outputs = {output}, .attributes = attributes};
+  std::vector<const std::byte*> sources;
+  for (const Tensor& input : inputs) {
+    call.inputs.push_back(input.type());
+    sources.push_back(input.type().defined() ? input.data() : nullptr);
+  }
+  const BoundKernel kernel = bind(call, kernels);
+  EXPECT_EQ(kernel.scratch_bytes % 64, 0U);
+  const std::size_t scratch_bytes = kernel.scratch_bytes * static_cast<std::size_t>(threads);
+  Tensor scratch({ElementType::kUint8, {static_cast<std::int64_t>(scratch_bytes + 64)}});
+  std::memset(scratch.mutable_data(), 0xFF, scratch.bytes());
+  Tensor result(output);
+  std::memset(result.mutable_data(), 0xFF, result.bytes());
+  ThreadPool pool(threads);
+  const std::array<std::byte*, 1> targets{result.mutable_data()};
+  kernel.run(
+      {.inputs = sources, .outputs = targets, .scratch = scratch.mutable_data(), .pool = &pool});
+  for (std::size_t i = scratch_bytes; i < scratch_bytes + 64; ++i) {
+    EXPECT_EQ(scratch.data()[i], std::byte{0xFF}) << "written behind the scratch memory";
+  }
+  return result;
+}
+
+/// The kernels to test on this machine.
+inline std::vector<const TileKernels*> AllTileKernels() {
+  std::vector<const TileKernels*> all{&PortableTileKernels()};
+  if (Avx2TileKernels() != nullptr) all.push_back(Avx2TileKernels());
+  return all;
+}
+
+/// A result as a double, and the sum of the absolute values it was summed from.
+struct Expected {
+  double value = 0;
+  double magnitude = 0;
+
+  void Add(double x) {
+    value += x;
+    magnitude += std::abs(x);
+  }
+};
+
+/// Compares with act(expected), allowing for rounding of the sum, the activation and the result.
+inline void ExpectClose(const Tensor& result, const std::vector<Expected>& expected,
+                        const std::string& activation) {
+  const std::vector<double> found = Doubles(result);
+  ASSERT_EQ(found.size(), expected.size());
+  const bool half = result.element() == ElementType::kFloat16;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double wanted = ReferenceActivation(activation, expected[i].value);
+    const double tolerance =
+        1e-6 * expected[i].magnitude + 1e-7 + (half ? std::abs(wanted) * 0x1p-11 + 0x1p-25 : 0.0);
+    ASSERT_NEAR(found[i], wanted, tolerance) << "element " << i;
+  }
+}
+
+/// Runs with all processors' kernels and several pool sizes, and compares with `expected`.
+inline void ExpectPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
+                         const Attributes& attributes, const std::vector<Expected>& expected) {
+  for (const TileKernels* kernels : AllTileKernels()) {
+    SCOPED_TRACE(kernels->name);
+    const Tensor result = RunPacked(bind, inputs, output, attributes, *kernels);
+    ExpectClose(result, expected, attributes.get_string("activation", ""));
+    for (int threads = 2; threads <= 4; ++threads) {
+      EXPECT_TRUE(result == RunPacked(bind, inputs, output, attributes, *kernels, threads))
+          << "other bits with " << threads << " threads";
+    }
+  }
+}
+
+/// The message of the KernelError that binding throws; empty when it succeeds.
+inline std::string BindError(Bind bind, const KernelCall& call) {
+  try {
+    bind(call, PortableTileKernels());
+  } catch (const KernelError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace poprt::kernels::testing

@@ -1,0 +1,446 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/kernels/packed/tile_kernels.hpp"
+
+// TileKernels written once over a vector type V of eight floats. Every file that includes this
+// gives a V of its own in an unnamed namespace, so that each has its own copy of the code.
+//
+// V has Register (the register type) and static functions: Zero, Set, Load (float or float16 bits),
+// Store (float or float16 bits), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both),
+// Transpose(Register[8]), Add, Sub, Mul, Div, MulAdd(a, b, c) = a * b + c, Accumulate(acc, a, b),
+// Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x, y) = a < b ? x :
+// y, PowerOfTwo (see there).
+namespace poprt::kernels::tile {
+
+inline constexpr int kLanes = 8;
+inline constexpr int kColumns = 16;
+
+// ---- Products --------------------------------------------------------------------------------
+
+/// A chain of dependent multiply-adds takes four cycles a step while two may start in every cycle,
+/// so that narrow tiles sum over several chains.
+template <int kRows, int kVectors>
+inline constexpr int kChains = kRows* kVectors <= 2   ? 4
+                               : kRows* kVectors <= 6 ? 2
+                                                      : 1;
+
+// On lambdas: a captured array stays in memory unless the lambda is gone before the first
+// optimisations.
+#define POPRT_INLINE __attribute__((always_inline))
+
+/// Calls f with std::integral_constant 0, 1, ... g++ keeps an array in registers only when it sees
+/// constant indices before it unrolls loops.
+template <class F, int... kIndices>
+[[gnu::always_inline]] inline void UnrollEach([[maybe_unused]] F f,
+                                              std::integer_sequence<int, kIndices...>) {
+  (f(std::integral_constant<int, kIndices>{}), ...);
+}
+template <int kCount, class F>
+[[gnu::always_inline]] inline void Unroll(F f) {
+  UnrollEach(f, std::make_integer_sequence<int, kCount>{});
+}
+
+/// acc += A * B for one step of the depth; kStep counts from `a` and `b`.
+template <class V, int kStep, bool kInterleaved, class B, int kRows, int kVectors>
+[[gnu::always_inline]] inline void ProductStep(const float* a, std::int64_t lda, const B* b,
+                                               typename V::Register (&sums)[kRows][kVectors]) {
+  typename V::Register columns[kVectors];
+  Unroll<kVectors>([&](auto v) POPRT_INLINE {
+    constexpr int kV = decltype(v)::value;
+    columns[kV] = V::Load(b + kStep * kColumns + kV * kLanes);
+  });
+  Unroll<kRows>([&](auto r) POPRT_INLINE {
+    constexpr int kR = decltype(r)::value;
+    const auto factor = V::Set(kInterleaved ? a[kStep * kRows + kR] : a[kR * lda + kStep]);
+    Unroll<kVectors>([&](auto v) POPRT_INLINE {
+      constexpr int kV = decltype(v)::value;
+      V::Accumulate(sums[kR][kV], factor, columns[kV]);
+    });
+  });
+}
+
+template <class V, int kRows, int kVectors, bool kInterleaved, class B>
+void Product(const float* a, std::int64_t lda, const B* b, std::int64_t depth, const char* ahead,
+             float* tile, bool accumulate) {
+  constexpr int kSums = kChains<kRows, kVectors>;
+  typename V::Register sums[kSums][kRows][kVectors];
+  const auto each_sum = [](auto f) POPRT_INLINE {
+    Unroll<kRows>([&](auto r)
+                      POPRT_INLINE { Unroll<kVectors>([&](auto v) POPRT_INLINE { f(r, v); }); });
+  };
+  Unroll<kSums>([&](auto c) POPRT_INLINE {
+    each_sum([&](auto r, auto v) POPRT_INLINE {
+      sums[decltype(c)::value][decltype(r)::value][decltype(v)::value] = V::Zero();
+    });
+  });
+  std::int64_t left = depth;
+  for (; left >= 4; left -= 4) {
+    Unroll<4>([&](auto s) POPRT_INLINE {
+      constexpr int kStep = decltype(s)::value;
+      ProductStep<V, kStep, kInterleaved>(a, lda, b, sums[kStep % kSums]);
+    });
+    __builtin_prefetch(ahead);
+    if constexpr (kInterleaved) __builtin_prefetch(ahead + 64);
+    ahead += kInterleaved ? 128 : 64;
+    a += kInterleaved ? 4 * kRows : 4;
+    b += 4 * kColumns;
+  }
+  for (; left > 0; --left) {
+    ProductStep<V, 0, kInterleaved>(a, lda, b, sums[0]);
+    a += kInterleaved ? kRows : 1;
+    b += kColumns;
+  }
+  each_sum([&](auto r, auto v) POPRT_INLINE {
+    constexpr int kR = decltype(r)::value;
+    constexpr int kV = decltype(v)::value;
+    auto sum = sums[0][kR][kV];
+    Unroll<kSums - 1>(
+        [&](auto c) POPRT_INLINE { sum = V::Add(sum, sums[decltype(c)::value + 1][kR][kV]); });
+    float* const at = tile + kR * kColumns + kV * kLanes;
+    V::Store(accumulate ? V::Add(V::Load(at), sum) : sum, at);
+  });
+}
+
+template <class V, int kVectors, bool kInterleaved, class B>
+void ProductOfRows(int rows, const float* a, std::int64_t lda, const B* b, std::int64_t depth,
+                   const void* ahead, float* tile, bool accumulate) {
+  const char* next = static_cast<const char*>(ahead);
+  switch (rows) {
+    case 1:
+      return Product<V, 1, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+    case 2:
+      return Product<V, 2, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+    case 3:
+      return Product<V, 3, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+    case 4:
+      return Product<V, 4, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+    case 5:
+      return Product<V, 5, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+    default:
+      return Product<V, 6, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+  }
+}
+
+template <class V, class B>
+void RowMajor(int rows, const float* a, std::int64_t lda, const B* b, std::int64_t depth,
+              const void* ahead, float* tile, bool accumulate) {
+  ProductOfRows<V, 2, false>(rows, a, lda, b, depth, ahead, tile, accumulate);
+}
+
+template <class V, int kVectors>
+void Interleaved(int rows, const float* a, const float* b, std::int64_t depth, const void* ahead,
+                 float* tile, bool accumulate) {
+  ProductOfRows<V, kVectors, true>(rows, a, 0, b, depth, ahead, tile, accumulate);
+}
+
+// ---- Activations -----------------------------------------------------------------------------
+
+/// Horner's rule, highest power first.
+template <class V, int kCount>
+typename V::Register Polynomial(typename V::Register x, const float (&coefficients)[kCount]) {
+  typename V::Register sum = V::Set(coefficients[0]);
+  for (int i = 1; i < kCount; ++i) sum = V::MulAdd(sum, x, V::Set(coefficients[i]));
+  return sum;
+}
+
+/// e to the power of x, x clamped to where the result is a normal number; within 2 ulp.
+template <class V>
+typename V::Register Exp(typename V::Register x) {
+  x = V::Min(V::Set(88.3762626647949F), V::Max(V::Set(-87.3365478515625F), x));
+  // The sum with 1.5 * 2^23 holds the nearest integer in its low bits.
+  const auto magic = V::Set(12582912.0F);
+  const auto shifted = V::MulAdd(x, V::Set(1.44269504088896341F), magic);
+  const auto n = V::Sub(shifted, magic);
+  auto rest = V::MulAdd(n, V::Set(-0.693359375F), x);
+  rest = V::MulAdd(n, V::Set(2.12194440e-4F), rest);
+  const float coefficients[] = {1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F,
+                                4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F};
+  const auto tail = V::MulAdd(Polynomial<V>(rest, coefficients), V::Mul(rest, rest), rest);
+  return V::Mul(V::Add(tail, V::Set(1.0F)), V::PowerOfTwo(shifted));
+}
+
+template <class V>
+typename V::Register Sigmoid(typename V::Register x) {
+  const auto one = V::Set(1.0F);
+  return V::Div(one, V::Add(one, Exp<V>(V::Sub(V::Zero(), x))));
+}
+
+/// Odd rational approximation on [-7.9, 7.9], where tanh reaches 1; within 3 ulp.
+template <class V>
+typename V::Register Tanh(typename V::Register x) {
+  const auto limit = V::Set(7.90531110763549805F);
+  const auto clamped = V::Min(limit, V::Max(V::Sub(V::Zero(), limit), x));
+  const auto square = V::Mul(clamped, clamped);
+  const float numerator[] = {-2.76076847742355e-16F, 2.00018790482477e-13F, -8.60467152213735e-11F,
+                             5.12229709037114e-08F,  1.48572235717979e-05F, 6.37261928875436e-04F,
+                             4.89352455891786e-03F};
+  const float denominator[] = {1.19825839466702e-06F, 1.18534705686654e-04F, 2.26843463243900e-03F,
+                               4.89352518554385e-03F};
+  const auto quotient =
+      V::Div(V::Mul(clamped, Polynomial<V>(square, numerator)), Polynomial<V>(square, denominator));
+  return V::SelectLess(V::Abs(x), V::Set(0.0004F), x, quotient);
+}
+
+/// Odd rational approximation on [-4, 4], where erf reaches 1; within 4 ulp.
+template <class V>
+typename V::Register Erf(typename V::Register x) {
+  const auto limit = V::Set(4.0F);
+  const auto clamped = V::Min(limit, V::Max(V::Sub(V::Zero(), limit), x));
+  const auto square = V::Mul(clamped, clamped);
+  const float numerator[] = {-2.72614225801306e-10F, 2.77068142495902e-08F,  -2.10102402082508e-06F,
+                             -5.69250639462346e-05F, -7.34990630326855e-04F, -2.95459980854025e-03F,
+                             -1.60960333262415e-02F};
+  const float denominator[] = {-1.45660718464996e-05F, -2.13374055278905e-04F,
+                               -1.68282697438203e-03F, -7.37332916720468e-03F,
+                               -1.42647390514189e-02F};
+  return V::Div(V::Mul(clamped, Polynomial<V>(square, numerator)),
+                Polynomial<V>(square, denominator));
+}
+
+template <class V, Activation kActivation>
+typename V::Register Activate(typename V::Register x, const Epilogue& e) {
+  // The variable operand comes second in Min and Max, which keeps a NaN.
+  if constexpr (kActivation == Activation::kRelu) {
+    return V::Max(V::Zero(), x);
+  } else if constexpr (kActivation == Activation::kClip) {
+    return V::Min(V::Set(e.second), V::Max(V::Set(e.first), x));
+  } else if constexpr (kActivation == Activation::kGeluErf) {
+    const auto half = V::Mul(x, V::Set(0.5F));
+    return V::MulAdd(half, Erf<V>(V::Mul(x, V::Set(0.707106781186547524F))), half);
+  } else if constexpr (kActivation == Activation::kGeluTanh) {
+    const auto half = V::Mul(x, V::Set(0.5F));
+    const auto cubic = V::MulAdd(V::Mul(V::Mul(x, x), x), V::Set(0.044715F), x);
+    return V::MulAdd(half, Tanh<V>(V::Mul(cubic, V::Set(0.797884560802865356F))), half);
+  } else if constexpr (kActivation == Activation::kSigmoid) {
+    return Sigmoid<V>(x);
+  } else if constexpr (kActivation == Activation::kTanh) {
+    return Tanh<V>(x);
+  } else if constexpr (kActivation == Activation::kSilu) {
+    return V::Mul(x, Sigmoid<V>(x));
+  } else if constexpr (kActivation == Activation::kHardSwish) {
+    const auto gate = V::Add(V::Mul(x, V::Set(1.0F / 6.0F)), V::Set(0.5F));
+    return V::Mul(x, V::Min(V::Set(1.0F), V::Max(V::Zero(), gate)));
+  } else if constexpr (kActivation == Activation::kLeakyRelu) {
+    return V::SelectLess(x, V::Zero(), V::Mul(x, V::Set(e.first)), x);
+  } else {
+    return x;
+  }
+}
+
+// ---- Epilogue --------------------------------------------------------------------------------
+
+/// The first `count` of eight elements, zero for the others, touching nothing else.
+template <class V, class T>
+typename V::Register LoadFirst(const T* source, std::int64_t count) {
+  if (count >= kLanes) return V::Load(source);
+  T lanes[kLanes] = {};
+  for (std::int64_t i = 0; i < count; ++i) lanes[i] = source[i];
+  return V::Load(lanes);
+}
+
+template <class V, class T>
+void StoreFirst(typename V::Register value, T* target, std::int64_t count) {
+  if (count >= kLanes) return V::Store(value, target);
+  T lanes[kLanes];
+  V::Store(value, lanes);
+  for (std::int64_t i = 0; i < count; ++i) target[i] = lanes[i];
+}
+
+template <class V, Activation kActivation, class T>
+void FinishAs(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
+              std::int64_t cols, std::int64_t row, std::int64_t col) {
+  const auto scale = V::Set(e.scale);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t start = (row + r) * e.row_stride + col;
+    T* out = static_cast<T*>(e.out) + start;
+    const T* residual = e.residual == nullptr ? nullptr : static_cast<const T*>(e.residual) + start;
+    const auto row_bias = e.row_bias == nullptr ? V::Zero() : V::Set(e.row_bias[row + r]);
+    const float* source = tile + r * tile_stride;
+    const bool sums_only = residual == nullptr && e.column_bias == nullptr;
+    std::int64_t c = 0;
+    for (; sums_only && c + kLanes <= cols; c += kLanes) {
+      const auto value = V::Add(V::Mul(V::Load(source + c), scale), row_bias);
+      V::Store(Activate<V, kActivation>(value, e), out + c);
+    }
+    for (; c < cols; c += kLanes) {
+      const std::int64_t count = cols - c;
+      auto value = V::Add(V::Mul(LoadFirst<V>(source + c, count), scale), row_bias);
+      if (e.column_bias != nullptr) {
+        value = V::Add(value, LoadFirst<V>(e.column_bias + col + c, count));
+      }
+      if (residual != nullptr) value = V::Add(value, LoadFirst<V>(residual + c, count));
+      StoreFirst<V>(Activate<V, kActivation>(value, e), out + c, count);
+    }
+  }
+}
+
+template <class V, class T>
+void FinishWith(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
+                std::int64_t cols, std::int64_t row, std::int64_t col) {
+  switch (e.activation) {
+    case Activation::kNone:
+      return FinishAs<V, Activation::kNone, T>(e, tile, tile_stride, rows, cols, row, col);
+    case Activation::kRelu:
+      return FinishAs<V, Activation::kRelu, T>(e, tile, tile_stride, rows, cols, row, col);
+    case Activation::kClip:
+      return FinishAs<V, Activation::kClip, T>(e, tile, tile_stride, rows, cols, row, col);
+    case Activation::kGeluErf:
+      return FinishAs<V, Activation::kGeluErf, T>(e, tile, tile_stride, rows, cols, row, col);
+    case Activation::kGeluTanh:
+      return FinishAs<V, Activation::kGeluTanh, T>(e, tile, tile_stride, rows, cols, row, col);
+    case Activation::kSigmoid:
+      return FinishAs<V, Activation::kSigmoid, T>(e, tile, tile_stride, rows, cols, row, col);
+    case Activation::kTanh:
+      return FinishAs<V, Activation::kTanh, T>(e, tile, tile_stride, rows, cols, row, col);
+    case Activation::kSilu:
+      return FinishAs<V, Activation::kSilu, T>(e, tile, tile_stride, rows, cols, row, col);
+    case Activation::kHardSwish:
+      return FinishAs<V, Activation::kHardSwish, T>(e, tile, tile_stride, rows, cols, row, col);
+    case Activation::kLeakyRelu:
+      return FinishAs<V, Activation::kLeakyRelu, T>(e, tile, tile_stride, rows, cols, row, col);
+  }
+}
+
+template <class V>
+void Finish(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
+            std::int64_t cols, std::int64_t row, std::int64_t col) {
+  if (e.half) return FinishWith<V, std::uint16_t>(e, tile, tile_stride, rows, cols, row, col);
+  FinishWith<V, float>(e, tile, tile_stride, rows, cols, row, col);
+}
+
+// ---- Panels ----------------------------------------------------------------------------------
+
+/// Writes `count` elements of the source and zeros behind them, 16 floats in all.
+template <class V, int kStep, class T>
+void CopyRun(const T* source, std::int64_t count, float* target) {
+  if constexpr (kStep == 1) {
+    V::Store(V::KeepFirst(V::Load(source), count), target);
+    V::Store(V::KeepFirst(V::Load(source + kLanes), count - kLanes), target + kLanes);
+  } else {
+    const auto low = V::Even(V::Load(source), V::Load(source + kLanes));
+    const auto high = V::Even(V::Load(source + 2 * kLanes), V::Load(source + 3 * kLanes));
+    V::Store(V::KeepFirst(low, count), target);
+    V::Store(V::KeepFirst(high, count - kLanes), target + kLanes);
+  }
+}
+
+/// As CopyRun for any step, reading no more than the elements asked for.
+template <class V, class T>
+void CopyRunCarefully(const T* source, std::int64_t count, std::int64_t step, float* target) {
+  T lanes[kColumns] = {};
+  for (std::int64_t i = 0; i < count; ++i) lanes[i] = source[i * step];
+  V::Store(V::Load(lanes), target);
+  V::Store(V::Load(lanes + kLanes), target + kLanes);
+}
+
+template <class V, class T>
+void Gather(const T* source, std::int64_t row_stride, std::int64_t rows,
+            const PanelSegment* segments, std::int64_t segment_count, std::int64_t step,
+            const T* end, float* panel) {
+  const bool starts_with_zeros = segment_count == 0 || segments[0].at > 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    float* row = panel + r * kColumns;
+    if (starts_with_zeros) {
+      V::Store(V::Zero(), row);
+      V::Store(V::Zero(), row + kLanes);
+    }
+    // Runs are written whole and from left to right: what is too much is overwritten by the next
+    // run or the next row.
+    for (std::int64_t s = 0; s < segment_count; ++s) {
+      const PanelSegment& segment = segments[s];
+      const T* from = source + r * row_stride + segment.offset;
+      float* to = row + segment.at;
+      if (step <= 2 && end - from >= step * kColumns) {
+        if (step == 1) {
+          CopyRun<V, 1>(from, segment.count, to);
+        } else {
+          CopyRun<V, 2>(from, segment.count, to);
+        }
+      } else {
+        CopyRunCarefully<V>(from, segment.count, step, to);
+      }
+    }
+  }
+}
+
+template <class V, class T>
+void GatherTransposed(const T* source, std::int64_t column_stride, std::int64_t cols,
+                      std::int64_t depth, float* panel) {
+  for (std::int64_t c = 0; c < kColumns; c += kLanes) {
+    for (std::int64_t k = 0; k < depth; k += kLanes) {
+      const std::int64_t count = depth - k < kLanes ? depth - k : kLanes;
+      typename V::Register lines[kLanes];
+      for (int i = 0; i < kLanes; ++i) {
+        lines[i] =
+            c + i < cols ? LoadFirst<V>(source + (c + i) * column_stride + k, count) : V::Zero();
+      }
+      V::Transpose(lines);
+      for (std::int64_t i = 0; i < count; ++i) V::Store(lines[i], panel + (k + i) * kColumns + c);
+    }
+  }
+}
+
+template <class V>
+void Widen(const std::uint16_t* source, std::int64_t count, float* target) {
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    StoreFirst<V>(LoadFirst<V>(source + i, count - i), target + i, count - i);
+  }
+}
+
+// ---- Depthwise -------------------------------------------------------------------------------
+
+template <class V, int kVectors>
+[[gnu::always_inline]] inline void DepthwiseStrip(const DepthwiseRows& call, const float* window,
+                                                  float* out) {
+  typename V::Register sums[kVectors];
+  Unroll<kVectors>([&](auto v) POPRT_INLINE { sums[decltype(v)::value] = V::Set(call.bias); });
+  for (std::int64_t t = 0; t < call.taps; ++t) {
+    const auto weight = V::Set(call.weights[t]);
+    const float* source = window + call.tap_offset[t];
+    Unroll<kVectors>([&](auto v) POPRT_INLINE {
+      constexpr int kV = decltype(v)::value;
+      V::Accumulate(sums[kV], weight, V::Load(source + kV * kLanes));
+    });
+  }
+  Unroll<kVectors>([&](auto v) POPRT_INLINE {
+    constexpr int kV = decltype(v)::value;
+    V::Store(sums[kV], out + kV * kLanes);
+  });
+}
+
+template <class V>
+void Depthwise(const DepthwiseRows& call) {
+  for (std::int64_t r = 0; r < call.rows; ++r) {
+    const float* window = call.plane + r * call.row_step;
+    float* out = call.out + r * call.out_stride;
+    std::int64_t c = 0;
+    for (; call.width - c > 2 * kLanes; c += 4 * kLanes) {
+      DepthwiseStrip<V, 4>(call, window + c, out + c);
+    }
+    for (; c < call.width; c += kLanes) DepthwiseStrip<V, 1>(call, window + c, out + c);
+  }
+}
+
+template <class V>
+constexpr TileKernels KernelsOf(const char* name) {
+  return {.name = name,
+          .row_major_f32 = RowMajor<V, float>,
+          .row_major_f16 = RowMajor<V, std::uint16_t>,
+          .interleaved = Interleaved<V, 2>,
+          .interleaved_narrow = Interleaved<V, 1>,
+          .finish = Finish<V>,
+          .gather_f32 = Gather<V, float>,
+          .gather_f16 = Gather<V, std::uint16_t>,
+          .gather_transposed_f32 = GatherTransposed<V, float>,
+          .gather_transposed_f16 = GatherTransposed<V, std::uint16_t>,
+          .widen = Widen<V>,
+          .depthwise = Depthwise<V>};
+}
+
+}  // namespace poprt::kernels::tile
+
+#undef POPRT_INLINE

@@ -1,0 +1,78 @@
+#include "runtime/kernels/packed/tile_kernels.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "runtime/kernels/packed/fused_activation.hpp"
+#include "runtime/kernels/packed/packed_testing.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+using testing::ActivationAttributes;
+using testing::AllActivations;
+using testing::AllTileKernels;
+using testing::ReferenceActivation;
+
+std::vector<float> Finished(const TileKernels& kernels, const std::string& activation,
+                            const std::vector<float>& values) {
+  std::vector<float> result(values.size());
+  Epilogue epilogue = EpilogueWithActivation(ActivationAttributes(activation));
+  epilogue.out = result.data();
+  kernels.finish(epilogue, values.data(), 0, 1, static_cast<std::int64_t>(values.size()), 0, 0);
+  return result;
+}
+
+TEST(TileKernels, ActivationsAreAccurate) {
+  std::vector<float> values;
+  for (float x = -30; x <= 30; x += 0.00137F) values.push_back(x);
+  for (float x = 1e-20F; x < 1; x *= 1.5F) values.insert(values.end(), {x, -x});
+  for (const TileKernels* kernels : AllTileKernels()) {
+    for (const std::string& activation : AllActivations()) {
+      SCOPED_TRACE(std::string(kernels->name) + " " + activation);
+      const std::vector<float> result = Finished(*kernels, activation, values);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double x = values[i];
+        const double wanted = ReferenceActivation(activation, x);
+        // Where 1 + erf or 1 + tanh cancels, only the error relative to x can be small.
+        const bool cancels = activation.starts_with("gelu") || activation == "hardswish";
+        const double tolerance = 4e-7 * (cancels && x < 0 ? -x : std::abs(wanted));
+        ASSERT_NEAR(result[i], wanted, tolerance) << "at " << x;
+      }
+    }
+  }
+}
+
+TEST(TileKernels, ActivationsKeepNanAndReachTheirLimits) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const TileKernels* kernels : AllTileKernels()) {
+    SCOPED_TRACE(kernels->name);
+    for (const std::string& activation : AllActivations()) {
+      EXPECT_TRUE(std::isnan(Finished(*kernels, activation, {std::nanf("")})[0])) << activation;
+    }
+    EXPECT_EQ(Finished(*kernels, "relu", {-infinity, infinity}), (std::vector{0.0F, infinity}));
+    EXPECT_NEAR(Finished(*kernels, "tanh", {-infinity})[0], -1.0, 4e-7);
+    EXPECT_NEAR(Finished(*kernels, "tanh", {infinity})[0], 1.0, 4e-7);
+    EXPECT_EQ(Finished(*kernels, "sigmoid", {infinity}), (std::vector{1.0F}));
+    EXPECT_LT(Finished(*kernels, "sigmoid", {-infinity})[0], 1e-37F);
+    EXPECT_EQ(Finished(*kernels, "gelu_erf", {infinity, 20}), (std::vector{infinity, 20.0F}));
+  }
+}
+
+TEST(RowTiles, CoverAllRowsWithoutNarrowTilesWherePossible) {
+  for (std::int64_t rows = 0; rows <= 300; ++rows) {
+    const RowTiles tiles(rows);
+    EXPECT_EQ(tiles.begin(0), 0);
+    EXPECT_EQ(tiles.begin(tiles.count()), rows);
+    for (std::int64_t t = 0; t < tiles.count(); ++t) {
+      EXPECT_GE(tiles.size(t), rows == 7 ? 3 : std::min<std::int64_t>(rows, 4)) << rows;
+      EXPECT_LE(tiles.size(t), kTileRows) << rows;
+    }
+  }
+  EXPECT_EQ(RowTiles(128).count(), 22);
+}
+
+}  // namespace
+}  // namespace poprt::kernels

@@ -1,0 +1,84 @@
+#include <array>
+
+#include "runtime/kernels/convert.hpp"
+#include "runtime/kernels/element_types.hpp"
+#include "runtime/kernels/elementwise/integer_math.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
+#include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/reduction/axis_split.hpp"
+#include "runtime/kernels/reduction/reduction.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+constexpr std::int64_t kStrip = 128;
+
+struct CumSum {
+  AxisSplit split;
+  bool exclusive;
+  bool reverse;
+  Converter load;
+  Converter store;
+
+  /// Up to kStrip neighbouring columns; T is double or an integer.
+  template <typename T>
+  void RunStrip(const KernelArguments& args, std::int64_t start, std::int64_t n) const {
+    T sums[kStrip] = {};
+    T row[kStrip];
+    T before[kStrip];
+    for (std::int64_t step = 0; step < split.length; ++step) {
+      const std::int64_t k = reverse ? split.length - 1 - step : step;
+      const auto offset = static_cast<std::size_t>(start + k * split.inner);
+      load(args.inputs[0] + offset * load.from_bytes(), reinterpret_cast<std::byte*>(row), n);
+      for (std::int64_t i = 0; i < n; ++i) {
+        before[i] = sums[i];
+        sums[i] = WrappingAdd(sums[i], row[i]);
+      }
+      store(reinterpret_cast<const std::byte*>(exclusive ? before : sums),
+            args.outputs[0] + offset * store.to_bytes(), n);
+    }
+  }
+
+  template <typename T>
+  void Run(const KernelArguments& args) const {
+    const std::int64_t strips = (split.inner + kStrip - 1) / kStrip;
+    ForRanges(args.pool, split.outer * strips,
+              GrainFor(split.length * std::min(split.inner, kStrip)),
+              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                for (std::int64_t task = begin; task < end; ++task) {
+                  const std::int64_t column = task % strips * kStrip;
+                  RunStrip<T>(args, task / strips * split.length * split.inner + column,
+                              std::min(kStrip, split.inner - column));
+                }
+              });
+  }
+};
+
+// Floats are summed in double: a long running sum has no lanes that would keep its error small.
+BoundKernel BindCumSum(const KernelCall& call) {
+  constexpr TypeSet kTypes = kFloatTypes | Types({ElementType::kInt32, ElementType::kInt64,
+                                                  ElementType::kUint32, ElementType::kUint64});
+  RequireArity(call, 1, 1);
+  const TensorType& input = call.inputs[0];
+  RequireElement(input, kTypes, "input 0");
+  RequireType(call.outputs[0], input, "output 0");
+  Require(call.attributes.has("axis"), "attribute 'axis' is missing");
+  const std::size_t axis = AxisAttribute(call, "axis", 0, input.shape.size());
+  const bool is_float = IsFloat(input.element);
+  const ElementType compute = is_float ? ElementType::kFloat64 : ElementType::kInt64;
+  const CumSum op{.split = SplitAt(input.shape, axis),
+                  .exclusive = FlagAttribute(call, "exclusive", false),
+                  .reverse = FlagAttribute(call, "reverse", false),
+                  .load = {input.element, compute},
+                  .store = {compute, input.element}};
+  if (is_float) return {.run = [op](const KernelArguments& args) { op.Run<double>(args); }};
+  return {.run = [op](const KernelArguments& args) { op.Run<std::int64_t>(args); }};
+}
+
+constexpr auto kKernels = std::to_array<KernelDef>({{"CumSum", BindCumSum}});
+
+}  // namespace
+
+std::span<const KernelDef> CumSumKernels() { return kKernels; }
+
+}  // namespace poprt::kernels

@@ -1,0 +1,181 @@
+#include "runtime/kernels/window/convolution.hpp"
+
+#include <gtest/gtest.h>
+
+#include "runtime/kernels/kernel_test_index.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+using testing::BindError;
+using testing::Draw;
+using testing::ExpectClose;
+using testing::Flat;
+using testing::ForEach;
+using testing::FromValues;
+using testing::Index;
+using testing::RandomTensor;
+using testing::Run1;
+using testing::ToValues;
+using testing::Values;
+using enum ElementType;
+
+constexpr unsigned kSeed = 4242;
+constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
+
+/// A random call; the reference visits every (output, tap) pair of positions.
+struct Random {
+  std::size_t rank;
+  std::int64_t groups, batch, in_group, out_group;
+  ElementType type;
+  Shape spatial;
+  Ints kernel, strides, dilations, pads;
+
+  explicit Random(std::mt19937& random)
+      : rank(1 + random() % 3),
+        groups(Draw(random, 1, 3)),
+        batch(Draw(random, random() % 16 == 0 ? 0 : 1, 2)),
+        in_group(Draw(random, 1, 3)),
+        out_group(Draw(random, 1, 6)),
+        type(kTypes[random() % 4]),
+        pads(2 * rank) {
+    for (std::size_t i = 0; i < rank; ++i) {
+      kernel.push_back(Draw(random, 1, 3));
+      strides.push_back(Draw(random, 1, 3));
+      dilations.push_back(Draw(random, 1, 2));
+      pads[i] = Draw(random, 0, 3);
+      pads[rank + i] = Draw(random, 0, 3);
+      spatial.push_back(Draw(random, 5, rank == 3 ? 6 : 9));
+    }
+  }
+
+  Attributes attributes() const {
+    return {{"group", groups},
+            {"strides", strides},
+            {"dilations", dilations},
+            {"pads", pads},
+            {"kernel_shape", kernel}};
+  }
+};
+
+Shape Join(std::int64_t a, std::int64_t b, const Shape& rest) {
+  Shape shape{a, b};
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  return shape;
+}
+
+/// Calls f(image, group, in channel, out channel, tap, near, far): far = near * stride + tap *
+/// dilation - pad, for all `near` positions for which `far` lies inside `far_extents`.
+template <typename F>
+void ForTaps(const Random& r, const Shape& near_extents, const Shape& far_extents, const F& f) {
+  ForEach({r.batch, r.groups, r.in_group, r.out_group}, [&](const Index& c) {
+    ForEach(r.kernel, [&](const Index& tap) {
+      ForEach(near_extents, [&](const Index& near) {
+        Index far(near.size());
+        for (std::size_t i = 0; i < near.size(); ++i) {
+          far[i] = near[i] * r.strides[i] + tap[i] * r.dilations[i] - r.pads[i];
+          if (far[i] < 0 || far[i] >= far_extents[i]) return;
+        }
+        f(c[0], c[1] * r.in_group + c[2], c[1] * r.out_group + c[3], c[2], c[3], tap, near, far);
+      });
+    });
+  });
+}
+
+template <typename F>
+void Repeat(int count, const F& check) {
+  for (int i = 0; i < count; ++i) {
+    std::mt19937 random(kSeed + static_cast<unsigned>(i));
+    SCOPED_TRACE("seed " + std::to_string(kSeed) + " + " + std::to_string(i));
+    check(random);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+Values Biased(const Tensor& bias, const Shape& output) {
+  const Values values = ToValues(bias);
+  return testing::Fill(output,
+                       [&](const Index& at) { return values[static_cast<std::size_t>(at[1])]; });
+}
+
+TEST(ConvolutionTest, Convolves) {
+  Repeat(50, [](std::mt19937& random) {
+    const Random r(random);
+    const Tensor data =
+        RandomTensor(random, r.type, Join(r.batch, r.groups * r.in_group, r.spatial), -1, 1);
+    const Tensor weights =
+        RandomTensor(random, r.type, Join(r.groups * r.out_group, r.in_group, r.kernel), -1, 1);
+    const Tensor bias = RandomTensor(random, r.type, {r.groups * r.out_group}, -1, 1);
+    const Shape extents =
+        WindowOutputExtents(ResolveWindow(r.attributes(), r.spatial, r.kernel), r.spatial, false);
+    const Shape output = Join(r.batch, r.groups * r.out_group, extents);
+    const Values x = ToValues(data), w = ToValues(weights);
+    Values wanted = Biased(bias, output);
+    ForTaps(r, extents, r.spatial,
+            [&](std::int64_t n, std::int64_t in, std::int64_t out, std::int64_t in_group,
+                std::int64_t, const Index& tap, const Index& near, const Index& far) {
+              wanted[Flat(output, Join(n, out, near))] +=
+                  x[Flat(data.shape(), Join(n, in, far))] *
+                  w[Flat(weights.shape(), Join(out, in_group, tap))];
+            });
+    ExpectClose(Run1("Conv", {data, weights, bias}, {r.type, output}, r.attributes()), wanted, 8,
+                4);
+  });
+}
+
+TEST(ConvolutionTest, ConvolvesTransposed) {
+  Repeat(50, [](std::mt19937& random) {
+    const Random r(random);
+    const Tensor data =
+        RandomTensor(random, r.type, Join(r.batch, r.groups * r.in_group, r.spatial), -1, 1);
+    const Tensor weights =
+        RandomTensor(random, r.type, Join(r.groups * r.in_group, r.out_group, r.kernel), -1, 1);
+    const Tensor bias = RandomTensor(random, r.type, {r.groups * r.out_group}, -1, 1);
+    const Shape extents = ResolveTransposedWindow(r.attributes(), r.spatial, r.kernel).output;
+    const Shape output = Join(r.batch, r.groups * r.out_group, extents);
+    const Values x = ToValues(data), w = ToValues(weights);
+    Values wanted = Biased(bias, output);
+    ForTaps(r, r.spatial, extents,
+            [&](std::int64_t n, std::int64_t in, std::int64_t out, std::int64_t,
+                std::int64_t out_group, const Index& tap, const Index& near, const Index& far) {
+              wanted[Flat(output, Join(n, out, far))] +=
+                  x[Flat(data.shape(), Join(n, in, near))] *
+                  w[Flat(weights.shape(), Join(in, out_group, tap))];
+            });
+    ExpectClose(Run1("ConvTranspose", {data, weights, bias}, {r.type, output}, r.attributes()),
+                wanted, 8, 4);
+  });
+}
+
+TEST(ConvolutionTest, KnownValuesWithoutBias) {
+  const Tensor data = FromValues(kFloat32, {1, 1, 3}, {1, 2, 3});
+  const Tensor weights = FromValues(kFloat32, {1, 1, 2}, {10, 1});
+  EXPECT_EQ(ToValues(Run1("Conv", {data, weights}, {kFloat32, {1, 1, 3}},
+                          {{"auto_pad", std::string("SAME_UPPER")}})),
+            (Values{12, 23, 30}));
+  EXPECT_EQ(ToValues(Run1("ConvTranspose", {data, weights}, {kFloat32, {1, 1, 7}},
+                          {{"strides", Ints{2}}, {"output_padding", Ints{1}}})),
+            (Values{10, 1, 20, 2, 30, 3, 0}));
+}
+
+TEST(ConvolutionTest, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(BindError("Conv", {{kFloat32, {1, 4, 5}}, {kFloat32, {3, 4, 3}}},
+                      {{kFloat32, {1, 3, 3}}}, {{"group", std::int64_t{2}}}),
+            "weights float32[3, 4, 3] do not fit data float32[1, 4, 5] in 2 groups");
+  EXPECT_EQ(
+      BindError("Conv", {{kFloat32, {1, 4, 5}}, {kFloat32, {3, 4, 3}}}, {{kFloat32, {1, 3, 4}}}),
+      "output 0 is float32[1, 3, 4], expected float32[1, 3, 3]");
+  EXPECT_EQ(BindError("Conv", {{kFloat32, {1, 4, 5}}, {kFloat32, {3, 4, 3}}, {kFloat32, {4}}},
+                      {{kFloat32, {1, 3, 3}}}),
+            "input 2 is float32[4], expected float32[3]");
+  EXPECT_EQ(BindError("ConvTranspose", {{kFloat32, {1, 4, 5}}, {kFloat32, {3, 4, 3}}},
+                      {{kFloat32, {1, 3, 3}}}),
+            "weights float32[3, 4, 3] do not fit data float32[1, 4, 5] in 1 groups");
+  EXPECT_EQ(BindError("Conv", {{kFloat32, {1, 4, 5}}, {kFloat32, {3, 4, 3}}},
+                      {{kFloat32, {1, 3, 3}}}, {{"kernel_shape", Ints{2}}}),
+            "attribute 'kernel_shape' is [2], the weights have [3]");
+}
+
+}  // namespace
+}  // namespace poprt::kernels

@@ -1,0 +1,176 @@
+#include "runtime/kernels/window/pooling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/kernels/kernel_test_index.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+using testing::BindError;
+using testing::Draw;
+using testing::ExpectClose;
+using testing::Flat;
+using testing::ForEach;
+using testing::FromValues;
+using testing::Index;
+using testing::RandomTensor;
+using testing::Run1;
+using testing::ToValues;
+using testing::Values;
+using enum ElementType;
+
+constexpr unsigned kSeed = 808;
+
+struct Reference {
+  Values max, where, where_column_major, average, average_padded, norm1, norm3;
+};
+
+Reference Pool(const Tensor& data, const Window& w, const Shape& output) {
+  Reference r;
+  const Values x = ToValues(data);
+  const Shape input(data.shape().begin() + 2, data.shape().end());
+  const Shape reversed(input.rbegin(), input.rend());
+  ForEach(output, [&](const Index& at) {
+    double max = -std::numeric_limits<double>::infinity(), sum = 0, norm1 = 0, norm3 = 0;
+    double where = -1, column_major = -1, inside = 0, padded = 0;
+    ForEach(w.kernel, [&](const Index& tap) {
+      Index from{at[0], at[1]};
+      bool in = true, pad = true;
+      for (std::size_t i = 0; i < tap.size(); ++i) {
+        const std::int64_t p = at[i + 2] * w.strides[i] + tap[i] * w.dilations[i] - w.pads_begin[i];
+        in = in && p >= 0 && p < input[i];
+        pad = pad && p < input[i] + w.pads_end[i];
+        from.push_back(p);
+      }
+      padded += pad ? 1 : 0;
+      if (!in) return;
+      inside += 1;
+      const double value = x[Flat(data.shape(), from)];
+      sum += value;
+      norm1 += std::fabs(value);
+      norm3 += std::pow(std::fabs(value), 3);
+      if (value > max) {
+        max = value;
+        where = static_cast<double>(Flat(data.shape(), from));
+        const double plane = static_cast<double>(ElementCount(input));
+        column_major = std::floor(where / plane) * plane +
+                       static_cast<double>(Flat(reversed, Index(from.rbegin(), from.rend() - 2)));
+      }
+    });
+    r.max.push_back(max);
+    r.where.push_back(where);
+    r.where_column_major.push_back(column_major);
+    r.average.push_back(sum / std::max(1.0, inside));
+    r.average_padded.push_back(sum / std::max(1.0, padded));
+    r.norm1.push_back(norm1);
+    r.norm3.push_back(std::cbrt(norm3));
+  });
+  return r;
+}
+
+TEST(PoolingTest, PoolsLikeTheReference) {
+  constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
+  for (unsigned i = 0; i < 80; ++i) {
+    std::mt19937 random(kSeed + i);
+    SCOPED_TRACE("seed " + std::to_string(kSeed) + " + " + std::to_string(i));
+    const std::size_t rank = 1 + random() % 3;
+    Ints kernel, strides, dilations, pads(2 * rank);
+    Shape shape{Draw(random, i % 20 == 0 ? 0 : 1, 2), Draw(random, 1, 3)};
+    for (std::size_t k = 0; k < rank; ++k) {
+      kernel.push_back(Draw(random, 1, 4));
+      strides.push_back(Draw(random, 1, 3));
+      dilations.push_back(Draw(random, 1, 2));
+      pads[k] = Draw(random, 0, kernel[k] - 1);
+      pads[rank + k] = Draw(random, 0, kernel[k] - 1);
+      shape.push_back(Draw(random, 7, rank == 3 ? 8 : 11));
+    }
+    const bool ceil = random() % 2 == 0;
+    Attributes attributes{{"kernel_shape", kernel},
+                          {"strides", strides},
+                          {"dilations", dilations},
+                          {"pads", pads},
+                          {"ceil_mode", static_cast<std::int64_t>(ceil)}};
+    const ElementType type = kTypes[random() % 4];
+    const Tensor data = RandomTensor(random, type, shape, -1, 1);
+    const Shape spatial(shape.begin() + 2, shape.end());
+    const Window window = ResolveWindow(attributes, spatial, kernel);
+    Shape output = WindowOutputExtents(window, spatial, ceil);
+    output.insert(output.begin(), {shape[0], shape[1]});
+    const TensorType out{type, output};
+    const Reference r = Pool(data, window, output);
+
+    ExpectClose(Run1("MaxPool", {data}, out, attributes), r.max, 0);
+    const auto indexed = RunOnce("MaxPool", {data}, {out, {kInt64, output}}, attributes);
+    ExpectClose(indexed[0], r.max, 0);
+    EXPECT_EQ(ToValues(indexed[1]), r.where);
+    attributes.set("storage_order", std::int64_t{1});
+    EXPECT_EQ(ToValues(RunOnce("MaxPool", {data}, {out, {kInt32, output}}, attributes)[1]),
+              r.where_column_major);
+    ExpectClose(Run1("AveragePool", {data}, out, attributes), r.average, 4, 1);
+    attributes.set("count_include_pad", std::int64_t{1});
+    ExpectClose(Run1("AveragePool", {data}, out, attributes), r.average_padded, 4, 1);
+    attributes.set("p", std::int64_t{1});
+    ExpectClose(Run1("LpPool", {data}, out, attributes), r.norm1, 1);
+    attributes.set("p", std::int64_t{3});
+    ExpectClose(Run1("LpPool", {data}, out, attributes), r.norm3, 1);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(PoolingTest, PoolsIntegersAndNan) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Attributes two{{"kernel_shape", Ints{2}}};
+  EXPECT_EQ(ToValues(Run1("MaxPool", {FromValues(kInt8, {1, 1, 3}, {-7, -9, -8})},
+                          {kInt8, {1, 1, 2}}, two)),
+            (Values{-7, -8}));
+  ExpectClose(Run1("MaxPool", {FromValues(kFloat32, {1, 1, 4}, {nan, 1, 2, 1})},
+                   {kFloat32, {1, 1, 3}}, two),
+              {nan, 2, 2}, 0);
+}
+
+TEST(PoolingTest, PoolsGlobally) {
+  std::mt19937 random(kSeed);
+  for (const ElementType type : {kFloat32, kFloat64, kFloat16, kBFloat16}) {
+    const Tensor data = RandomTensor(random, type, {2, 3, 7, 13}, -1, 1);
+    const Values x = ToValues(data);
+    Values average, max, norm;
+    for (std::size_t plane = 0; plane < 6; ++plane) {
+      double sum = 0, most = -2, squares = 0;
+      for (std::size_t i = plane * 91; i < (plane + 1) * 91; ++i) {
+        sum += x[i];
+        most = std::max(most, x[i]);
+        squares += x[i] * x[i];
+      }
+      average.push_back(sum / 91);
+      max.push_back(most);
+      norm.push_back(std::sqrt(squares));
+    }
+    const TensorType output{type, {2, 3, 1, 1}};
+    ExpectClose(Run1("GlobalAveragePool", {data}, output), average, 1, 0.01);
+    ExpectClose(Run1("GlobalMaxPool", {data}, output), max, 0);
+    ExpectClose(Run1("GlobalLpPool", {data}, output), norm, 1);
+  }
+}
+
+TEST(PoolingTest, RefusesNonsense) {
+  const std::vector<TensorType> data{{kFloat32, {1, 1, 4}}};
+  EXPECT_EQ(BindError("MaxPool", data, {{kFloat32, {1, 1, 4}}}),
+            "attribute 'kernel_shape' is missing");
+  EXPECT_EQ(BindError("AveragePool", data, {{kFloat32, {1, 1, 4}}}, {{"kernel_shape", Ints{2}}}),
+            "output 0 is float32[1, 1, 4], expected float32[1, 1, 3]");
+  EXPECT_EQ(BindError("MaxPool", data, {{kFloat32, {1, 1, 3}}, {kInt64, {1, 1, 4}}},
+                      {{"kernel_shape", Ints{2}}}),
+            "output 1 is int64[1, 1, 4], expected int64[1, 1, 3]");
+  EXPECT_EQ(BindError("LpPool", data, {{kFloat32, {1, 1, 3}}},
+                      {{"kernel_shape", Ints{2}}, {"p", std::int64_t{0}}}),
+            "attribute 'p' is 0, allowed are 1 to 1048576");
+  EXPECT_EQ(BindError("GlobalMaxPool", {{kFloat32, {1, 1, 0}}}, {{kFloat32, {1, 1, 1}}}),
+            "input 0 is float32[1, 1, 0], which has nothing to pool");
+}
+
+}  // namespace
+}  // namespace poprt::kernels
