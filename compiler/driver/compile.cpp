@@ -52,8 +52,8 @@ absl::StatusOr<TargetPlan> PlanTarget(const compiler::CompilerOptions& options) 
   if (!partition.ok()) return partition.status();
   constexpr std::int64_t most = 1'000'000;
   if (options.batchesPerStep < 1 || options.batchesPerStep > most) {
-    return absl::InvalidArgumentError(absl::StrCat("batches_per_step is ", options.batchesPerStep,
-                                                   ", allowed are 1 to ", most));
+    return absl::InvalidArgumentError(
+        absl::StrCat("batches_per_step is ", options.batchesPerStep, ", allowed are 1 to ", most));
   }
   return TargetPlan{*target, *partition, static_cast<std::uint32_t>(options.batchesPerStep)};
 }
@@ -132,8 +132,7 @@ void Report(const std::vector<lower::Schedule>& schedules,
 
 /// Lowers and plans; hands the container to `write`, which says how many bytes it wrote.
 template <typename Write>
-absl::StatusOr<CompileReport> Compile(Converted converted,
-                                      const compiler::CompilerOptions& options,
+absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::CompilerOptions& options,
                                       const Progress& progress, const Log& warn, Write write) {
   const auto target = PlanTarget(options);
   if (!target.ok()) return target.status();

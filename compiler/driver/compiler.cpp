@@ -63,8 +63,8 @@ driver::Progress ProgressOf(const CompilerOptions& options) {
 void Ignore(const std::string&) {}
 
 driver::Converted ConvertModel(const std::string& model, const std::vector<std::string>& outputs) {
-  auto converted = driver::Convert({ModelOf(model)}, /*fuse=*/false,
-                                   [](const std::string&, int, int) {}, Ignore);
+  auto converted = driver::Convert(
+      {ModelOf(model)}, /*fuse=*/false, [](const std::string&, int, int) {}, Ignore);
   if (!converted.ok()) Throw(converted.status());
   KeepOutputs(converted->graphs.front(), outputs);
   return *std::move(converted);

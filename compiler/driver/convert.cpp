@@ -24,9 +24,9 @@ class Failures {
     if (combined_.ok()) {
       combined_ = status;
     } else {
-      combined_ = absl::Status(combined_.code() == absl::StatusCode::kInternal ? combined_.code()
-                                                                               : status.code(),
-                               absl::StrCat(combined_.message(), "\n", status.message()));
+      combined_ = absl::Status(
+          combined_.code() == absl::StatusCode::kInternal ? combined_.code() : status.code(),
+          absl::StrCat(combined_.message(), "\n", status.message()));
     }
   }
   const absl::Status& status() const { return combined_; }
@@ -48,9 +48,10 @@ void CountParameters(const ir::Graph& graph, ModelReport& report) {
   }
 }
 
-absl::StatusOr<frontend::ImportedModel> Import(const ModelOptions& model, const std::string& label,
-                                               const Log& warn) {
-  const frontend::ImportOptions options{.model_name = label,
+absl::StatusOr<frontend::ImportedModel> Import(const ModelOptions& model, const Log& warn) {
+  // Without a name the graph is called after the file, not its folder, which must not get into the
+  // outputs.
+  const frontend::ImportOptions options{.model_name = "",
                                         .input_shapes = model.input_shape,
                                         .batch_size = model.batch_size,
                                         .batch_axis = model.batch_axis,
@@ -70,7 +71,7 @@ absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const std::strin
   const int total = static_cast<int>(pipeline->size()) + 1;
   const auto import_start = Clock::now();
   progress(phase, 0, total);
-  absl::StatusOr<frontend::ImportedModel> imported = Import(model, label, warn);
+  absl::StatusOr<frontend::ImportedModel> imported = Import(model, warn);
   if (!imported.ok()) return imported.status();
   report.opset = imported->opset;
   report.nodes_imported = imported->graph.nodes.size();

@@ -19,16 +19,16 @@ namespace poprt::driver {
 
 /// How one model is imported and converted.
 struct ModelOptions {
-  std::string path;                     ///< ONNX file; empty if `bytes` holds the model
-  std::string bytes;                    ///< a serialised ModelProto
-  std::string name;                     ///< user's name of the graph in a fused container; may be empty
+  std::string path;   ///< ONNX file; empty if `bytes` holds the model
+  std::string bytes;  ///< a serialised ModelProto
+  std::string name;   ///< user's name of the graph in a fused container; may be empty
   std::map<std::string, Shape> input_shape;
   std::optional<std::int64_t> batch_size;
   std::int64_t batch_axis = 0;
-  std::string precision = "fp32";       ///< "fp32" or "fp16"
+  std::string precision = "fp32";  ///< "fp32" or "fp16"
   std::set<std::string> fp16_skip_op_types;
-  std::int64_t max_tensor_size = -1;    ///< bytes; -1: no bound
-  std::vector<std::string> passes;      ///< extra passes after the default ones
+  std::int64_t max_tensor_size = -1;  ///< bytes; -1: no bound
+  std::vector<std::string> passes;    ///< extra passes after the default ones
   std::set<std::string> skip_passes;
   std::vector<std::string> checkpoints;
   std::vector<std::string> remove_outputs;
@@ -41,12 +41,12 @@ using Log = std::function<void(const std::string& message)>;
 
 /// What is said about a model: `poprt --json` prints it.
 struct ModelReport {
-  std::string name;        ///< "graph0", or the file's name when nothing is fused
+  std::string name;  ///< "graph0", or the file's name when nothing is fused
   std::string path;
-  int opset = 0;           ///< of the file
+  int opset = 0;  ///< of the file
   std::size_t nodes_imported = 0;
-  std::size_t nodes = 0;   ///< after conversion
-  std::int64_t parameters = 0;        ///< elements of constants
+  std::size_t nodes = 0;        ///< after conversion
+  std::int64_t parameters = 0;  ///< elements of constants
   std::uint64_t parameter_bytes = 0;
   double import_seconds = 0;
   double convert_seconds = 0;
@@ -55,11 +55,11 @@ struct ModelReport {
 
 /// Models ready to be exported or compiled.
 struct Converted {
-  std::vector<ir::Graph> graphs;    ///< one, or with names prefixed by "<name>/" when fused
-  std::vector<std::string> names;   ///< names of fused graphs; empty when nothing is fused
+  std::vector<ir::Graph> graphs;   ///< one, or with names prefixed by "<name>/" when fused
+  std::vector<std::string> names;  ///< names of fused graphs; empty when nothing is fused
   std::vector<ModelReport> models;
   std::vector<passes::PipelineOptions> pipelines;  ///< of each model, for the lowering passes
-  std::uint64_t constant_bytes_before = 0;  ///< of fusion
+  std::uint64_t constant_bytes_before = 0;         ///< of fusion
   std::uint64_t constant_bytes_after = 0;
 
   bool fused() const { return !names.empty(); }

@@ -13,7 +13,8 @@ namespace poprt::driver {
 /// One member of CompilerOptions under its public (snake_case) name.
 struct CompilerOptionDef {
   std::string_view name;
-  std::string_view values;  ///< what may be written, for messages: "an integer >= 1", "half or float"
+  std::string_view
+      values;  ///< what may be written, for messages: "an integer >= 1", "half or float"
   /// True if the compiler or the model device acts on it; others are only recorded.
   bool effective = false;
   absl::Status (*set)(compiler::CompilerOptions& options, std::string_view value) = nullptr;
@@ -24,8 +25,8 @@ struct CompilerOptionDef {
 /// Every option that can be written as KEY=VALUE, ordered by name.
 std::span<const CompilerOptionDef> CompilerOptionTable();
 
-/// Sets one option from text. InvalidArgument names the key, what was found and what is allowed, and
-/// suggests the nearest key for an unknown one.
+/// Sets one option from text. InvalidArgument names the key, what was found and what is allowed,
+/// and suggests the nearest key for an unknown one.
 absl::Status SetCompilerOption(compiler::CompilerOptions& options, std::string_view name,
                                std::string_view value);
 

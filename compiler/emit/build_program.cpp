@@ -48,10 +48,9 @@ class BranchBuilder {
     if (slot != program::kNoSlot) return slot;
     const bool constant = schedule_.buffers[schedule_.Storage(id)].constant.has_value();
     slot = static_cast<SlotIndex>(branch_.slots.size());
-    branch_.slots.push_back(
-        {.type = schedule_.buffers[id].type,
-         .space = constant ? program::Space::kWeights : program::Space::kArena,
-         .offset = constant ? weight_offsets_[id] : arena_.offsets[id]});
+    branch_.slots.push_back({.type = schedule_.buffers[id].type,
+                             .space = constant ? program::Space::kWeights : program::Space::kArena,
+                             .offset = constant ? weight_offsets_[id] : arena_.offsets[id]});
     return slot;
   }
 
@@ -81,8 +80,7 @@ program::Program BuildProgram(std::span<const Schedule> schedules,
                            .tiles = target.tiles,
                            .io_tiles = partition.io_tiles};
   for (std::size_t i = 0; i < schedules.size(); ++i) {
-    program.branches.push_back(
-        BranchBuilder(schedules[i], arenas[i], weights.offsets[i]).Build());
+    program.branches.push_back(BranchBuilder(schedules[i], arenas[i], weights.offsets[i]).Build());
   }
   return program;
 }

@@ -10,8 +10,8 @@
 
 namespace poprt::emit {
 
-/// Puts schedules and their plans together: one branch for each, in order. Buffers that nothing uses
-/// get no slot.
+/// Puts schedules and their plans together: one branch for each, in order. Buffers that nothing
+/// uses get no slot.
 program::Program BuildProgram(std::span<const lower::Schedule> schedules,
                               std::span<const host::ArenaPlan> arenas,
                               const host::WeightsPlan& weights, const ipu::Target& target,

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/program/anchor_type.hpp"
+#include "runtime/program/container_names.hpp"
 #include "runtime/program/executable_payload.hpp"
 #include "runtime/program/package.hpp"
 
@@ -53,7 +54,7 @@ absl::StatusOr<std::vector<popef::Anchor>> MakeAnchors(const Container& containe
   std::vector<popef::Anchor> anchors;
   if (container.fused) {
     anchors.push_back(
-        MakeAnchor(kIndexInput, popef::DataType::U32, {1}, popef::TensorType::INPUT));
+        MakeAnchor(program::kIndexInput, popef::DataType::U32, {1}, popef::TensorType::INPUT));
   }
   for (const Branch& branch : container.program.branches) {
     for (const absl::Status& status :
@@ -126,8 +127,8 @@ void WritePayload(const std::string& head, const host::WeightsPlan& weights,
   blob.close();
 }
 
-void WriteOpaque(const std::string& name, const std::string& content,
-                 const std::string& executable, popef::Writer& writer) {
+void WriteOpaque(const std::string& name, const std::string& content, const std::string& executable,
+                 popef::Writer& writer) {
   const auto blob = writer.createOpaqueBlob(name, executable);
   blob->write(content.data(), content.size());
   blob->close();
@@ -145,7 +146,7 @@ absl::Status WriteContainer(const Container& container, popef::Writer& writer) {
     writer.write(MakeMetadata(container, name, *std::move(anchors)));
     WritePayload(head, weights, *writer.createExecutable(name, /*compress=*/false));
     if (container.fused) {
-      WriteOpaque(kFusionBlob, FusionDescription(container.program), name, writer);
+      WriteOpaque(program::kFusionBlob, FusionDescription(container.program), name, writer);
     }
     for (const auto& [key, content] : container.opaque_blobs) {
       WriteOpaque(key, content, name, writer);

@@ -13,11 +13,6 @@
 
 namespace poprt::emit {
 
-/// Name of the input that selects the graph of a fused container: uint32[1].
-inline constexpr const char* kIndexInput = "index";
-/// Name of the opaque blob that describes the graphs of a fused container: JSON, see docs/popef.md.
-inline constexpr const char* kFusionBlob = "poprt.fusion";
-
 /// Everything a container holds.
 struct Container {
   program::Program program;

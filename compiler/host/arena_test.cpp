@@ -16,7 +16,10 @@ Buffer Activation(std::int64_t bytes) {
 }
 
 lower::Step Call(std::vector<BufferId> inputs, std::vector<BufferId> outputs) {
-  return {.name = "n", .kernel = "k", .inputs = std::move(inputs), .outputs = std::move(outputs),
+  return {.name = "n",
+          .kernel = "k",
+          .inputs = std::move(inputs),
+          .outputs = std::move(outputs),
           .attributes = {}};
 }
 
@@ -59,8 +62,8 @@ TEST(ArenaTest, LiveBuffersNeverOverlap) {
     const auto draw = [&](int low, int high) {
       return std::uniform_int_distribution<int>(low, high)(random);
     };
-    Schedule schedule{.name = "random", .buffers = {}, .inputs = {{"x", 0}}, .outputs = {},
-                      .steps = {}};
+    Schedule schedule{
+        .name = "random", .buffers = {}, .inputs = {{"x", 0}}, .outputs = {}, .steps = {}};
     schedule.buffers.push_back(Activation(draw(1, 1000)));
     for (int i = 1; i < 40; ++i) {
       schedule.buffers.push_back(Activation(draw(0, 1000)));

@@ -30,13 +30,14 @@ absl::StatusOr<Target> FindTarget(std::string_view ipu_version) {
     if (target.ipu_version == ipu_version) return ParseTarget(target);
     absl::StrAppend(&known, known.empty() ? "" : ", ", std::string(target.ipu_version));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "ipu_version is '", std::string(ipu_version), "', allowed are ", known));
+  return absl::InvalidArgumentError(
+      absl::StrCat("ipu_version is '", std::string(ipu_version), "', allowed are ", known));
 }
 
 absl::StatusOr<TilePartition> PartitionTiles(const Target& target, std::int64_t num_io_tiles) {
-  const bool valid = num_io_tiles == 0 || (num_io_tiles % 2 == 0 && num_io_tiles >= kFewestIoTiles &&
-                                           num_io_tiles < target.tiles);
+  const bool valid =
+      num_io_tiles == 0 ||
+      (num_io_tiles % 2 == 0 && num_io_tiles >= kFewestIoTiles && num_io_tiles < target.tiles);
   if (!valid) {
     return absl::InvalidArgumentError(absl::StrCat(
         "num_io_tiles is ", num_io_tiles, ", allowed are 0 or an even number from ", kFewestIoTiles,

@@ -14,7 +14,7 @@ namespace poprt::ipu {
 /// the compiler.
 struct Target {
   std::string ipu_version;
-  std::uint32_t tiles = 0;                ///< of one IPU
+  std::uint32_t tiles = 0;  ///< of one IPU
   std::uint64_t sram_bytes_per_tile = 0;
 };
 
@@ -28,8 +28,8 @@ struct TilePartition {
   std::uint32_t compute_tiles = 0;
 };
 
-/// `num_io_tiles` is 0 (no I/O tiles) or even, at least 32 and less than all tiles; anything else is
-/// InvalidArgument.
+/// `num_io_tiles` is 0 (no I/O tiles) or even, at least 32 and less than all tiles; anything else
+/// is InvalidArgument.
 absl::StatusOr<TilePartition> PartitionTiles(const Target& target, std::int64_t num_io_tiles);
 
 }  // namespace poprt::ipu

@@ -119,8 +119,7 @@ namespace {
 /// Walks a graph once and keeps the first invariant that does not hold.
 class Verifier {
  public:
-  explicit Verifier(const Graph& graph)
-      : graph_(graph), defined_(graph.values().size(), false) {}
+  explicit Verifier(const Graph& graph) : graph_(graph), defined_(graph.values().size(), false) {}
 
   std::optional<std::string> Run() {
     std::unordered_set<std::string> value_names;
@@ -154,9 +153,9 @@ class Verifier {
            "value '" + value.name + "' has no valid type");
     if (!value.is_constant()) return;
     defined_[i] = true;
-    Expect(value.constant->type() == value.type,
-           "constant '" + value.name + "' is declared as " + ToString(value.type) + " but holds " +
-               ToString(value.constant->type()));
+    Expect(value.constant->type() == value.type, "constant '" + value.name + "' is declared as " +
+                                                     ToString(value.type) + " but holds " +
+                                                     ToString(value.constant->type()));
   }
 
   bool InRange(ValueId id, const std::string& where) {

@@ -58,8 +58,8 @@ class Graph {
   /// New value; `name` is made unique by a suffix when it is taken.
   ValueId AddValue(std::string_view name, TensorType type);
   ValueId AddConstant(std::string_view name, Tensor tensor);
-  /// A node whose single output is a new value of that type, not yet in `nodes`: passes put it where
-  /// it belongs.
+  /// A node whose single output is a new value of that type, not yet in `nodes`: passes put it
+  /// where it belongs.
   Node MakeNode(std::string_view op, std::vector<ValueId> inputs, TensorType type,
                 Attributes attributes, std::string_view name);
 

@@ -58,9 +58,8 @@ class Lowering {
 
   BufferId BufferOf(const host::Operand& operand) {
     if (!operand.packed.has_value()) return BufferOf(operand.value);
-    return AddBuffer({.type = operand.packed->type(),
-                      .constant = operand.packed,
-                      .view_of = std::nullopt});
+    return AddBuffer(
+        {.type = operand.packed->type(), .constant = operand.packed, .view_of = std::nullopt});
   }
 
   void AddView(const ir::Node& node) {

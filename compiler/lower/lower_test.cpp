@@ -15,7 +15,8 @@ TEST(LowerTest, ReshapeIsAViewOfTheStorage) {
   graph.nodes.push_back(graph.MakeNode("Reshape", {graph.nodes[0].outputs[0]},
                                        {ElementType::kFloat32, {6}}, {{"shape", Ints{6}}}, "flat"));
   graph.nodes.push_back(graph.MakeNode("Unsqueeze", {graph.nodes[1].outputs[0]},
-                                       {ElementType::kFloat32, {1, 6}}, {{"axes", Ints{0}}}, "row"));
+                                       {ElementType::kFloat32, {1, 6}}, {{"axes", Ints{0}}},
+                                       "row"));
   graph.outputs = {graph.nodes[2].outputs[0]};
   graph.output_names = {"y"};
   const auto schedule = Lower(graph);

@@ -80,10 +80,10 @@ PYBIND11_MODULE(_compiler, module) {
   poprt::compiler::BindOptions(module);
   const py::call_guard<py::gil_scoped_release> release;
   module.def("compile", &Compiler::compile, release);
-  module.def("compile_and_export",
-             py::overload_cast<const std::string&, const std::vector<std::string>&,
-                               const std::string&, const CompilerOptions&>(
-                 &Compiler::compileAndExport),
-             release);
+  module.def(
+      "compile_and_export",
+      py::overload_cast<const std::string&, const std::vector<std::string>&, const std::string&,
+                        const CompilerOptions&>(&Compiler::compileAndExport),
+      release);
   module.def("compile_and_get_summary_report", &Compiler::compileAndGetSummaryReport, release);
 }

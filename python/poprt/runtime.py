@@ -40,15 +40,16 @@ class Runner:
         """popef: path of a container, or an Executable. config: a RuntimeConfig, or None."""
         if not isinstance(popef, Executable):
             popef = Executable(str(popef))
+        self._fused = _runtime.FUSION_BLOB in popef.get_opaque_blobs()
         self._runner = _runtime.ModelRunner(popef, config or RuntimeConfig())
 
     def execute(self, inputs, outputs):
         """Runs and fills the arrays of `outputs`, both dicts from name to ndarray."""
-        self._runner.execute(self._checked(inputs, False), self._checked(outputs, True))
+        self._runner.execute(*self._checked(inputs, outputs))
 
     def execute_async(self, inputs, outputs):
         """Queues the request. Call wait() on the result; it raises what went wrong."""
-        return self._runner.execute_async(self._checked(inputs, False), self._checked(outputs, True))
+        return self._runner.execute_async(*self._checked(inputs, outputs))
 
     executeAsync = execute_async
 
@@ -65,22 +66,23 @@ class Runner:
     def get_model_outputs(self):
         return self._runner.get_model_outputs()
 
-    def _checked(self, arrays, written):
+    def _checked(self, inputs, outputs):
         """Arrays the device can use in place; TypeError names every one it cannot."""
-        checked, problems = {}, []
-        for name, array in arrays.items():
-            if name == "index" and not written:
+        inputs, problems = dict(inputs), []
+        for name, array in inputs.items():
+            if self._fused and name == "index":
                 # Any integer will do: 0, np.uint32(0), np.array([0]).
-                array = np.ascontiguousarray(array)
+                inputs[name] = array = np.ascontiguousarray(array)
                 if array.dtype.kind not in "iu" or array.size != 1:
                     problems.append(f"input 'index' is {array.dtype} of {array.size} elements, "
                                     "allowed is one integer")
             else:
-                problems += self._problems(name, array, written)
-            checked[name] = array
+                problems += self._problems(name, array, False)
+        for name, array in outputs.items():
+            problems += self._problems(name, array, True)
         if problems:
             raise TypeError("\n".join(problems))
-        return checked
+        return inputs, outputs
 
     def _problems(self, name, array, written):
         kind = "output" if written else "input"

@@ -16,6 +16,7 @@
 #include "poprt/runtime/device_manager.hpp"
 #include "poprt/runtime/model_runner.hpp"
 #include "poprt/runtime/runtime_config.hpp"
+#include "runtime/program/container_names.hpp"
 
 namespace py = pybind11;
 
@@ -208,6 +209,7 @@ PYBIND11_MODULE(_runtime, module) {
         }
         return blobs;
       });
+  module.attr("FUSION_BLOB") = poprt::program::kFusionBlob;
   poprt::runtime::BindConfig(module);
   poprt::runtime::BindDevices(module);
   poprt::runtime::BindRunner(module);

@@ -33,14 +33,15 @@ class LoadedProgram {
   LoadedProgram& operator=(const LoadedProgram&) = delete;
 
   /// Runs one branch on one batch. `inputs` and `outputs` are user memory in the order of the
-  /// branch's streams, of the exact size of their slots and any alignment; they are read and written
-  /// only during the call. An output that is null is not copied out. Allocates nothing. Not to be called by two threads at once.
+  /// branch's streams, of the exact size of their slots and any alignment; they are read and
+  /// written only during the call. An output that is null is not copied out. Allocates nothing. Not
+  /// to be called by two threads at once.
   virtual void Run(std::size_t branch, std::span<const void* const> inputs,
                    std::span<void* const> outputs) = 0;
 };
 
-/// One IPU. Thread-safe. Whoever holds the shared pointer that DeviceRegistry gave out has the device
-/// for itself; it is free again when the last copy goes.
+/// One IPU. Thread-safe. Whoever holds the shared pointer that DeviceRegistry gave out has the
+/// device for itself; it is free again when the last copy goes.
 class Device {
  public:
   virtual ~Device() = default;

@@ -24,8 +24,8 @@ int ConfiguredDevices() {
   char* end = nullptr;
   const long count = std::strtol(text, &end, 10);
   if (*end != '\0' || count < 1 || count > kMostDevices) {
-    throw DeviceError("POPRT_NUM_IPUS is '" + std::string(text) + "', allowed is a number from 1 to " +
-                      std::to_string(kMostDevices));
+    throw DeviceError("POPRT_NUM_IPUS is '" + std::string(text) +
+                      "', allowed is a number from 1 to " + std::to_string(kMostDevices));
   }
   return static_cast<int>(count);
 }
@@ -38,7 +38,8 @@ struct DeviceRegistry::State {
   std::vector<bool> taken;
 
   /// The number of a free device that `wanted` accepts, marked as taken; waits up to `timeout`.
-  std::optional<int> Take(const std::function<bool(int)>& wanted, std::chrono::nanoseconds timeout) {
+  std::optional<int> Take(const std::function<bool(int)>& wanted,
+                          std::chrono::nanoseconds timeout) {
     std::optional<int> found;
     const auto take_free = [&] {
       for (std::size_t i = 0; i < taken.size() && !found; ++i) {

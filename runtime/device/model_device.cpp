@@ -64,9 +64,8 @@ kernels::KernelCall CallOf(const Branch& branch, const Step& step) {
     }
     return result;
   };
-  return {.inputs = types(step.inputs),
-          .outputs = types(step.outputs),
-          .attributes = step.attributes};
+  return {
+      .inputs = types(step.inputs), .outputs = types(step.outputs), .attributes = step.attributes};
 }
 
 BoundKernel BindKernel(const Branch& branch, const Step& step) {

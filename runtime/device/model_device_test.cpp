@@ -20,7 +20,8 @@ std::shared_ptr<const Image> TwoBranches() {
   const std::array<float, 16> weights{10, 20, 30, 40};
   const Tensor memory({ElementType::kFloat32, {16}}, weights.data());
   Branch add{.name = "add",
-             .slots = {{kVector, Space::kArena, 0}, {kVector, Space::kWeights, 0},
+             .slots = {{kVector, Space::kArena, 0},
+                       {kVector, Space::kWeights, 0},
                        {kVector, Space::kArena, 64}},
              .inputs = {{"x", 0}},
              .outputs = {{"y", 2}},
@@ -32,8 +33,11 @@ std::shared_ptr<const Image> TwoBranches() {
               .outputs = {{"z", 1}},
               .steps = {{"n0", "Relu", {0}, {1}, {}}},
               .arena_bytes = 128};
-  Program program{.branches = {add, relu}, .batches_per_step = 1, .ipu_version = "ipu2",
-                  .tiles = 1472, .io_tiles = 0};
+  Program program{.branches = {add, relu},
+                  .batches_per_step = 1,
+                  .ipu_version = "ipu2",
+                  .tiles = 1472,
+                  .io_tiles = 0};
   auto owner = std::make_shared<Tensor>(memory);
   return std::make_shared<Image>(
       Image{.owner = owner, .payload = {program, {owner->data(), owner->bytes()}}});

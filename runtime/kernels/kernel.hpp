@@ -12,8 +12,8 @@
 #include "runtime/tensor/attributes.hpp"
 #include "runtime/tensor/shape.hpp"
 
-/// A kernel computes one operator on the host CPU. Binding happens once, when a program is loaded or
-/// a constant folded: it checks the operand types and attributes completely, since both may come
+/// A kernel computes one operator on the host CPU. Binding happens once, when a program is loaded
+/// or a constant folded: it checks the operand types and attributes completely, since both may come
 /// from a hostile file, and chooses the code for this processor. Running a bound kernel checks
 /// nothing and allocates nothing.
 namespace poprt::kernels {
@@ -24,20 +24,21 @@ class KernelError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Operands and attributes of one use of a kernel. An absent optional operand has an undefined type.
-/// Shapes are valid (CheckedElementCount succeeds), but nothing else is known of them.
+/// Operands and attributes of one use of a kernel. An absent optional operand has an undefined
+/// type. Shapes are valid (CheckedElementCount succeeds), but nothing else is known of them.
 struct KernelCall {
   std::vector<TensorType> inputs;
   std::vector<TensorType> outputs;
   Attributes attributes;
 };
 
-/// Memory for one run. Pointers are aligned to 64 bytes, null for absent operands; inputs and outputs
-/// do not overlap unless the kernel said that they may.
+/// Memory for one run. Pointers are aligned to 64 bytes, null for absent operands; inputs and
+/// outputs do not overlap unless the kernel said that they may.
 struct KernelArguments {
   std::span<const std::byte* const> inputs;
   std::span<std::byte* const> outputs;
-  std::byte* scratch = nullptr;  ///< BoundKernel::scratch_bytes for every worker of the pool, in turn
+  std::byte* scratch =
+      nullptr;  ///< BoundKernel::scratch_bytes for every worker of the pool, in turn
   ThreadPool* pool = nullptr;
 
   template <typename T>
@@ -50,8 +51,8 @@ struct KernelArguments {
   }
 };
 
-/// A kernel for fixed operand types. Immutable; run() may be called from several threads at once with
-/// different memory.
+/// A kernel for fixed operand types. Immutable; run() may be called from several threads at once
+/// with different memory.
 struct BoundKernel {
   std::function<void(const KernelArguments&)> run;
   /// Scratch per worker of the pool, a multiple of 64.
@@ -71,7 +72,8 @@ const KernelDef* FindKernel(std::string_view name);
 /// All kernels, ordered by name.
 std::span<const KernelDef> AllKernels();
 
-/// Binds by name and runs once into newly allocated outputs, on the calling thread. Throws KernelError.
+/// Binds by name and runs once into newly allocated outputs, on the calling thread. Throws
+/// KernelError.
 std::vector<Tensor> RunOnce(std::string_view name, const std::vector<Tensor>& inputs,
                             const std::vector<TensorType>& outputs, const Attributes& attributes);
 

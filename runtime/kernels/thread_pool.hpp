@@ -11,8 +11,8 @@ namespace poprt::kernels {
 class TaskRef {
  public:
   template <typename F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, TaskRef>)
-  TaskRef(F&& callable)  // NOLINT(google-explicit-constructor): stands in for a function argument
+  requires(!std::is_same_v<std::remove_cvref_t<F>, TaskRef>)
+      TaskRef(F&& callable)  // NOLINT: implicit, and never a copy
       : object_(const_cast<void*>(static_cast<const void*>(&callable))),
         call_([](void* object, std::int64_t task, int worker) {
           (*static_cast<std::remove_reference_t<F>*>(object))(task, worker);
@@ -50,8 +50,8 @@ class ThreadPool {
   std::unique_ptr<State> state_;
 };
 
-/// The pool of this process: POPRT_NUM_THREADS threads if that is set to a positive number, else one
-/// for every processor this process may use. Created at the first call.
+/// The pool of this process: POPRT_NUM_THREADS threads if that is set to a positive number, else
+/// one for every processor this process may use. Created at the first call.
 ThreadPool& ProcessThreadPool();
 
 }  // namespace poprt::kernels

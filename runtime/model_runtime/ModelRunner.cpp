@@ -12,8 +12,7 @@ namespace {
 
 std::unique_ptr<Engine> MakeEngine(std::shared_ptr<popef::Model> model,
                                    const ModelRunnerConfig& config) {
-  auto device =
-      poprt::device::DeviceRegistry::Get().Acquire(WaitTime(config.device_wait_config));
+  auto device = poprt::device::DeviceRegistry::Get().Acquire(WaitTime(config.device_wait_config));
   return std::make_unique<Engine>(std::move(model), std::move(device),
                                   EngineConfig{.validate_io_params = config.validate_io_params,
                                                .check_package_hash = config.check_package_hash});
@@ -21,7 +20,15 @@ std::unique_ptr<Engine> MakeEngine(std::shared_ptr<popef::Model> model,
 
 void CheckReplica(unsigned replica_id) {
   if (replica_id == 0) return;
-  throw Error("replica_id is " + std::to_string(replica_id) + ", allowed is 0: there is one replica");
+  throw Error("replica_id is " + std::to_string(replica_id) +
+              ", allowed is 0: there is one replica");
+}
+
+/// So that a wrong request gets the same message every time.
+template <typename Buffer>
+void SortByName(std::vector<Buffer>& buffers) {
+  std::sort(buffers.begin(), buffers.end(),
+            [](const Buffer& a, const Buffer& b) { return a.name < b.name; });
 }
 
 /// The request's inputs and the frozen ones. Names point into the two maps.
@@ -29,10 +36,12 @@ std::vector<InputBuffer> InputBuffers(const InputMemoryView& inputs,
                                       const InputMemoryView& frozen) {
   std::vector<InputBuffer> buffers;
   buffers.reserve(inputs.size() + frozen.size());
-  for (const auto& [name, view] : inputs) buffers.push_back({name, view.data, view.data_size_bytes});
+  for (const auto& [name, view] : inputs)
+    buffers.push_back({name, view.data, view.data_size_bytes});
   for (const auto& [name, view] : frozen) {
     if (inputs.count(name) == 0) buffers.push_back({name, view.data, view.data_size_bytes});
   }
+  SortByName(buffers);
   return buffers;
 }
 
@@ -42,6 +51,7 @@ std::vector<OutputBuffer> OutputBuffers(const OutputMemoryView& outputs) {
   for (const auto& [name, view] : outputs) {
     buffers.push_back({name, view.data, view.data_size_bytes});
   }
+  SortByName(buffers);
   return buffers;
 }
 
@@ -92,10 +102,9 @@ auto SubmitPending(Engine& engine, std::shared_ptr<Pending<Memory>> pending,
   auto futures = pending->Futures();
   auto inputs = InputBuffers(pending->inputs, frozen);
   auto outputs = OutputBuffers(pending->views);
-  engine.Submit(std::move(inputs), std::move(outputs),
-                [pending = std::move(pending)](const std::exception_ptr& error) {
-                  pending->Finish(error);
-                });
+  engine.Submit(
+      std::move(inputs), std::move(outputs),
+      [pending = std::move(pending)](const std::exception_ptr& error) { pending->Finish(error); });
   return futures;
 }
 
@@ -153,9 +162,8 @@ OutputFutureMemoryView ModelRunner::executeAsync(const InputMemoryView& inputs,
 
 std::vector<InputDesc> ModelRunner::getExecuteInputs() const {
   std::vector<InputDesc> result = engine_->inputs();
-  std::erase_if(result, [&](const InputDesc& input) {
-    return config_.frozen_inputs.count(input.name) > 0;
-  });
+  std::erase_if(
+      result, [&](const InputDesc& input) { return config_.frozen_inputs.count(input.name) > 0; });
   return result;
 }
 

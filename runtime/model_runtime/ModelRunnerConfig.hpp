@@ -14,7 +14,8 @@ struct ModelRunnerConfig {
   bool validate_io_params = true;
   /// Refuse containers another version of the compiler has written.
   bool check_package_hash = true;
-  /// Added to every request; getExecuteInputs() leaves them out. The memory must outlive the runner.
+  /// Added to every request; getExecuteInputs() leaves them out. The memory must outlive the
+  /// runner.
   InputMemoryView frozen_inputs;
 };
 

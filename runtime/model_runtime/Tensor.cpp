@@ -13,7 +13,8 @@ TensorMemory::TensorMemory(std::int64_t size_bytes) {
   data_size_bytes = static_cast<std::uint64_t>(size_bytes);
   void* memory = ::operator new(data_size_bytes + 1, alignment);
   std::memset(memory, 0, data_size_bytes);
-  data = std::shared_ptr<void>(memory, [](void* p) { ::operator delete(p, std::align_val_t{64}); });
+  data =
+      std::shared_ptr<void>(memory, [](void* p) { ::operator delete (p, std::align_val_t{64}); });
 }
 
 }  // namespace model_runtime

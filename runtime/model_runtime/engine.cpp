@@ -10,6 +10,7 @@
 
 #include "model_runtime/request_router.hpp"
 #include "runtime/program/anchor_type.hpp"
+#include "runtime/program/container_names.hpp"
 #include "runtime/program/executable_payload.hpp"
 #include "runtime/program/package.hpp"
 
@@ -45,7 +46,8 @@ std::shared_ptr<const Image> MakeImage(const popef::Model& model) {
 }
 
 /// The container's anchors of one direction; the program must agree with them.
-std::vector<DataDesc> DescribeAnchors(const popef::Metadata& metadata, popef::TensorType direction) {
+std::vector<DataDesc> DescribeAnchors(const popef::Metadata& metadata,
+                                      popef::TensorType direction) {
   std::vector<DataDesc> result;
   for (const popef::Anchor& anchor : metadata.anchors()) {
     if (anchor.type() != direction) continue;
@@ -76,9 +78,10 @@ void CheckAnchors(const Branch& branch, const std::vector<Stream>& streams,
 bool HasIndex(const std::vector<DataDesc>& inputs, const Program& program) {
   if (program.branches.size() > 1) return true;
   return std::any_of(inputs.begin(), inputs.end(), [&](const DataDesc& input) {
-    return input.name == "index" &&
-           std::none_of(program.branches[0].inputs.begin(), program.branches[0].inputs.end(),
-                        [](const Stream& stream) { return stream.name == "index"; });
+    return input.name == poprt::program::kIndexInput &&
+           std::none_of(
+               program.branches[0].inputs.begin(), program.branches[0].inputs.end(),
+               [](const Stream& stream) { return stream.name == poprt::program::kIndexInput; });
   });
 }
 
@@ -157,7 +160,8 @@ struct Engine::State {
     }
     arrived.notify_all();
     if (worker.joinable()) worker.join();
-    const auto error = std::make_exception_ptr(Error("the runner was destroyed before the request ran"));
+    const auto error =
+        std::make_exception_ptr(Error("the runner was destroyed before the request ran"));
     for (const Request& request : queue) request.done(error);
   }
 

@@ -42,8 +42,8 @@ struct EngineConfig {
   bool check_package_hash = true;
 };
 
-/// A model on a device, served one request at a time: what ModelRunner and the runners of poprt have
-/// in common. Thread-safe.
+/// A model on a device, served one request at a time: what ModelRunner and the runners of poprt
+/// have in common. Thread-safe.
 ///
 /// A request for a fused model runs one graph: the one `index` selects, or the one its tensors
 /// belong to. Tensors of graph i may be called by the name of the graph, "resnet/x", or by its

@@ -1,7 +1,8 @@
 #include "model_runtime/request_router.hpp"
 
-#include <algorithm>
 #include <cstring>
+
+#include "runtime/program/container_names.hpp"
 
 namespace model_runtime {
 namespace {
@@ -9,7 +10,6 @@ namespace {
 using poprt::program::Branch;
 using poprt::program::Stream;
 
-constexpr std::string_view kIndex = "index";
 /// Before the first tensor has told.
 constexpr std::uint64_t kUnknownBatches = 0;
 
@@ -91,14 +91,16 @@ std::size_t RequestRouter::SelectBranch(std::span<const InputBuffer> inputs,
                                         Problems& problems) const {
   if (!fused_) return 0;
   for (const InputBuffer& input : inputs) {
-    if (input.name == kIndex) return BranchOfIndex(input, problems);
+    if (input.name == poprt::program::kIndexInput) return BranchOfIndex(input, problems);
   }
   // Without index the first known tensor decides; Check() names those that disagree.
   for (const InputBuffer& input : inputs) {
-    if (const Tensor* tensor = Find(input.name)) return tensor->branch;
+    const Tensor* tensor = Find(input.name);
+    if (tensor != nullptr) return tensor->branch;
   }
   for (const OutputBuffer& output : outputs) {
-    if (const Tensor* tensor = Find(output.name)) return tensor->branch;
+    const Tensor* tensor = Find(output.name);
+    if (tensor != nullptr) return tensor->branch;
   }
   problems.Add("the request gives neither 'index' nor a tensor of any graph");
   return 0;
@@ -118,12 +120,13 @@ const RequestRouter::Tensor* RequestRouter::Check(std::string_view name, bool is
   }
   if (tensor->is_input != is_input) {
     problems.Add(Quoted(name) + " is an " + (tensor->is_input ? "input" : "output") +
-                 " of the model, but the request gives it as an " + (is_input ? "input" : "output"));
+                 " of the model, but the request gives it as an " +
+                 (is_input ? "input" : "output"));
     return nullptr;
   }
   if (tensor->branch != branch) {
-    problems.Add(kind + Quoted(name) + " belongs to graph " + std::to_string(tensor->branch) + " '" +
-                 program_.branches[tensor->branch].name + "', but the request runs graph " +
+    problems.Add(kind + Quoted(name) + " belongs to graph " + std::to_string(tensor->branch) +
+                 " '" + program_.branches[tensor->branch].name + "', but the request runs graph " +
                  std::to_string(branch) + " '" + selected.name + "'");
     return nullptr;
   }
@@ -156,7 +159,7 @@ void RequestRouter::MatchInputs(std::span<const InputBuffer> inputs, Route& rout
   std::vector<bool>& given = route.given;
   given.assign(branch.inputs.size(), false);
   for (const InputBuffer& input : inputs) {
-    if (fused_ && input.name == kIndex) continue;
+    if (fused_ && input.name == poprt::program::kIndexInput) continue;
     const Tensor* tensor = Check(input.name, true, route.branch, problems);
     if (tensor == nullptr) continue;
     SetBatches(input.name, *tensor, input.bytes, route, problems);

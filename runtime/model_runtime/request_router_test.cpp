@@ -24,7 +24,10 @@ Program TwoGraphs() {
   };
   return {.branches = {branch("resnet", {ElementType::kFloat32, {2}}),
                        branch("graph1", {ElementType::kFloat16, {4}})},
-          .batches_per_step = 1, .ipu_version = "ipu2", .tiles = 1472, .io_tiles = 0};
+          .batches_per_step = 1,
+          .ipu_version = "ipu2",
+          .tiles = 1472,
+          .io_tiles = 0};
 }
 
 class RequestRouterTest : public testing::Test {

@@ -18,7 +18,7 @@ struct Payload;
 struct ParsedFile;
 
 /// Bytes of a payload without a copy. `data` is valid as long as somebody holds `owner`; it starts
-/// on a multiple of 64 in memory (of 16 if it was decompressed) and must not be written.
+/// on a multiple of 64 in memory and must not be written.
 struct PayloadView {
   std::shared_ptr<const void> owner;
   const std::byte* data = nullptr;

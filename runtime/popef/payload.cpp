@@ -26,9 +26,11 @@ void Payload::VerifyHash() const {
 
 PayloadView Payload::Decompress() const {
   VerifyHash();
-  std::shared_ptr<std::byte[]> memory;
+  constexpr std::align_val_t alignment{64};
+  std::shared_ptr<std::byte> memory;
   try {
-    memory = std::make_shared_for_overwrite<std::byte[]>(uncompressed_size);
+    memory = {static_cast<std::byte*>(::operator new(uncompressed_size + 1, alignment)),
+              [](std::byte* bytes) { ::operator delete (bytes, std::align_val_t{64}); }};
   } catch (const std::bad_alloc&) {
     throw Error(ToString(where) + label + " needs " + std::to_string(uncompressed_size) +
                 " bytes of memory, which is more than there is");

@@ -1,5 +1,6 @@
 #include "poprt/runtime/model_runner.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -38,17 +39,20 @@ std::unique_ptr<Engine> MakeEngine(const Executable& executable, const RuntimeCo
   auto device = pinned != config.replicaIdToDevice.end()
                     ? pinned->second->device()
                     : device::DeviceRegistry::Get().Acquire(config.deviceWaitConfig.timeoutSec);
-  return std::make_unique<Engine>(executable.getPopefModel(), std::move(device),
-                                  model_runtime::EngineConfig{
-                                      .validate_io_params = config.validateIOParams,
-                                      .check_package_hash = config.checkPackageHash});
+  return std::make_unique<Engine>(
+      executable.getPopefModel(), std::move(device),
+      model_runtime::EngineConfig{.validate_io_params = config.validateIOParams,
+                                  .check_package_hash = config.checkPackageHash});
 }
 
+/// In the order of their names, so that a wrong request gets the same message every time.
 template <typename Buffer, typename Views>
 std::vector<Buffer> BuffersOf(const Views& views) {
   std::vector<Buffer> buffers;
   buffers.reserve(views.size());
   for (const auto& [name, view] : views) buffers.push_back({name, view.data, view.dataSizeBytes});
+  std::sort(buffers.begin(), buffers.end(),
+            [](const Buffer& a, const Buffer& b) { return a.name < b.name; });
   return buffers;
 }
 
@@ -118,7 +122,9 @@ std::optional<DataDesc> ModelRunner::describe(const std::string& name) const {
   return Describe(*desc);
 }
 
-std::vector<InputDesc> ModelRunner::getExecuteInputs() const { return DescribeAll(engine_->inputs()); }
+std::vector<InputDesc> ModelRunner::getExecuteInputs() const {
+  return DescribeAll(engine_->inputs());
+}
 std::vector<OutputDesc> ModelRunner::getExecuteOutputs() const {
   return DescribeAll(engine_->outputs());
 }

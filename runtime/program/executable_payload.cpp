@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstring>
-#include <limits>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -59,8 +58,7 @@ flatbuffers::Offset<fb::Attribute> WriteAttribute(flatbuffers::FlatBufferBuilder
   return fb::CreateAttribute(builder, &out);
 }
 
-flatbuffers::Offset<fb::Step> WriteStep(flatbuffers::FlatBufferBuilder& builder,
-                                        const Step& step) {
+flatbuffers::Offset<fb::Step> WriteStep(flatbuffers::FlatBufferBuilder& builder, const Step& step) {
   std::vector<flatbuffers::Offset<fb::Attribute>> attributes;
   for (const Attributes::Entry& entry : step.attributes.entries()) {
     attributes.push_back(WriteAttribute(builder, entry));
@@ -96,89 +94,113 @@ flatbuffers::Offset<fb::Branch> WriteBranch(flatbuffers::FlatBufferBuilder& buil
 
 // ---- reading ---------------------------------------------------------------------------------
 
-template <typename Source, typename Read>
-auto ReadAll(const flatbuffers::Vector<flatbuffers::Offset<Source>>* sources, Read read) {
-  std::vector<decltype(read(*sources->Get(0)))> result;
-  if (sources == nullptr) return result;
-  result.reserve(sources->size());
-  for (const Source* source : *sources) result.push_back(read(*source));
-  return result;
-}
+/// Turns a verified FlatBuffer into a Program. A FlatBuffer may mention one string or vector many
+/// times; to copy each only as often as a writer wrote it, the reader stops when it has copied more
+/// bytes than there are.
+class ProgramReader {
+ public:
+  explicit ProgramReader(std::uint64_t program_bytes) : budget_(program_bytes) {}
 
-template <typename T>
-std::vector<T> ReadNumbers(const flatbuffers::Vector<T>* numbers) {
-  if (numbers == nullptr) return {};
-  return {numbers->begin(), numbers->end()};
-}
-
-AttributeValue ReadAttributeValue(const fb::Attribute& attribute) {
-  const Ints ints = ReadNumbers(attribute.ints());
-  const Floats floats = ReadNumbers(attribute.floats());
-  switch (attribute.kind()) {
-    case fb::AttributeKind_Int:
-      if (ints.size() == 1) return ints[0];
-      break;
-    case fb::AttributeKind_Float:
-      if (floats.size() == 1) return floats[0];
-      break;
-    case fb::AttributeKind_Text:
-      if (attribute.text() != nullptr) return attribute.text()->str();
-      return std::string();
-    case fb::AttributeKind_Ints:
-      return ints;
-    case fb::AttributeKind_Floats:
-      return floats;
+  Program Read(const fb::Program& source) {
+    return {.branches = ReadAll(source.branches(), &ProgramReader::ReadBranch),
+            .batches_per_step = source.batches_per_step(),
+            .ipu_version = Read(*source.ipu_version()),
+            .tiles = source.tiles(),
+            .io_tiles = source.io_tiles()};
   }
-  throw PayloadError("attribute '" + attribute.name()->str() + "' is malformed");
-}
 
-Step ReadStep(const fb::Step& source) {
-  Step step{.name = source.name()->str(),
-            .kernel = source.kernel()->str(),
-            .inputs = ReadNumbers(source.inputs()),
-            .outputs = ReadNumbers(source.outputs()),
-            .attributes = {}};
-  if (source.attributes() == nullptr) return step;
-  for (const fb::Attribute* attribute : *source.attributes()) {
-    step.attributes.set(attribute->name()->str(), ReadAttributeValue(*attribute));
+ private:
+  void Charge(std::uint64_t bytes) {
+    if (bytes > budget_) throw PayloadError("the program mentions one part of itself many times");
+    budget_ -= bytes;
   }
-  return step;
-}
 
-Stream ReadStream(const fb::Stream& source) {
-  return {.name = source.name()->str(), .slot = source.slot()};
-}
-
-Slot ReadSlot(const fb::Slot& source) {
-  if (!IsElementType(source.element())) {
-    throw PayloadError("a slot has element type number " + std::to_string(source.element()) +
-                       ", which is unknown");
+  std::string Read(const flatbuffers::String& text) {
+    Charge(text.size());
+    return text.str();
   }
-  if (source.space() > fb::Space_MAX) {
-    throw PayloadError("a slot lies in memory space number " + std::to_string(source.space()) +
-                       ", which is unknown");
+
+  template <typename T>
+  std::vector<T> ReadNumbers(const flatbuffers::Vector<T>* numbers) {
+    if (numbers == nullptr) return {};
+    Charge(numbers->size() * sizeof(T));
+    return {numbers->begin(), numbers->end()};
   }
-  return {.type = {static_cast<ElementType>(source.element()), ReadNumbers(source.shape())},
-          .space = static_cast<Space>(source.space()),
-          .offset = source.offset()};
-}
 
-Branch ReadBranch(const fb::Branch& source) {
-  return {.name = source.name()->str(),
-          .slots = ReadAll(source.slots(), ReadSlot),
-          .inputs = ReadAll(source.inputs(), ReadStream),
-          .outputs = ReadAll(source.outputs(), ReadStream),
-          .steps = ReadAll(source.steps(), ReadStep),
-          .arena_bytes = source.arena_bytes()};
-}
+  template <typename Source, typename Result>
+  std::vector<Result> ReadAll(const flatbuffers::Vector<flatbuffers::Offset<Source>>* sources,
+                              Result (ProgramReader::*read)(const Source&)) {
+    std::vector<Result> result;
+    if (sources == nullptr) return result;
+    Charge(sources->size() * sizeof(flatbuffers::uoffset_t));
+    result.reserve(sources->size());
+    for (const Source* source : *sources) result.push_back((this->*read)(*source));
+    return result;
+  }
 
-Program ReadProgram(const fb::Program& source) {
-  return {.branches = ReadAll(source.branches(), ReadBranch),
-          .batches_per_step = source.batches_per_step(),
-          .ipu_version = source.ipu_version()->str(),
-          .tiles = source.tiles(),
-          .io_tiles = source.io_tiles()};
-}
+  Branch ReadBranch(const fb::Branch& source) {
+    return {.name = Read(*source.name()),
+            .slots = ReadAll(source.slots(), &ProgramReader::ReadSlot),
+            .inputs = ReadAll(source.inputs(), &ProgramReader::ReadStream),
+            .outputs = ReadAll(source.outputs(), &ProgramReader::ReadStream),
+            .steps = ReadAll(source.steps(), &ProgramReader::ReadStep),
+            .arena_bytes = source.arena_bytes()};
+  }
+
+  Slot ReadSlot(const fb::Slot& source) {
+    if (!IsElementType(source.element())) {
+      throw PayloadError("a slot has element type number " + std::to_string(source.element()) +
+                         ", which is unknown");
+    }
+    if (source.space() > fb::Space_MAX) {
+      throw PayloadError("a slot lies in memory space number " + std::to_string(source.space()) +
+                         ", which is unknown");
+    }
+    return {.type = {static_cast<ElementType>(source.element()), ReadNumbers(source.shape())},
+            .space = static_cast<Space>(source.space()),
+            .offset = source.offset()};
+  }
+
+  Stream ReadStream(const fb::Stream& source) {
+    return {.name = Read(*source.name()), .slot = source.slot()};
+  }
+
+  Step ReadStep(const fb::Step& source) {
+    Step step{.name = Read(*source.name()),
+              .kernel = Read(*source.kernel()),
+              .inputs = ReadNumbers(source.inputs()),
+              .outputs = ReadNumbers(source.outputs()),
+              .attributes = {}};
+    for (const Attributes::Entry& entry :
+         ReadAll(source.attributes(), &ProgramReader::ReadAttribute)) {
+      step.attributes.set(entry.first, entry.second);
+    }
+    return step;
+  }
+
+  Attributes::Entry ReadAttribute(const fb::Attribute& source) {
+    const std::string name = Read(*source.name());
+    const Ints ints = ReadNumbers(source.ints());
+    const Floats floats = ReadNumbers(source.floats());
+    switch (source.kind()) {
+      case fb::AttributeKind_Int:
+        if (ints.size() == 1) return {name, ints[0]};
+        break;
+      case fb::AttributeKind_Float:
+        if (floats.size() == 1) return {name, floats[0]};
+        break;
+      case fb::AttributeKind_Text:
+        return {name, source.text() == nullptr ? std::string() : Read(*source.text())};
+      case fb::AttributeKind_Ints:
+        return {name, ints};
+      case fb::AttributeKind_Floats:
+        return {name, floats};
+    }
+    throw PayloadError("attribute '" + name + "' is malformed");
+  }
+
+  std::uint64_t budget_;
+};
 
 Header ReadHeader(std::span<const std::byte> bytes) {
   Header header;
@@ -192,8 +214,9 @@ Header ReadHeader(std::span<const std::byte> bytes) {
   }
   if (header.version != kPayloadVersion || header.flags != 0) {
     throw PayloadError("executable payload has version " + std::to_string(header.version) +
-                       " and flags " + std::to_string(header.flags) + ", this runtime reads version " +
-                       std::to_string(kPayloadVersion) + " with flags 0: compile the model again");
+                       " and flags " + std::to_string(header.flags) +
+                       ", this runtime reads version " + std::to_string(kPayloadVersion) +
+                       " with flags 0: compile the model again");
   }
   return header;
 }
@@ -238,6 +261,11 @@ std::string SerializeHead(const Program& program, std::uint64_t weight_bytes) {
   return bytes;
 }
 
+bool IsPayload(std::span<const std::byte> bytes) {
+  return bytes.size() >= kMagic.size() &&
+         std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+}
+
 Payload ParsePayload(std::span<const std::byte> bytes) {
   const Header header = ReadHeader(bytes);
   CheckLayout(header, bytes.size());
@@ -246,13 +274,14 @@ Payload ParsePayload(std::span<const std::byte> bytes) {
     throw PayloadError("the program at byte " + std::to_string(sizeof(Header)) +
                        " of the executable payload does not match its hash: the file was altered");
   }
-  constexpr flatbuffers::uoffset_t kDepth = 16;
-  flatbuffers::Verifier verifier(data, header.program_bytes, kDepth,
-                                 std::numeric_limits<flatbuffers::uoffset_t>::max());
+  // A table takes 8 bytes at least: its offset to a vtable and somebody's offset to it.
+  constexpr flatbuffers::uoffset_t depth = 16;
+  const auto tables = static_cast<flatbuffers::uoffset_t>(header.program_bytes / 8 + 1);
+  flatbuffers::Verifier verifier(data, header.program_bytes, depth, tables);
   if (!fb::VerifyProgramBuffer(verifier)) {
     throw PayloadError("the program of the executable payload is malformed");
   }
-  Payload payload{.program = ReadProgram(*fb::GetProgram(data)),
+  Payload payload{.program = ProgramReader(header.program_bytes).Read(*fb::GetProgram(data)),
                   .weights = bytes.subspan(header.weights_offset)};
   const std::string problem = FindProblem(payload.program, payload.weights.size());
   if (!problem.empty()) throw PayloadError("the program must not run: " + problem);

@@ -8,8 +8,8 @@
 
 #include "runtime/program/program.hpp"
 
-/// Bytes of an executable blob: a 64-byte header, the program, and the weights from a 4 KiB boundary.
-/// docs/popef.md is the specification.
+/// Bytes of an executable blob: a 64-byte header, the program, and the weights from a 4 KiB
+/// boundary. docs/popef.md is the specification.
 namespace poprt::program {
 
 /// Weights start at a multiple of this from the start of the payload.
@@ -24,6 +24,9 @@ class PayloadError : public std::runtime_error {
 
 /// Everything before the weights: header, program, padding. The weights must follow directly.
 std::string SerializeHead(const Program& program, std::uint64_t weight_bytes);
+
+/// True if the bytes start as every payload written by poprt does, whatever its version.
+bool IsPayload(std::span<const std::byte> bytes);
 
 /// A payload in memory. `weights` points into the bytes that were parsed.
 struct Payload {

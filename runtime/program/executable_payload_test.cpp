@@ -20,14 +20,17 @@ Program SmallProgram() {
                            {"mode", std::string("linear")},
                            {"pads", Ints{1, 2}},
                            {"scales", Floats{0.5F, 2.0F}}}};
-  Branch branch{.name = "graph0",
-                .slots = {{type, Space::kArena, 0}, {type, Space::kWeights, 64},
-                          {type, Space::kArena, 64}},
-                .inputs = {{"graph0/x", 0}},
-                .outputs = {{"graph0/y", 2}},
-                .steps = {step},
-                .arena_bytes = 128};
-  return {.branches = {branch}, .batches_per_step = 4, .ipu_version = "ipu21", .tiles = 1472,
+  Branch branch{
+      .name = "graph0",
+      .slots = {{type, Space::kArena, 0}, {type, Space::kWeights, 64}, {type, Space::kArena, 64}},
+      .inputs = {{"graph0/x", 0}},
+      .outputs = {{"graph0/y", 2}},
+      .steps = {step},
+      .arena_bytes = 128};
+  return {.branches = {branch},
+          .batches_per_step = 4,
+          .ipu_version = "ipu21",
+          .tiles = 1472,
           .io_tiles = 32};
 }
 

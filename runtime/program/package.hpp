@@ -9,7 +9,4 @@ namespace poprt::program {
 /// layouts the compiler counted on.
 std::string PackageHash();
 
-/// Name of the engine option that holds it.
-inline constexpr const char* kPackageHashOption = "poprt.packageHash";
-
 }  // namespace poprt::program

@@ -7,6 +7,9 @@
 namespace poprt::program {
 namespace {
 
+/// Keeps the comparison of every output with every operand short.
+constexpr std::size_t kMostOperands = 4096;
+
 std::string InBranch(const Branch& branch, const std::string& problem) {
   return "branch '" + branch.name + "': " + problem;
 }
@@ -43,6 +46,10 @@ bool Overlap(const Slot& a, const Slot& b) {
 
 std::string FindStepProblem(const Branch& branch, const Step& step) {
   const std::string what = "step '" + step.name + "'";
+  if (step.inputs.size() + step.outputs.size() > kMostOperands) {
+    return what + " has " + std::to_string(step.inputs.size() + step.outputs.size()) +
+           " operands, allowed are " + std::to_string(kMostOperands);
+  }
   for (const auto* operands : {&step.inputs, &step.outputs}) {
     for (SlotIndex i : *operands) {
       if (i != kNoSlot && i >= branch.slots.size()) {

@@ -16,7 +16,10 @@ Program SmallProgram() {
                 .outputs = {{"y", 1}},
                 .steps = {{"relu", "Relu", {0}, {1}, {}}},
                 .arena_bytes = 128};
-  return {.branches = {branch}, .batches_per_step = 1, .ipu_version = "ipu2", .tiles = 1472,
+  return {.branches = {branch},
+          .batches_per_step = 1,
+          .ipu_version = "ipu2",
+          .tiles = 1472,
           .io_tiles = 0};
 }
 

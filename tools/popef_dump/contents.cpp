@@ -1,42 +1,19 @@
 #include "tools/popef_dump/contents.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <span>
-#include <string_view>
 
+#include "runtime/program/container_names.hpp"
 #include "runtime/program/executable_payload.hpp"
 #include "tools/popef_dump/escape.hpp"
 
 namespace poprt::dump {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
-/// With this every program written by poprt starts, whatever its version.
-constexpr std::string_view kProgramMagic = "PRTPROG\0"sv;
-
-struct alignas(program::kSlotAlignment) Line {
-  std::array<std::byte, program::kSlotAlignment> bytes;
-};
-
-bool StartsLikeProgram(std::span<const std::byte> bytes) {
-  return bytes.size() >= kProgramMagic.size() &&
-         std::memcmp(bytes.data(), kProgramMagic.data(), kProgramMagic.size()) == 0;
-}
-
 void ReadProgram(std::span<const std::byte> bytes, Executable& executable) {
   program::Payload payload = program::ParsePayload(bytes);
   executable.program = std::move(payload.program);
   executable.weight_bytes = payload.weights.size();
-}
-
-/// Decompressed payloads may lie anywhere, programs are parsed from an aligned place.
-void ReadCompressedProgram(std::span<const std::byte> bytes, Executable& executable) {
-  std::vector<Line> aligned((bytes.size() + sizeof(Line) - 1) / sizeof(Line));
-  std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  ReadProgram(std::as_bytes(std::span(aligned)).first(bytes.size()), executable);
 }
 
 Executable LoadExecutable(const popef::ExecutableReader& reader,
@@ -49,13 +26,9 @@ Executable LoadExecutable(const popef::ExecutableReader& reader,
                         .weight_bytes = 0};
   try {
     const popef::PayloadView view = reader.view();
-    executable.by_poprt = StartsLikeProgram(view.bytes());
+    executable.by_poprt = program::IsPayload(view.bytes());
     if (!executable.by_poprt) return executable;
-    if (executable.compressed) {
-      ReadCompressedProgram(view.bytes(), executable);
-    } else {
-      ReadProgram(view.bytes(), executable);
-    }
+    ReadProgram(view.bytes(), executable);
   } catch (const std::exception& error) {
     problems.push_back("executable " + Quote(reader.name) + ": " + error.what());
   }
@@ -67,7 +40,7 @@ Opaque LoadOpaque(const popef::OpaqueReader& reader, std::vector<std::string>& p
                 .executable = reader.executable,
                 .bytes = reader.getAvailableReadSize(),
                 .graphs = std::nullopt};
-  if (reader.name != kFusionBlob) return opaque;
+  if (reader.name != program::kFusionBlob) return opaque;
   try {
     opaque.graphs = ParseFusionDescription(reader.view().bytes());
   } catch (const std::exception& error) {

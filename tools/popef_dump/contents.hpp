@@ -25,7 +25,7 @@ struct Opaque {
   std::string name;
   std::string executable;
   std::uint64_t bytes = 0;
-  std::optional<std::vector<FusedGraph>> graphs;  ///< of a kFusionBlob that could be read
+  std::optional<std::vector<FusedGraph>> graphs;  ///< of a program::kFusionBlob that could be read
 };
 
 /// One container, ready to be shown.

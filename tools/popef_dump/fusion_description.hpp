@@ -8,9 +8,6 @@
 
 namespace poprt::dump {
 
-/// Name of the opaque blob that describes the graphs of a fused container.
-inline constexpr const char* kFusionBlob = "poprt.fusion";
-
 /// One of the models of a fused container: what runs for one value of the input `index`.
 struct FusedGraph {
   std::uint64_t index = 0;
@@ -19,7 +16,7 @@ struct FusedGraph {
   std::vector<std::string> outputs;
 };
 
-/// Reads the payload of a kFusionBlob, in its order. Throws std::runtime_error that says what is
+/// Reads the payload of a program::kFusionBlob, in its order. Throws std::runtime_error that says what is
 /// wrong with it.
 std::vector<FusedGraph> ParseFusionDescription(std::span<const std::byte> json);
 

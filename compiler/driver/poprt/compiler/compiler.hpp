@@ -11,8 +11,8 @@
 namespace poprt::compiler {
 
 /// Compiles ONNX models. `model` is the path of an ONNX file or the bytes of a ModelProto, with
-/// static shapes. `outputs` names the outputs to keep, in any order; empty keeps all. Every function
-/// throws std::runtime_error that lists all problems. Thread-safe.
+/// static shapes. `outputs` names the outputs to keep, in any order; empty keeps all. Every
+/// function throws std::runtime_error that lists all problems. Thread-safe.
 class Compiler {
  public:
   static std::shared_ptr<Executable> compile(const std::string& model,
@@ -27,8 +27,8 @@ class Compiler {
   static void compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
                                const std::string& filename, const CompilerOptions& options = {});
 
-  /// Compiles and describes the result as text: steps, weights and arena of the graph. `resetProfile`
-  /// is there for programs that pass it; every call reports on its own compilation.
+  /// Compiles and describes the result as text: steps, weights and arena of the graph.
+  /// `resetProfile` is there for programs that pass it; every call reports on its own compilation.
   static std::string compileAndGetSummaryReport(const std::string& model,
                                                 const std::vector<std::string>& outputs,
                                                 const CompilerOptions& options = {},

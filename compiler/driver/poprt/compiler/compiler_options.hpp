@@ -9,7 +9,8 @@
 
 namespace poprt::compiler {
 
-/// Options of the compiler proper, named as in PopRT. Python spells the members in snake_case; so do
+/// Options of the compiler proper, named as in PopRT. Python spells the members in snake_case; so
+/// do
 /// `--compiler_options` and YAML.
 ///
 /// What the model device does not need is kept in the container's engine options and named once in

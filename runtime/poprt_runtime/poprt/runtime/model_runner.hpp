@@ -31,8 +31,8 @@ class BaseRunner {
   virtual std::vector<OutputDesc> getExecuteOutputs() const = 0;
 };
 
-/// Runs one model, or the graphs of a fused one: a request for a fused model gives the tensors of one
-/// graph, "graph0/x" or "name/x"; `index` may be given or left out.
+/// Runs one model, or the graphs of a fused one: a request for a fused model gives the tensors of
+/// one graph, "graph0/x" or "name/x"; `index` may be given or left out.
 class ModelRunner : public BaseRunner {
  public:
   /// A container.
@@ -48,8 +48,8 @@ class ModelRunner : public BaseRunner {
   /// The input or output of that name, which may be any name requests can use ("graph0/x" for
   /// "resnet/x"); nothing if there is none.
   std::optional<DataDesc> describe(const std::string& name) const;
-  /// With the tensors a load program would transfer; models keep their weights in the executable, so
-  /// these are the inputs and outputs of execute.
+  /// With the tensors a load program would transfer; models keep their weights in the executable,
+  /// so these are the inputs and outputs of execute.
   std::vector<InputDesc> getModelInputs() const;
   std::vector<OutputDesc> getModelOutputs() const;
 

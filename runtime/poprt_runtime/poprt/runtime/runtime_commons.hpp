@@ -14,7 +14,8 @@ namespace poprt::runtime {
 /// User memory the library may write. Does not own it.
 struct TensorMemoryView {
   TensorMemoryView() = default;
-  TensorMemoryView(void* memory, std::uint64_t sizeBytes) : data(memory), dataSizeBytes(sizeBytes) {}
+  TensorMemoryView(void* memory, std::uint64_t sizeBytes)
+      : data(memory), dataSizeBytes(sizeBytes) {}
 
   void* data = nullptr;
   std::uint64_t dataSizeBytes = 0;
