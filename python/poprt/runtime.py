@@ -40,7 +40,7 @@ class Runner:
         """popef: path of a container, or an Executable. config: a RuntimeConfig, or None."""
         if not isinstance(popef, Executable):
             popef = Executable(str(popef))
-        self._fused = _runtime.FUSION_BLOB in popef.get_opaque_blobs()
+        self._fused = popef.is_fused()
         self._runner = _runtime.ModelRunner(popef, config or RuntimeConfig())
 
     def execute(self, inputs, outputs):

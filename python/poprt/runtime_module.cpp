@@ -16,7 +16,6 @@
 #include "poprt/runtime/device_manager.hpp"
 #include "poprt/runtime/model_runner.hpp"
 #include "poprt/runtime/runtime_config.hpp"
-#include "runtime/program/container_names.hpp"
 
 namespace py = pybind11;
 
@@ -202,6 +201,7 @@ PYBIND11_MODULE(_runtime, module) {
   py::class_<poprt::Executable, std::shared_ptr<poprt::Executable>>(module, "Executable")
       .def(py::init<const std::string&>(), py::arg("path"))
       .def(py::init<const std::vector<std::string>&>(), py::arg("paths"))
+      .def("is_fused", &poprt::Executable::isFused)
       .def("get_opaque_blobs", [](const poprt::Executable& executable) {
         py::dict blobs;
         for (const auto& [name, content] : executable.getOpaqueBlobs()) {
@@ -209,7 +209,6 @@ PYBIND11_MODULE(_runtime, module) {
         }
         return blobs;
       });
-  module.attr("FUSION_BLOB") = poprt::program::kFusionBlob;
   poprt::runtime::BindConfig(module);
   poprt::runtime::BindDevices(module);
   poprt::runtime::BindRunner(module);

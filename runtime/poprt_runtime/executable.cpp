@@ -4,6 +4,7 @@
 
 #include "model_runtime/model_file.hpp"
 #include "popef/Reader.hpp"
+#include "runtime/program/container_names.hpp"
 
 namespace poprt {
 namespace {
@@ -29,6 +30,8 @@ Executable::Executable(std::shared_ptr<popef::Model> model) : model_(std::move(m
   if (model_ == nullptr) throw popef::Error("an Executable needs a model");
   ReadOpaqueBlobs();
 }
+
+bool Executable::isFused() const { return opaque_blobs_.contains(program::kFusionBlob); }
 
 void Executable::ReadOpaqueBlobs() {
   for (const popef::OpaqueReader& blob : model_->opaques) {

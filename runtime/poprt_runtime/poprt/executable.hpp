@@ -31,6 +31,8 @@ class Executable {
   void appendOpaqueBlobs(const std::map<std::string, std::string>& blobs);
   void appendOpaqueBlobs(const std::pair<std::string, std::string>& blob);
 
+  /// True if several models share the container and the input `index` selects one.
+  bool isFused() const;
   std::shared_ptr<popef::Model> getPopefModel() const { return model_; }
   /// Content by name: those of the container and the appended ones.
   const std::map<std::string, std::string>& getOpaqueBlobs() const { return opaque_blobs_; }
