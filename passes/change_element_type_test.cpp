@@ -58,6 +58,18 @@ TEST(Int64ToInt32Test, CastsResultsThatOnnxFixesToInt64) {
   EXPECT_EQ(g.After("final_check"), g.Text());
 }
 
+TEST(Int64ToInt32Test, CastsIndicesThatOnnxFixesToInt64) {
+  GraphForTest g;
+  const auto index = g.Input("i", {E::kInt64, {2, 1}});
+  g.Output(g.Op("y", "GatherND", {g.Input("x", {5}), index}, {2}));
+  g.After("int64_to_int32");
+  EXPECT_EQ(g.graph.type(index).element, E::kInt32);
+  ASSERT_EQ(g.graph.nodes.size(), 2U);
+  EXPECT_EQ(g.graph.nodes[0].op, "Cast");
+  EXPECT_EQ(g.graph.type(g.graph.nodes[1].inputs[1]).element, E::kInt64);
+  EXPECT_EQ(g.After("final_check"), g.Text());
+}
+
 TEST(Int64ToInt32Test, WarnsOfClippedValuesButNotOfSentinels) {
   GraphForTest g(E::kInt64);
   const auto a = g.Op("a", "Add", {g.Input("x", {2}), g.Constant("big", {2}, {0x1p40, 3})}, {2});

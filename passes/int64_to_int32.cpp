@@ -35,7 +35,11 @@ absl::Status Int64ToInt32(ir::Graph& graph, const PassContext& context) {
   };
   ChangeElementType(
       graph,
-      {.from = ElementType::kInt64, .to = ElementType::kInt32, .convert = convert, .keep = {}});
+      {.from = ElementType::kInt64,
+       .to = ElementType::kInt32,
+       .convert = convert,
+       // ONNX allows these no other indices, though our kernels would take int32.
+       .keep = {"GatherND", "ReverseSequence", "ScatterND"}});
   return absl::OkStatus();
 }
 

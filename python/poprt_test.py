@@ -16,11 +16,19 @@ import unittest
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import poprt
 from poprt.compiler import Compiler, CompilerOptions
-from poprt.runtime import DeviceManager, DeviceWaitConfig, Executable, Runner, RuntimeConfig
+from poprt.runtime import (
+    DeviceManager,
+    DeviceWaitConfig,
+    Executable,
+    ReplicaIdToDevice,
+    Runner,
+    RunnerType,
+    RuntimeConfig,
+)
 
 DEMO = pathlib.Path(__file__).resolve().parent.parent / "tools" / "demo"
 FOLDER = pathlib.Path()
@@ -121,8 +129,19 @@ class RunnerTest(unittest.TestCase):
         message = "input 'graph0/X' is not C-contiguous: use numpy.ascontiguousarray"
         self.refused(TypeError, message, inputs, outputs)
         inputs["graph0/X"] = [[1, 2]]
-        message = "input 'graph0/X' is list, allowed is numpy.ndarray"
+        message = (
+            "input 'graph0/X' is list, allowed is numpy.ndarray: "
+            "use numpy.asarray(value, numpy.float32)"
+        )
         self.refused(TypeError, message, inputs, outputs)
+        inputs, _ = graph0()
+        with self.assertRaises(TypeError) as caught:
+            self.runner.execute(inputs, {"graph0/O": [0, 0]})
+        message = (
+            "output 'graph0/O' is list, allowed is numpy.ndarray: "
+            "use numpy.empty([2], numpy.float32)"
+        )
+        self.assertEqual(str(caught.exception), message)
         inputs, outputs = graph0()
         outputs["graph0/O"].flags.writeable = False
         self.refused(TypeError, "output 'graph0/O' is read-only", inputs, outputs)
@@ -137,6 +156,33 @@ class RunnerTest(unittest.TestCase):
         self.refused(RuntimeError, message, inputs, {})
         message = "the request gives neither 'index' nor a tensor of any graph"
         self.refused(RuntimeError, message, {}, {})
+        message += (
+            "\ninput 'X' does not exist, names of a fused model start with the graph: "
+            "write 'graph0/X' or 'graph1/X'"
+        )
+        self.refused(RuntimeError, message, {"X": np.zeros((1, 2), np.float32)}, {})
+
+    def test_requests_that_are_no_dicts(self):
+        wanted = "allowed is a dict from the names of tensors to numpy.ndarray"
+        with self.assertRaises(TypeError) as caught:
+            self.runner.execute([1], None)
+        message = f"inputs is list, {wanted}\noutputs is NoneType, {wanted}"
+        self.assertEqual(str(caught.exception), message)
+        message = "inputs: the name 3 is int, allowed is str"
+        self.refused(TypeError, message, {3: np.zeros(1)}, {})
+
+    def test_wrong_shapes(self):
+        inputs, outputs = graph0()
+        wanted = "the model has [1, 2]: give that, or N times the first dimension"
+        for shape in [(2,), (2, 1), (1, 3), (0, 2), (1, 1, 2), ()]:
+            message = f"input 'graph0/X' has shape {list(shape)}, {wanted}"
+            odd = {**inputs, "graph0/X": np.zeros(shape, np.float32)}
+            self.refused(TypeError, message, odd, outputs)
+        message = (
+            "output 'graph0/O' has shape [3], the model has [2]: "
+            "give that, or N times the first dimension"
+        )
+        self.refused(TypeError, message, inputs, {"graph0/O": np.zeros(3, np.float32)})
 
     def test_tensors_of_two_graphs(self):
         inputs, outputs = graph0()
@@ -146,8 +192,12 @@ class RunnerTest(unittest.TestCase):
         )
         self.refused(RuntimeError, message, mixed, outputs)
         del mixed["index"]
-        with self.assertRaisesRegex(RuntimeError, "belongs to graph [01] 'graph[01]', but the"):
-            self.runner.execute(mixed, outputs)
+        message = (
+            "the request mixes tensors of several graphs, give those of one:\n"
+            "  graph 0 'graph0': graph0/O, graph0/X, graph0/Y\n"
+            "  graph 1 'graph1': graph1/X"
+        )
+        self.refused(RuntimeError, message, mixed, outputs)
         inputs, outputs = graph0()
         message = (
             "input 'graph0/X' belongs to graph 0 'graph0', but the request runs graph 1 'graph1'"
@@ -156,18 +206,23 @@ class RunnerTest(unittest.TestCase):
             self.runner.execute({**inputs, "index": 1}, outputs)
         self.assertIn(message, str(caught.exception).splitlines())
 
-    def test_unknown_tensors_and_sizes(self):
+    def test_unknown_tensors(self):
         inputs, outputs = graph0()
-        message = "input 'graph0/Q' does not exist, input names are: graph0/X, graph0/Y"
+        message = (
+            "input 'graph0/Q' does not exist, input names of graph 'graph0' are: "
+            "graph0/X, graph0/Y"
+        )
         self.refused(RuntimeError, message, {**inputs, "graph0/Q": np.zeros(1), "index": 0}, outputs)
-        message = "input 'graph0/X' has 12 bytes, allowed are 8 (float32[1, 2]) or a multiple"
-        odd = {**inputs, "graph0/X": np.zeros(3, np.float32)}
-        self.refused(RuntimeError, message, odd, outputs)
 
     def test_wrong_index(self):
         inputs, outputs = graph0()
         message = "input 'index' is 7, allowed are 0 to 1"
         self.refused(RuntimeError, message, {**inputs, "index": 7}, outputs)
+        for index in (-1, np.int8(-1), np.array([-1], np.int32)):
+            message = "input 'index' is -1, allowed are 0 to 1"
+            self.refused(RuntimeError, message, {**inputs, "index": index}, outputs)
+        message = "input 'index' is 255, allowed are 0 to 1"
+        self.refused(RuntimeError, message, {**inputs, "index": np.uint8(255)}, outputs)
         message = "input 'index' is float64 of 1 elements, allowed is one integer"
         self.refused(TypeError, message, {**inputs, "index": 0.0}, outputs)
         message = "input 'index' is int64 of 2 elements, allowed is one integer"
@@ -202,6 +257,11 @@ class RunnerTest(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "^input 'graph0/Y' of graph 'graph0' is missing$"):
             failing.wait()
         self.assertEqual(outputs["graph0/O"].tolist(), [0, 0])
+
+    def test_execute_async_without_outputs_is_done_at_once(self):
+        inputs, _ = graph0()
+        with self.assertRaisesRegex(RuntimeError, "^output 'graph0/O' of graph 'graph0' is missing$"):
+            self.runner.execute_async(inputs, {})
 
     def test_several_threads(self):
         wrong = []
@@ -252,6 +312,111 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual(repr(output), "DataDesc(name='graph1/O', shape=[1, 3], dtype=float16)")
 
 
+class ConfigTest(unittest.TestCase):
+    def test_defaults(self):
+        self.assertEqual(
+            json.loads(repr(RuntimeConfig())),
+            {
+                "autoReset": False,
+                "batchSizeTimeoutNS": 2**63 - 1,
+                "batchingDim": 2**32 - 1,
+                "checkPackageHash": True,
+                "dataParallelTimeoutNS": 2**63 - 1,
+                "deviceWaitConfig": {"sleepTimeSec": 6, "timeoutSec": 1},
+                "flushOnWaitingOutputs": False,
+                "isBatchSizeTimeoutEnabled": False,
+                "requestTracepointsBufferSize": 1000,
+                "ringBufferSizeMultiplier": 2,
+                "runnerType": 0,
+                "threadSafe": True,
+                "timeoutNS": 10_000_000,
+                "validateIOParams": True,
+            },
+        )
+        self.assertFalse(RuntimeConfig().verify_weights)
+        self.assertFalse(RuntimeConfig().replica_id_to_device)
+        self.assertEqual(RuntimeConfig().flush_by_name, ({}, {}))
+
+    def test_settings_about_waiting_change_nothing(self):
+        config = RuntimeConfig()
+        config.timeout_ns = 0
+        config.ring_buffer_size_multiplier = 3
+        config.flush_on_waiting_outputs = True
+        config.batch_size_timeout_ns = 1000
+        config.data_parallel_timeout_ns = 2000
+        config.is_batch_size_timeout_enabled = True
+        config.request_tracepoints_buffer_size = 0
+        config.flush_by_name = graph0()
+        config.device_wait_config.timeout_sec = 5
+        config.runner_type = RunnerType.ModelFusionRunner
+        config.thread_safe = False
+        self.assertIn('"batchSizeTimeoutNS":1000,', repr(config))
+        self.assertIn('"deviceWaitConfig":{"sleepTimeSec":6,"timeoutSec":5}', repr(config))
+        inputs, outputs = graph0()
+        Runner(CONTAINER, config).execute(inputs, outputs)
+        self.assertEqual(outputs["graph0/O"].tolist(), [11, 22])
+        with self.assertRaises(AttributeError):
+            config.time_out_ns = 1
+
+    def test_settings_that_are_not_there_yet(self):
+        config = RuntimeConfig()
+        config.runner_type = RunnerType.PackRunner
+        config.batching_dim = 0
+        config.auto_reset = True
+        with self.assertRaises(RuntimeError) as caught:
+            Runner(CONTAINER, config)
+        self.assertEqual(
+            str(caught.exception),
+            "runnerType PackRunner is not there yet: leave it at ModelRunner\n"
+            "batchingDim 0 (merging and splitting batches) is not there yet: leave it at 4294967295\n"
+            "autoReset true is not there yet: leave it at false",
+        )
+
+    def test_verify_weights(self):
+        # The weights of this model are the only bytes of its container with this value.
+        weight = np.array([[12345.678, 2]], np.float32)
+        nodes = [helper.make_node("Add", ["X", "W"], ["Y"])]
+        value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2])
+        graph = helper.make_graph(
+            nodes, "add", [value("X")], [value("Y")], [numpy_helper.from_array(weight, "W")]
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+        path = FOLDER / "altered.popef"
+        Compiler.compile_and_export(model, None, path)
+        config = RuntimeConfig()
+        config.verify_weights = True
+        Runner(path, config)
+        content = path.read_bytes()
+        self.assertEqual(content.count(weight.tobytes()), 1)
+        path.write_bytes(content.replace(weight.tobytes(), (weight + 1).tobytes()))
+        Runner(path)
+        with self.assertRaisesRegex(RuntimeError, "altered.popef: .* the payload has been altered$"):
+            Runner(path, config)
+
+    def test_replica_id_to_device(self):
+        config = RuntimeConfig()
+        device = DeviceManager().get_device()
+        config.replica_id_to_device[0] = device
+        self.assertTrue(config.replica_id_to_device)
+        self.assertIs(config.replica_id_to_device[0], device)
+        self.assertEqual(list(config.replica_id_to_device), [0])
+        self.assertEqual(json.loads(repr(config))["replicaIdToDevice"], {"0": device.id()})
+        inputs, outputs = graph0()
+        Runner(CONTAINER, config).execute(inputs, outputs)
+        self.assertEqual(outputs["graph0/O"].tolist(), [11, 22])
+        config.replica_id_to_device = {1: device}
+        with self.assertRaisesRegex(RuntimeError, "^replicaIdToDevice names replica 1, but "):
+            Runner(CONTAINER, config)
+        with self.assertRaises(TypeError):
+            config.replica_id_to_device = None
+        replicas = ReplicaIdToDevice()
+        self.assertFalse(replicas)
+        with self.assertRaises(KeyError):
+            replicas[0]
+        with self.assertRaises(TypeError):
+            replicas[0] = None
+
+
 class ExecutableTest(unittest.TestCase):
     def test_opaque_blobs_say_which_tensor_belongs_to_which_graph(self):
         blobs = poprt.Executable(str(CONTAINER)).get_opaque_blobs()
@@ -287,6 +452,37 @@ class ExecutableTest(unittest.TestCase):
         damaged.write_bytes(b"\0" * 4096)
         with self.assertRaisesRegex(RuntimeError, "damaged.popef"):
             Runner(damaged)
+        path = FOLDER / "model.onnx"
+        onnx.save(mul_add(), str(path))
+        with self.assertRaisesRegex(RuntimeError, "model.onnx: .*: compile it first with poprt$"):
+            Runner(path)
+        with self.assertRaisesRegex(TypeError, "^popef is int, allowed is the path of a container"):
+            Runner(5)
+        with self.assertRaisesRegex(TypeError, "^config is dict, allowed is RuntimeConfig or None$"):
+            Runner(CONTAINER, {})
+
+    def test_what_objects_show(self):
+        executable = Compiler.compile(mul_add())
+        tensors = "input X float32[2], output P float32[2], output S float32[2]"
+        self.assertEqual(repr(executable), f"<poprt.Executable: {tensors}>")
+        self.assertEqual(repr(Runner(executable)), f"<poprt.runtime.Runner: {tensors}>")
+        self.assertIn("Runner (fused): input index uint32[1], input graph0/X float32[1, 2]", repr(Runner(CONTAINER)))
+        self.assertEqual(repr(DeviceManager().get_specific_device(3)), "<poprt.runtime.Device 3, ipu21>")
+
+
+class PackageTest(unittest.TestCase):
+    def test_version(self):
+        self.assertRegex(poprt.__version__, r"^\d+\.\d+\.\d+$")
+
+    def test_names_that_are_not_there_yet(self):
+        with self.assertRaisesRegex(NotImplementedError, "^poprt.runtime.PackRunner is not there yet"):
+            from poprt.runtime import PackRunner
+        with self.assertRaisesRegex(NotImplementedError, "^poprt.Pass is not there yet"):
+            from poprt import Pass
+        with self.assertRaisesRegex(NotImplementedError, "^poprt.converter is not there yet"):
+            poprt.converter.Converter()
+        with self.assertRaises(AttributeError):
+            poprt.runtime.Nothing
 
 
 class DeviceTest(unittest.TestCase):
@@ -345,10 +541,33 @@ class CompilerTest(unittest.TestCase):
         self.assertEqual(executable.get_opaque_blobs()["note"], b"hello")
         self.assertTrue(seen)
         self.assertTrue(all(0 <= done <= maximum for done, maximum in seen))
-        with self.assertRaisesRegex(AttributeError, "^CompilerOptions has no option 'num_tiles'$"):
-            CompilerOptions.from_dict({"num_tiles": 1})
+        self.assertEqual(CompilerOptions(num_io_tiles=32).num_io_tiles, 32)
+        wrong = {"num_tiles": 1, "num_io_tiles": "x", "q": 2}
+        message = (
+            "CompilerOptions has no option 'num_tiles', the nearest is 'num_io_tiles'\n"
+            "option 'num_io_tiles' cannot be 'x', its default is 0\n"
+            "CompilerOptions has no option 'q'"
+        )
+        with self.assertRaises(AttributeError) as caught:
+            CompilerOptions.from_dict(wrong)
+        self.assertEqual(str(caught.exception), message)
+        with self.assertRaises(TypeError) as caught:
+            CompilerOptions(**wrong)
+        self.assertEqual(str(caught.exception), message)
         with self.assertRaisesRegex(RuntimeError, "ipu9"):
             Compiler.compile(mul_add(), None, CompilerOptions.from_dict({"ipu_version": "ipu9"}))
+
+    def test_wrong_arguments(self):
+        with self.assertRaises(TypeError) as caught:
+            Compiler.compile(3, "S", {})
+        self.assertEqual(
+            str(caught.exception),
+            "model is int, allowed is a path (str or os.PathLike), the bytes of a ModelProto or an "
+            "onnx.ModelProto\n"
+            "outputs is 'S', allowed is a list of names, or None for all\n"
+            "options is dict, allowed is CompilerOptions or None: make one with "
+            "CompilerOptions(name=value) or CompilerOptions.from_dict",
+        )
 
     def test_export_and_report(self):
         path = FOLDER / "mul_add.popef"

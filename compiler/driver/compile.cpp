@@ -4,7 +4,9 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <ostream>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -89,11 +91,14 @@ absl::StatusOr<lower::Schedule> LowerGraph(ir::Graph graph, const passes::Pipeli
   return lower::Lower(graph);
 }
 
+/// Lowering each graph, planning and writing.
+int TotalSteps(std::size_t graphs) { return static_cast<int>(graphs) + 2; }
+
 absl::StatusOr<std::vector<lower::Schedule>> LowerAll(Converted& converted,
                                                       const Progress& progress, const Log& warn) {
   std::vector<lower::Schedule> schedules;
   std::string problems;
-  const int total = static_cast<int>(converted.graphs.size());
+  const int total = TotalSteps(converted.graphs.size());
   for (std::size_t i = 0; i < converted.graphs.size(); ++i) {
     progress("lower", static_cast<int>(i), total);
     auto schedule =
@@ -106,9 +111,24 @@ absl::StatusOr<std::vector<lower::Schedule>> LowerAll(Converted& converted,
       return schedule.status();
     }
   }
-  progress("lower", total, total);
   if (!problems.empty()) return absl::InvalidArgumentError(problems);
   return schedules;
+}
+
+/// Offsets of the weights that a schedule reads, with their bytes.
+std::map<std::uint64_t, std::uint64_t> WeightsOf(const lower::Schedule& schedule,
+                                                 const std::vector<std::uint64_t>& offsets) {
+  std::map<std::uint64_t, std::uint64_t> weights;
+  const auto use = [&](lower::BufferId id) {
+    if (id == lower::kNoBuffer) return;
+    const auto& constant = schedule.buffers[schedule.Storage(id)].constant;
+    if (constant && constant->bytes() > 0) weights[offsets[id]] = constant->bytes();
+  };
+  for (const lower::Step& step : schedule.steps) {
+    for (const lower::BufferId id : step.inputs) use(id);
+  }
+  for (const lower::Stream& output : schedule.outputs) use(output.buffer);
+  return weights;
 }
 
 void Report(const std::vector<lower::Schedule>& schedules,
@@ -116,11 +136,18 @@ void Report(const std::vector<lower::Schedule>& schedules,
             CompileReport& report) {
   std::uint64_t weight_sum = 0;
   std::uint64_t arena_sum = 0;
+  std::set<std::uint64_t> seen;
   for (std::size_t i = 0; i < schedules.size(); ++i) {
+    std::uint64_t saved = 0;
+    for (const auto& [offset, bytes] : WeightsOf(schedules[i], weights.offsets[i])) {
+      if (!seen.insert(offset).second) saved += bytes;
+    }
     report.graphs.push_back({.name = schedules[i].name,
                              .steps = schedules[i].steps.size(),
                              .weight_bytes = weights.bytes_of_graph[i],
-                             .arena_bytes = arenas[i].bytes});
+                             .arena_bytes = arenas[i].bytes,
+                             .weight_bytes_saved = saved,
+                             .arena_bytes_saved = std::min(report.arena_bytes, arenas[i].bytes)});
     weight_sum += weights.bytes_of_graph[i];
     arena_sum += arenas[i].bytes;
     report.arena_bytes = std::max(report.arena_bytes, arenas[i].bytes);
@@ -137,6 +164,7 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
   const auto target = PlanTarget(options);
   if (!target.ok()) return target.status();
   const bool fused = converted.fused();
+  const int total = TotalSteps(converted.graphs.size());
   CompileReport report;
   absl::StatusOr<std::vector<lower::Schedule>> schedules;
   {
@@ -149,7 +177,7 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
   emit::Container container;
   {
     const Timer timer(report.plan_seconds);
-    progress("plan", 0, 1);
+    progress("plan", total - 2, total);
     for (const lower::Schedule& schedule : *schedules) arenas.push_back(host::PlanArena(schedule));
     weights = host::PlanWeights(*schedules);
     container = {.program = emit::BuildProgram(*schedules, arenas, weights, target->target,
@@ -159,16 +187,15 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
                  .engine_options = EngineOptions(options),
                  .device_options = DeviceOptions(*target),
                  .opaque_blobs = options.opaqueBlobs};
-    progress("plan", 1, 1);
   }
   Report(*schedules, arenas, weights, report);
   {
     const Timer timer(report.emit_seconds);
-    progress("write", 0, 1);
+    progress("write", total - 1, total);
     const absl::StatusOr<std::uint64_t> bytes = write(container);
     if (!bytes.ok()) return bytes.status();
     report.container_bytes = *bytes;
-    progress("write", 1, 1);
+    progress("write", total, total);
   }
   return report;
 }

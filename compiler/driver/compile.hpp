@@ -16,8 +16,10 @@ namespace poprt::driver {
 struct GraphReport {
   std::string name;
   std::size_t steps = 0;
-  std::uint64_t weight_bytes = 0;  ///< its packed weights, shared ones included
-  std::uint64_t arena_bytes = 0;   ///< its activations
+  std::uint64_t weight_bytes = 0;        ///< its packed weights, shared ones included
+  std::uint64_t arena_bytes = 0;         ///< its activations
+  std::uint64_t weight_bytes_saved = 0;  ///< those weights that graphs before it hold already
+  std::uint64_t arena_bytes_saved = 0;   ///< that part of its arena that graphs before it need too
 };
 
 struct CompileReport {

@@ -1,6 +1,8 @@
 #include "compiler/driver/convert.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -61,21 +63,66 @@ absl::StatusOr<frontend::ImportedModel> Import(const ModelOptions& model, const 
   return frontend::ImportOnnxFile(model.path, options);
 }
 
-absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const std::string& label,
-                                     const Progress& progress, const Log& warn,
-                                     ModelReport& report) {
-  const auto pipeline = passes::BuildPipeline(passes::Stage::kConversion, PipelineOf(model));
-  if (!pipeline.ok()) return pipeline.status();
+using Pipeline = std::vector<const passes::PassDef*>;
 
-  const std::string phase = "convert " + label;
-  const int total = static_cast<int>(pipeline->size()) + 1;
+/// Progress over all models: a step for the import of each and one for each of its passes.
+class Steps {
+ public:
+  Steps(const std::vector<Pipeline>& pipelines, const Progress& progress) : progress_(progress) {
+    for (const Pipeline& pipeline : pipelines) total_ += static_cast<int>(pipeline.size()) + 1;
+  }
+  void Begin(const std::string& phase) { progress_(phase, done_, total_); }
+  void Finish(const std::string& phase) { progress_(phase, ++done_, total_); }
+  /// A model failed: what it had left is left out.
+  void SkipTo(int done) { done_ = done; }
+  int done() const { return done_; }
+
+ private:
+  const Progress& progress_;
+  int done_ = 0;
+  int total_ = 0;
+};
+
+std::string LabelOf(const ModelOptions& model) { return model.path.empty() ? "model" : model.path; }
+
+/// "a.onnx (1/2)".
+std::string ShortLabel(const std::vector<ModelOptions>& models, std::size_t index) {
+  std::string label = std::filesystem::path(LabelOf(models[index])).filename().string();
+  if (models.size() > 1) absl::StrAppend(&label, " (", index + 1, "/", models.size(), ")");
+  return label;
+}
+
+std::vector<std::string> InputsOfType(const ir::Graph& graph, ElementType type) {
+  std::vector<std::string> names;
+  for (const ir::ValueId input : graph.inputs) {
+    const ir::Value& value = graph.value(input);
+    if (value.type.element == type) names.push_back(value.name);
+  }
+  return names;
+}
+
+/// Those of `wide` that are int32 by now.
+std::vector<std::string> Narrowed(const std::vector<std::string>& wide, const ir::Graph& graph) {
+  std::vector<std::string> narrowed;
+  for (const std::string& name : InputsOfType(graph, ElementType::kInt32)) {
+    if (std::ranges::find(wide, name) != wide.end()) narrowed.push_back(name);
+  }
+  return narrowed;
+}
+
+absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const Pipeline& pipeline,
+                                     const std::string& short_label, Steps& steps, const Log& warn,
+                                     ModelReport& report) {
+  const std::string label = LabelOf(model);
   const auto import_start = Clock::now();
-  progress(phase, 0, total);
+  steps.Begin("import " + short_label);
   absl::StatusOr<frontend::ImportedModel> imported = Import(model, warn);
   if (!imported.ok()) return imported.status();
   report.opset = imported->opset;
   report.nodes_imported = imported->graph.nodes.size();
+  report.name = imported->graph.name;
   report.import_seconds = SecondsSince(import_start);
+  const std::vector<std::string> wide = InputsOfType(imported->graph, ElementType::kInt64);
 
   const passes::PassContext context{
       .max_tensor_size = model.max_tensor_size,
@@ -84,16 +131,28 @@ absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const std::strin
       .remove_outputs = model.remove_outputs,
       .warn = [&](const std::string& message) { warn(label + ": " + message); }};
   const auto convert_start = Clock::now();
-  int done = 1;
-  progress(phase, done, total);
-  auto records =
-      passes::RunPasses(imported->graph, *pipeline, context,
-                        [&](const passes::PassRecord&) { progress(phase, ++done, total); });
+  const std::string phase = "convert " + short_label;
+  steps.Finish(phase);
+  auto records = passes::RunPasses(imported->graph, pipeline, context,
+                                   [&](const passes::PassRecord&) { steps.Finish(phase); });
   if (!records.ok()) return records.status();
   report.passes = *std::move(records);
   report.convert_seconds = SecondsSince(convert_start);
+  report.narrowed_inputs = Narrowed(wide, imported->graph);
   CountParameters(imported->graph, report);
   return std::move(imported->graph);
+}
+
+absl::StatusOr<std::vector<Pipeline>> BuildPipelines(const std::vector<ModelOptions>& models) {
+  std::vector<Pipeline> pipelines;
+  Failures failures;
+  for (const ModelOptions& model : models) {
+    auto pipeline = passes::BuildPipeline(passes::Stage::kConversion, PipelineOf(model));
+    if (!pipeline.ok()) failures.Add(pipeline.status());
+    pipelines.push_back(pipeline.ok() ? *std::move(pipeline) : Pipeline{});
+  }
+  if (!failures.status().ok()) return failures.status();
+  return pipelines;
 }
 
 }  // namespace
@@ -103,15 +162,21 @@ absl::StatusOr<Converted> Convert(const std::vector<ModelOptions>& models, bool 
   if (models.empty() || (!fuse && models.size() > 1)) {
     return absl::InternalError("one model is converted alone, or several are fused");
   }
+  const absl::StatusOr<std::vector<Pipeline>> pipelines = BuildPipelines(models);
+  if (!pipelines.ok()) return pipelines.status();
   Converted converted;
   std::vector<std::string> names;
   Failures failures;
-  for (const ModelOptions& model : models) {
-    const std::string label = model.path.empty() ? "model" : model.path;
+  Steps steps(*pipelines, progress);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const ModelOptions& model = models[i];
     ModelReport& report = converted.models.emplace_back();
-    report.name = label;
+    report.name = LabelOf(model);
     report.path = model.path;
-    absl::StatusOr<ir::Graph> graph = ConvertOne(model, label, progress, warn, report);
+    const int after = steps.done() + static_cast<int>((*pipelines)[i].size()) + 1;
+    absl::StatusOr<ir::Graph> graph =
+        ConvertOne(model, (*pipelines)[i], ShortLabel(models, i), steps, warn, report);
+    steps.SkipTo(after);
     if (graph.ok()) {
       converted.graphs.push_back(*std::move(graph));
     } else {
@@ -123,6 +188,7 @@ absl::StatusOr<Converted> Convert(const std::vector<ModelOptions>& models, bool 
   if (!failures.status().ok()) return failures.status();
   if (!fuse) return converted;
 
+  const auto fuse_start = Clock::now();
   auto fused = passes::FuseModels(std::move(converted.graphs), names);
   if (!fused.ok()) return fused.status();
   converted.graphs = std::move(fused->graphs);
@@ -133,6 +199,7 @@ absl::StatusOr<Converted> Convert(const std::vector<ModelOptions>& models, bool 
     converted.models[i].name = converted.names[i];
     converted.graphs[i].name = converted.names[i];
   }
+  converted.fuse_seconds = SecondsSince(fuse_start);
   return converted;
 }
 

@@ -34,14 +34,15 @@ struct ModelOptions {
   std::vector<std::string> remove_outputs;
 };
 
-/// Called as work proceeds: a phase ("convert model0", "compile"), steps done, steps in all.
+/// Called as work proceeds: a phase ("convert a.onnx (1/2)", "lower"), steps done, steps in all. Of
+/// Convert() and of Compile*() each, steps done never decrease and steps in all stay the same.
 using Progress = std::function<void(const std::string& phase, int done, int total)>;
 /// One message each, without severity prefix.
 using Log = std::function<void(const std::string& message)>;
 
 /// What is said about a model: `poprt --json` prints it.
 struct ModelReport {
-  std::string name;  ///< "graph0", or the file's name when nothing is fused
+  std::string name;  ///< "graph0", or the file's name without extension when nothing is fused
   std::string path;
   int opset = 0;  ///< of the file
   std::size_t nodes_imported = 0;
@@ -50,6 +51,7 @@ struct ModelReport {
   std::uint64_t parameter_bytes = 0;
   double import_seconds = 0;
   double convert_seconds = 0;
+  std::vector<std::string> narrowed_inputs = {};  ///< int64 in the file and int32 now
   std::vector<passes::PassRecord> passes;
 };
 
@@ -61,6 +63,7 @@ struct Converted {
   std::vector<passes::PipelineOptions> pipelines;  ///< of each model, for the lowering passes
   std::uint64_t constant_bytes_before = 0;         ///< of fusion
   std::uint64_t constant_bytes_after = 0;
+  double fuse_seconds = 0;
 
   bool fused() const { return !names.empty(); }
 };

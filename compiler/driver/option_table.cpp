@@ -292,7 +292,7 @@ constexpr std::string_view kNumberList = "[1, 2] or 1,2";
 constexpr CompilerOptionDef kTable[] = {
     {"available_memory_proportion", "a number in (0, 1]", false,
      SetNumber<&O::availableMemoryProportion, true, 1>, GetNumber<&O::availableMemoryProportion>},
-    CountOption<&O::batchesPerStep>("batches_per_step", true),
+    CountOption<&O::batchesPerStep>("batches_per_step"),
     {"cache_path", "a path", false, SetText<&O::cachePath>, GetText<&O::cachePath>},
     BoolOption<&O::constantWeights>("constant_weights"),
     {"custom_patterns", kTextList, false, SetList<&O::customPatterns>, GetList<&O::customPatterns>},
@@ -310,7 +310,7 @@ constexpr CompilerOptionDef kTable[] = {
     {"engine_options", kTextMap, true, SetMap<&O::engineOptions>, GetMap<&O::engineOptions>},
     BoolOption<&O::groupHostSync>("group_host_sync"),
     {"ipu_version", "ipu1, ipu2 or ipu21", true, SetIpuVersion, GetText<&O::ipuVersion>},
-    {"num_io_tiles", "0, or an even integer from 32 to 1470", true, SetNumIoTiles,
+    {"num_io_tiles", "0, or an even integer from 32 to 1470", false, SetNumIoTiles,
      GetInteger<&O::numIoTiles>},
     {"num_ipus", "1", false, SetNumIpus, GetInteger<&O::numIpus>},
     {"opaque_blobs", kTextMap, true, SetMap<&O::opaqueBlobs>, GetMap<&O::opaqueBlobs>},

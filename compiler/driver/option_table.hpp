@@ -15,7 +15,7 @@ struct CompilerOptionDef {
   std::string_view name;
   std::string_view
       values;  ///< what may be written, for messages: "an integer >= 1", "half or float"
-  /// True if the compiler or the model device acts on it; others are only recorded.
+  /// True if it changes what the compiler or the model device does; others are recorded only.
   bool effective = false;
   absl::Status (*set)(compiler::CompilerOptions& options, std::string_view value) = nullptr;
   /// The value as text, in the form `set` reads.

@@ -113,12 +113,14 @@ TEST(OptionTable, RefusedValueLeavesOptionsUnchanged) {
 TEST(OptionTable, IneffectiveOptionsAreThoseThatDifferAndDoNothing) {
   CompilerOptions options;
   EXPECT_THAT(IneffectiveOptions(options), IsEmpty());
-  options.numIoTiles = 64;
   options.opaqueBlobs = {{"a", "\xff"}};
   EXPECT_THAT(IneffectiveOptions(options), IsEmpty());
   options.partialsType = "float";
   options.enableFastReduce = true;
-  EXPECT_THAT(IneffectiveOptions(options), ElementsAre("enable_fast_reduce", "partials_type"));
+  options.numIoTiles = 64;
+  options.batchesPerStep = 16;
+  EXPECT_THAT(IneffectiveOptions(options), ElementsAre("batches_per_step", "enable_fast_reduce",
+                                                       "num_io_tiles", "partials_type"));
 }
 
 }  // namespace

@@ -12,6 +12,48 @@ namespace py = pybind11;
 namespace poprt::compiler {
 namespace {
 
+/// Options with values set, and every reason why one could not be.
+struct Changes {
+  py::object options;
+  std::string problems;
+  bool unknown = false;  ///< some names are no options
+};
+
+/// ", the nearest are 'num_io_tiles'"; empty if no option is called nearly so.
+std::string Nearest(const py::object& name, const py::object& type) {
+  py::list known;
+  for (const py::handle option : py::module_::import("builtins").attr("dir")(type)) {
+    const auto text = option.cast<std::string>();
+    if (!text.starts_with("_") && text != "from_dict") known.append(option);
+  }
+  const py::list near = py::module_::import("difflib").attr("get_close_matches")(name, known, 1);
+  return near.empty() ? "" : ", the nearest is '" + near[0].cast<std::string>() + "'";
+}
+
+Changes Apply(const py::object& type, const py::dict& values) {
+  Changes changes{.options = type(), .problems = "", .unknown = false};
+  const auto add = [&](const std::string& problem) {
+    changes.problems += (changes.problems.empty() ? "" : "\n") + problem;
+  };
+  for (const auto& [key, value] : values) {
+    const py::str name(key);
+    if (std::string(name).starts_with("_") || std::string(name) == "from_dict" ||
+        !py::hasattr(changes.options, name)) {
+      add("CompilerOptions has no option '" + std::string(name) + "'" + Nearest(name, type));
+      changes.unknown = true;
+      continue;
+    }
+    try {
+      py::setattr(changes.options, name, value);
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_TypeError)) throw;
+      add("option '" + std::string(name) + "' cannot be " + std::string(py::repr(value)) +
+          ", its default is " + std::string(py::repr(changes.options.attr(name))));
+    }
+  }
+  return changes;
+}
+
 void BindOptions(py::module_& module) {
   using Options = CompilerOptions;
   py::class_<Options> options(module, "CompilerOptions");
@@ -53,19 +95,21 @@ void BindOptions(py::module_& module) {
       .def_readwrite("time_limit_scheduler", &Options::timeLimitScheduler)
       .def_readwrite("swap_limit_scheduler", &Options::swapLimitScheduler)
       .def_readwrite("transitive_closure_optimization_threshold",
-                     &Options::transitiveClosureOptimizationThreshold)
+                     &Options::transitiveClosureOptimizationThreshold);
+  const py::object type = options;
+  options
+      .def(py::init([type](const py::kwargs& values) {
+        const Changes changes = Apply(type, values);
+        if (!changes.problems.empty()) throw py::type_error(changes.problems);
+        return changes.options.cast<Options>();
+      }))
       .def_static(
           "from_dict",
-          [type = py::type::of<Options>()](const py::dict& values) {
-            py::object result = type();
-            for (const auto& [name, value] : values) {
-              if (!py::hasattr(result, name)) {
-                throw py::attribute_error("CompilerOptions has no option '" +
-                                          std::string(py::str(name)) + "'");
-              }
-              py::setattr(result, name, value);
-            }
-            return result;
+          [type](const py::dict& values) {
+            const Changes changes = Apply(type, values);
+            if (changes.unknown) throw py::attribute_error(changes.problems);
+            if (!changes.problems.empty()) throw py::type_error(changes.problems);
+            return changes.options;
           },
           py::arg("options"));
 }

@@ -1,7 +1,6 @@
 // Extension module poprt._runtime: the C++ interface of poprt::runtime. poprt/runtime.py is what
 // users see; it has checked the arrays before they come here.
 
-#include <pybind11/chrono.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -23,6 +22,24 @@ namespace poprt::runtime {
 namespace {
 
 using Arrays = std::map<std::string, py::array>;
+
+/// What Python calls ReplicaIdToDevice: changes of it are seen by the configuration it belongs to.
+struct ReplicaDevices {
+  std::map<std::uint32_t, std::shared_ptr<Device>> devices;
+};
+
+/// A RuntimeConfig that owns what its C++ form only refers to.
+struct PythonConfig {
+  RuntimeConfig config;
+  std::shared_ptr<ReplicaDevices> replicas = std::make_shared<ReplicaDevices>();
+  std::pair<Arrays, Arrays> flush_arrays;
+
+  RuntimeConfig Resolved() const {
+    RuntimeConfig result = config;
+    result.replicaIdToDevice = replicas->devices;
+    return result;
+  }
+};
 
 py::dtype NumpyType(popef::DataType type) {
   switch (type) {
@@ -112,8 +129,51 @@ void Execute(ModelRunner& runner, const Arrays& inputs, Arrays outputs) {
 std::unique_ptr<Future> ExecuteAsync(ModelRunner& runner, Arrays inputs, Arrays outputs) {
   const InputMemoryView input_views = InputViews(inputs);
   const OutputMemoryView output_views = OutputViews(outputs);
-  OutputFutureMemoryView futures = runner.executeAsync(input_views, output_views);
+  OutputFutureMemoryView futures;
+  if (outputs.empty()) {
+    // No future would tell when the request is done with its arrays, so it runs now.
+    const py::gil_scoped_release release;
+    runner.execute(input_views, output_views);
+  } else {
+    futures = runner.executeAsync(input_views, output_views);
+  }
   return std::make_unique<Future>(std::move(futures), std::move(inputs), std::move(outputs));
+}
+
+std::unique_ptr<ModelRunner> MakeRunner(std::shared_ptr<Executable> executable,
+                                        const PythonConfig& config) {
+  const RuntimeConfig resolved = config.Resolved();
+  const py::gil_scoped_release release;
+  return std::make_unique<ModelRunner>(std::move(executable), resolved);
+}
+
+/// "input graph0/X float32[1, 2], output ...".
+std::string Repr(const Executable& executable) {
+  std::string text;
+  for (const popef::Anchor& anchor : executable.getPopefModel()->metadata.anchors()) {
+    const std::vector<std::int64_t>& shape = anchor.tensorInfo().shape();
+    text += std::string(text.empty() ? " " : ", ") +
+            (anchor.type() == popef::TensorType::INPUT ? "input " : "output ") + anchor.name() +
+            " " + std::string(py::str(NumpyType(anchor.tensorInfo().dataType()))) + "[";
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+    }
+    text += "]";
+  }
+  return std::string("<poprt.Executable") + (executable.isFused() ? " (fused):" : ":") + text + ">";
+}
+
+std::string Repr(const Device& device) {
+  return "<poprt.runtime.Device " + std::to_string(device.id()) + ", " + device.ipuVersion() + ">";
+}
+
+std::string Repr(const ReplicaDevices& replicas) {
+  std::string text = "ReplicaIdToDevice({";
+  for (const auto& [replica, device] : replicas.devices) {
+    text += (text.back() == '{' ? "" : ", ") + std::to_string(replica) + ": " +
+            (device == nullptr ? "None" : Repr(*device));
+  }
+  return text + "})";
 }
 
 std::string Repr(const DataDesc& desc) {
@@ -124,6 +184,56 @@ std::string Repr(const DataDesc& desc) {
   return text + "], dtype=" + std::string(py::str(NumpyType(desc.dataType))) + ")";
 }
 
+/// A field as Python sees it: nanoseconds are integers, structs are changed in place.
+template <typename Field>
+void BindField(py::class_<PythonConfig>& config, const char* name, Field RuntimeConfig::*field) {
+  config.def_property(
+      name, [field](PythonConfig& self) -> Field& { return self.config.*field; },
+      [field](PythonConfig& self, const Field& value) { self.config.*field = value; },
+      py::return_value_policy::reference_internal);
+}
+
+void BindField(py::class_<PythonConfig>& config, const char* name,
+               std::chrono::nanoseconds RuntimeConfig::*field) {
+  config.def_property(
+      name, [field](const PythonConfig& self) { return (self.config.*field).count(); },
+      [field](PythonConfig& self, std::int64_t value) {
+        self.config.*field = std::chrono::nanoseconds(value);
+      });
+}
+
+/// A dict from replica id to Device.
+void BindReplicas(py::module_& module) {
+  using Self = ReplicaDevices;
+  using Devices = std::map<std::uint32_t, std::shared_ptr<Device>>;
+  py::class_<Self, std::shared_ptr<Self>>(module, "ReplicaIdToDevice")
+      .def(py::init<>())
+      .def(py::init([](Devices devices) { return Self{std::move(devices)}; }), py::arg("devices"))
+      .def(
+          "__setitem__",
+          [](Self& self, std::uint32_t replica, std::shared_ptr<Device> device) {
+            self.devices[replica] = std::move(device);
+          },
+          py::arg("replica_id"), py::arg("device").none(false))
+      .def("__getitem__",
+           [](const Self& self, std::uint32_t replica) {
+             const auto at = self.devices.find(replica);
+             if (at == self.devices.end()) throw py::key_error(std::to_string(replica));
+             return at->second;
+           })
+      .def("__delitem__",
+           [](Self& self, std::uint32_t replica) {
+             if (self.devices.erase(replica) == 0) throw py::key_error(std::to_string(replica));
+           })
+      .def("__contains__",
+           [](const Self& self, std::uint32_t replica) { return self.devices.contains(replica); })
+      .def("__len__", [](const Self& self) { return self.devices.size(); })
+      .def("__iter__", [](const Self& self) { return py::iter(py::cast(self.devices)); })
+      .def("items", [](const Self& self) { return py::cast(self.devices).attr("items")(); })
+      .def("__repr__", [](const Self& self) { return Repr(self); });
+  py::implicitly_convertible<py::dict, Self>();
+}
+
 void BindConfig(py::module_& module) {
   py::enum_<RunnerType>(module, "RunnerType")
       .value("ModelRunner", RunnerType::ModelRunner)
@@ -131,28 +241,58 @@ void BindConfig(py::module_& module) {
       .value("ModelFusionRunner", RunnerType::ModelFusionRunner);
   py::class_<DeviceWaitConfig>(module, "DeviceWaitConfig")
       .def(py::init<int, int>(), py::arg("timeout_sec") = 1, py::arg("sleep_time_sec") = 6)
-      .def_readwrite("timeout_sec", &DeviceWaitConfig::timeoutSec)
-      .def_readwrite("sleep_time_sec", &DeviceWaitConfig::sleepTimeSec);
-  py::class_<RuntimeConfig>(module, "RuntimeConfig")
-      .def(py::init<>())
-      .def_readwrite("runner_type", &RuntimeConfig::runnerType)
-      .def_readwrite("device_wait_config", &RuntimeConfig::deviceWaitConfig)
-      .def_readwrite("thread_safe", &RuntimeConfig::threadSafe)
       .def_property(
-          "timeout_ns", [](const RuntimeConfig& config) { return config.timeoutNS.count(); },
-          [](RuntimeConfig& config, std::int64_t timeout) {
-            config.timeoutNS = std::chrono::nanoseconds(timeout);
+          "timeout_sec", [](const DeviceWaitConfig& self) { return self.timeoutSec.count(); },
+          [](DeviceWaitConfig& self, int seconds) {
+            self.timeoutSec = std::chrono::seconds(seconds);
           })
-      .def_readwrite("validate_io_params", &RuntimeConfig::validateIOParams)
-      .def_readwrite("batching_dim", &RuntimeConfig::batchingDim)
-      .def_readwrite("check_package_hash", &RuntimeConfig::checkPackageHash)
-      .def("__repr__", [](const RuntimeConfig& config) { return ToString(config); });
+      .def_property(
+          "sleep_time_sec", [](const DeviceWaitConfig& self) { return self.sleepTimeSec.count(); },
+          [](DeviceWaitConfig& self, int seconds) {
+            self.sleepTimeSec = std::chrono::seconds(seconds);
+          });
+  BindReplicas(module);
+  py::class_<PythonConfig> config(module, "RuntimeConfig");
+  config.def(py::init<>())
+      .def_property(
+          "replica_id_to_device", [](const PythonConfig& self) { return self.replicas; },
+          [](PythonConfig& self, std::shared_ptr<ReplicaDevices> replicas) {
+            if (replicas == nullptr) {
+              throw py::type_error("replica_id_to_device is None, allowed is ReplicaIdToDevice");
+            }
+            self.replicas = std::move(replicas);
+          })
+      .def_property(
+          "flush_by_name", [](const PythonConfig& self) { return self.flush_arrays; },
+          [](PythonConfig& self, std::pair<Arrays, Arrays> arrays) {
+            self.flush_arrays = std::move(arrays);
+            self.config.flushByName = {InputViews(self.flush_arrays.first),
+                                       OutputViews(self.flush_arrays.second)};
+          })
+      .def("__repr__", [](const PythonConfig& self) { return ToString(self.Resolved()); });
+  BindField(config, "runner_type", &RuntimeConfig::runnerType);
+  BindField(config, "device_wait_config", &RuntimeConfig::deviceWaitConfig);
+  BindField(config, "thread_safe", &RuntimeConfig::threadSafe);
+  BindField(config, "timeout_ns", &RuntimeConfig::timeoutNS);
+  BindField(config, "validate_io_params", &RuntimeConfig::validateIOParams);
+  BindField(config, "batching_dim", &RuntimeConfig::batchingDim);
+  BindField(config, "check_package_hash", &RuntimeConfig::checkPackageHash);
+  BindField(config, "verify_weights", &RuntimeConfig::verifyWeights);
+  BindField(config, "ring_buffer_size_multiplier", &RuntimeConfig::ringBufferSizeMultiplier);
+  BindField(config, "auto_reset", &RuntimeConfig::autoReset);
+  BindField(config, "flush_on_waiting_outputs", &RuntimeConfig::flushOnWaitingOutputs);
+  BindField(config, "batch_size_timeout_ns", &RuntimeConfig::batchSizeTimeoutNS);
+  BindField(config, "data_parallel_timeout_ns", &RuntimeConfig::dataParallelTimeoutNS);
+  BindField(config, "is_batch_size_timeout_enabled", &RuntimeConfig::isBatchSizeTimeoutEnabled);
+  BindField(config, "request_tracepoints_buffer_size",
+            &RuntimeConfig::requestTracepointsBufferSize);
 }
 
 void BindDevices(py::module_& module) {
   py::class_<Device, std::shared_ptr<Device>>(module, "Device")
       .def("ipu_version", &Device::ipuVersion)
-      .def("id", &Device::id);
+      .def("id", &Device::id)
+      .def("__repr__", [](const Device& device) { return Repr(device); });
   py::class_<DeviceManager>(module, "DeviceManager")
       .def(py::init<>())
       .def("ipu_hardware_version", &DeviceManager::ipuHardwareVersion)
@@ -178,13 +318,12 @@ void BindRunner(py::module_& module) {
       .def_readonly("size_in_bytes", &DataDesc::sizeInBytes)
       .def_readonly("popef_contains_tensor_data", &DataDesc::popefContainsTensorData)
       .def("numpy_data_type", [](const DataDesc& desc) { return NumpyType(desc.dataType); })
-      .def("__repr__", &Repr);
+      .def("__repr__", [](const DataDesc& desc) { return Repr(desc); });
   py::class_<Future>(module, "Future")
       .def("wait", &Future::Wait)
       .def("__getitem__", &Future::Output);
   py::class_<ModelRunner>(module, "ModelRunner")
-      .def(py::init<std::shared_ptr<Executable>, const RuntimeConfig&>(),
-           py::call_guard<py::gil_scoped_release>())
+      .def(py::init(&MakeRunner))
       .def("execute", &Execute)
       .def("execute_async", &ExecuteAsync)
       .def("describe", &ModelRunner::describe)
@@ -202,14 +341,18 @@ PYBIND11_MODULE(_runtime, module) {
       .def(py::init<const std::string&>(), py::arg("path"))
       .def(py::init<const std::vector<std::string>&>(), py::arg("paths"))
       .def("is_fused", &poprt::Executable::isFused)
-      .def("get_opaque_blobs", [](const poprt::Executable& executable) {
-        py::dict blobs;
-        for (const auto& [name, content] : executable.getOpaqueBlobs()) {
-          blobs[py::str(name)] = py::bytes(content);
-        }
-        return blobs;
-      });
-  poprt::runtime::BindConfig(module);
+      .def("get_opaque_blobs",
+           [](const poprt::Executable& executable) {
+             py::dict blobs;
+             for (const auto& [name, content] : executable.getOpaqueBlobs()) {
+               blobs[py::str(name)] = py::bytes(content);
+             }
+             return blobs;
+           })
+      .def("__repr__",
+           [](const poprt::Executable& executable) { return poprt::runtime::Repr(executable); });
+  module.attr("__version__") = POPRT_VERSION;
   poprt::runtime::BindDevices(module);
+  poprt::runtime::BindConfig(module);
   poprt::runtime::BindRunner(module);
 }

@@ -10,12 +10,32 @@
 namespace model_runtime {
 namespace {
 
+void CheckConfig(const ModelRunnerConfig& config) {
+  const ModelRunnerConfig defaults;
+  std::string problems;
+  const auto add = [&](const std::string& setting, const std::string& allowed) {
+    problems +=
+        (problems.empty() ? "" : "\n") + setting + " is not there yet: leave it at " + allowed;
+  };
+  if (config.replication_factor != defaults.replication_factor) {
+    add("replication_factor " + std::to_string(config.replication_factor), "1");
+  }
+  if (config.batching_dim != defaults.batching_dim) {
+    add("batching_dim " + std::to_string(config.batching_dim) + " (merging and splitting batches)",
+        std::to_string(defaults.batching_dim));
+  }
+  if (config.auto_reset) add("auto_reset true", "false");
+  if (!problems.empty()) throw Error(problems);
+}
+
 std::unique_ptr<Engine> MakeEngine(std::shared_ptr<popef::Model> model,
                                    const ModelRunnerConfig& config) {
+  CheckConfig(config);
   auto device = poprt::device::DeviceRegistry::Get().Acquire(WaitTime(config.device_wait_config));
   return std::make_unique<Engine>(std::move(model), std::move(device),
                                   EngineConfig{.validate_io_params = config.validate_io_params,
-                                               .check_package_hash = config.check_package_hash});
+                                               .check_package_hash = config.check_package_hash,
+                                               .verify_weights = config.verify_weights});
 }
 
 void CheckReplica(unsigned replica_id) {

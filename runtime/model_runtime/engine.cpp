@@ -186,6 +186,7 @@ Engine::Engine(std::shared_ptr<const popef::Model> model,
                std::shared_ptr<poprt::device::Device> device, const EngineConfig& config) {
   if (model == nullptr) throw Error("there is no model");
   if (config.check_package_hash) CheckPackage(model->metadata);
+  if (config.verify_weights) model->executable.verify();
   state_ = std::make_unique<State>(*model, std::move(device), config);
 }
 

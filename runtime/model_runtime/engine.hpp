@@ -40,6 +40,8 @@ struct EngineConfig {
   bool validate_io_params = true;
   /// Refuse containers another version of the compiler has written.
   bool check_package_hash = true;
+  /// Read the whole executable and compare its hash before it is loaded.
+  bool verify_weights = false;
 };
 
 /// A model on a device, served one request at a time: what ModelRunner and the runners of poprt
@@ -51,7 +53,7 @@ struct EngineConfig {
 class Engine {
  public:
   /// Loads the model. Throws Error when the container is not for this runtime, popef::Error when it
-  /// is damaged.
+  /// is damaged; the latter names the file.
   Engine(std::shared_ptr<const popef::Model> model, std::shared_ptr<poprt::device::Device> device,
          const EngineConfig& config);
   /// Finishes the request that runs; requests that wait get an Error.

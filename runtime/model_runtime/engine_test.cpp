@@ -1,5 +1,6 @@
 #include "model_runtime/engine.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -158,6 +159,52 @@ TEST(EngineTest, RefusesMetadataThatContradictsTheProgram) {
   EXPECT_EQ(LoadError(Container(poprt::program::PackageHash(), "z")),
             "the metadata has no anchor 'x' of type float32[4], which the program needs: the "
             "container is damaged");
+}
+
+TEST(EngineTest, VerifiesWeightsWhenAsked) {
+  std::string container = Container();
+  const float ten = 10;
+  const std::size_t at = container.find(std::string(reinterpret_cast<const char*>(&ten), 4));
+  ASSERT_NE(at, std::string::npos);
+  container[at + 3] = static_cast<char>(container[at + 3] ^ 1);
+  MakeEngine(container);
+  try {
+    MakeEngine(container, {.verify_weights = true});
+    ADD_FAILURE() << "loaded altered weights";
+  } catch (const popef::Error& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith("stream: byte "));
+    EXPECT_THAT(error.what(), testing::EndsWith("the payload has been altered"));
+  }
+  MakeEngine(Container(), {.verify_weights = true});
+}
+
+TEST(ModelRunnerTest, VerifiesWeightsWhenAsked) {
+  ModelRunnerConfig config;
+  config.verify_weights = true;
+  ModelRunner runner(ModelOf(Container()), config);
+  EXPECT_EQ(runner.getExecuteInputs().size(), 1U);
+}
+
+TEST(ModelRunnerTest, RefusesAllUnsupportedSettingsAtOnce) {
+  ModelRunnerConfig config;
+  config.timeout_ns = std::chrono::nanoseconds(0);
+  config.ring_buffer_size_multiplier = 3;
+  config.flush_on_waiting_outputs = true;
+  config.is_batch_size_timeout_enabled = true;
+  const ModelRunner accepted(ModelOf(Container()), config);
+  config.replication_factor = 2;
+  config.batching_dim = 0;
+  config.auto_reset = true;
+  try {
+    const ModelRunner runner(ModelOf(Container()), config);
+    ADD_FAILURE() << "accepted unsupported settings";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "replication_factor 2 is not there yet: leave it at 1\n"
+                 "batching_dim 0 (merging and splitting batches) is not there yet: leave it at "
+                 "4294967295\n"
+                 "auto_reset true is not there yet: leave it at false");
+  }
 }
 
 TEST(ModelRunnerTest, AllocatesOutputsAndFillsUserMemory) {

@@ -1,6 +1,8 @@
 #include "model_runtime/request_router.hpp"
 
 #include <cstring>
+#include <optional>
+#include <set>
 
 #include "runtime/program/container_names.hpp"
 
@@ -19,6 +21,22 @@ std::string NamesOf(const Branch& branch, const std::vector<Stream>& streams) {
   std::string names;
   for (const Stream& stream : streams) names += (names.empty() ? "" : ", ") + stream.name;
   return names.empty() ? "none of '" + branch.name + "'" : names;
+}
+
+/// The buffer as an unsigned integer of its size; nothing if there is none of that size.
+std::optional<std::uint64_t> IntegerOf(const InputBuffer& buffer) {
+  std::uint64_t number = 0;
+  const bool fits =
+      buffer.bytes == 1 || buffer.bytes == 2 || buffer.bytes == 4 || buffer.bytes == 8;
+  if (!fits || buffer.data == nullptr) return std::nullopt;
+  std::memcpy(&number, buffer.data, buffer.bytes);
+  return number;
+}
+
+/// The same bits as a signed integer of `bytes` bytes: what a caller who wrote -1 wants to read.
+std::int64_t AsSigned(std::uint64_t number, std::uint64_t bytes) {
+  const auto unused_bits = static_cast<int>(8 * (sizeof(number) - bytes));
+  return static_cast<std::int64_t>(number << unused_bits) >> unused_bits;
 }
 
 }  // namespace
@@ -71,19 +89,18 @@ std::string_view RequestRouter::CanonicalName(std::string_view name) const {
 }
 
 std::size_t RequestRouter::BranchOfIndex(const InputBuffer& index, Problems& problems) const {
-  std::uint64_t number = 0;
-  if (index.bytes == 0 || index.bytes > sizeof(number) || index.data == nullptr) {
+  const std::optional<std::uint64_t> number = IntegerOf(index);
+  if (!number) {
     problems.Add("input 'index' has " + std::to_string(index.bytes) +
                  " bytes, allowed is one integer of 1, 2, 4 or 8 bytes");
     return 0;
   }
-  std::memcpy(&number, index.data, index.bytes);
-  if (number >= program_.branches.size()) {
-    problems.Add("input 'index' is " + std::to_string(number) + ", allowed are 0 to " +
-                 std::to_string(program_.branches.size() - 1));
+  if (*number >= program_.branches.size()) {
+    problems.Add("input 'index' is " + std::to_string(AsSigned(*number, index.bytes)) +
+                 ", allowed are 0 to " + std::to_string(program_.branches.size() - 1));
     return 0;
   }
-  return number;
+  return *number;
 }
 
 std::size_t RequestRouter::SelectBranch(std::span<const InputBuffer> inputs,
@@ -93,17 +110,74 @@ std::size_t RequestRouter::SelectBranch(std::span<const InputBuffer> inputs,
   for (const InputBuffer& input : inputs) {
     if (input.name == poprt::program::kIndexInput) return BranchOfIndex(input, problems);
   }
-  // Without index the first known tensor decides; Check() names those that disagree.
-  for (const InputBuffer& input : inputs) {
-    const Tensor* tensor = Find(input.name);
-    if (tensor != nullptr) return tensor->branch;
+  return BranchOfTensors(inputs, outputs, problems);
+}
+
+std::size_t RequestRouter::BranchOfTensors(std::span<const InputBuffer> inputs,
+                                           std::span<const OutputBuffer> outputs,
+                                           Problems& problems) const {
+  std::optional<std::size_t> branch;
+  bool mixed = false;
+  const auto visit = [&](std::string_view name) {
+    const Tensor* tensor = Find(name);
+    if (tensor == nullptr) return;
+    mixed = mixed || (branch && *branch != tensor->branch);
+    branch = tensor->branch;
+  };
+  for (const InputBuffer& input : inputs) visit(input.name);
+  for (const OutputBuffer& output : outputs) visit(output.name);
+  if (mixed) {
+    problems.Add(MixedGraphs(inputs, outputs));
+    return 0;
   }
-  for (const OutputBuffer& output : outputs) {
-    const Tensor* tensor = Find(output.name);
-    if (tensor != nullptr) return tensor->branch;
-  }
+  if (branch) return *branch;
   problems.Add("the request gives neither 'index' nor a tensor of any graph");
+  for (const InputBuffer& input : inputs) problems.Add(Unknown(input.name, true, 0));
+  for (const OutputBuffer& output : outputs) problems.Add(Unknown(output.name, false, 0));
   return 0;
+}
+
+std::string RequestRouter::MixedGraphs(std::span<const InputBuffer> inputs,
+                                       std::span<const OutputBuffer> outputs) const {
+  std::map<std::size_t, std::set<std::string_view>> names;
+  const auto visit = [&](std::string_view name) {
+    if (const Tensor* tensor = Find(name)) names[tensor->branch].insert(name);
+  };
+  for (const InputBuffer& input : inputs) visit(input.name);
+  for (const OutputBuffer& output : outputs) visit(output.name);
+  std::string text = "the request mixes tensors of several graphs, give those of one:";
+  for (const auto& [branch, given] : names) {
+    text += "\n  graph " + std::to_string(branch) + " '" + program_.branches[branch].name + "': ";
+    std::string separator;
+    for (const std::string_view name : given) {
+      text += separator + std::string(name);
+      separator = ", ";
+    }
+  }
+  return text;
+}
+
+std::string RequestRouter::NamesWithPrefix(std::string_view name, bool is_input) const {
+  std::string names;
+  if (!fused_) return names;
+  for (const Branch& branch : program_.branches) {
+    for (const Stream& stream : is_input ? branch.inputs : branch.outputs) {
+      if (stream.name != branch.name + "/" + std::string(name)) continue;
+      names += (names.empty() ? "" : " or ") + Quoted(stream.name);
+    }
+  }
+  return names;
+}
+
+std::string RequestRouter::Unknown(std::string_view name, bool is_input, std::size_t branch) const {
+  const std::string kind = is_input ? "input " : "output ";
+  const std::string problem = kind + Quoted(name) + " does not exist, ";
+  if (const std::string names = NamesWithPrefix(name, is_input); !names.empty()) {
+    return problem + "names of a fused model start with the graph: write " + names;
+  }
+  const Branch& selected = program_.branches[branch];
+  return problem + kind + "names " + (fused_ ? "of graph '" + selected.name + "' " : "") +
+         "are: " + NamesOf(selected, is_input ? selected.inputs : selected.outputs);
 }
 
 const RequestRouter::Tensor* RequestRouter::Check(std::string_view name, bool is_input,
@@ -112,10 +186,7 @@ const RequestRouter::Tensor* RequestRouter::Check(std::string_view name, bool is
   const Tensor* tensor = Find(name);
   const Branch& selected = program_.branches[branch];
   if (tensor == nullptr) {
-    if (validate_) {
-      problems.Add(kind + Quoted(name) + " does not exist, " + kind + "names are: " +
-                   NamesOf(selected, is_input ? selected.inputs : selected.outputs));
-    }
+    if (validate_) problems.Add(Unknown(name, is_input, branch));
     return nullptr;
   }
   if (tensor->is_input != is_input) {

@@ -51,6 +51,14 @@ class RequestRouter {
   std::size_t SelectBranch(std::span<const InputBuffer> inputs,
                            std::span<const OutputBuffer> outputs, Problems& problems) const;
   std::size_t BranchOfIndex(const InputBuffer& index, Problems& problems) const;
+  std::size_t BranchOfTensors(std::span<const InputBuffer> inputs,
+                              std::span<const OutputBuffer> outputs, Problems& problems) const;
+  std::string MixedGraphs(std::span<const InputBuffer> inputs,
+                          std::span<const OutputBuffer> outputs) const;
+  /// What is wrong with a name no graph knows. `branch`: whose names to list.
+  std::string Unknown(std::string_view name, bool is_input, std::size_t branch) const;
+  /// The names of a fused model's tensors that are called `name` in their own graph.
+  std::string NamesWithPrefix(std::string_view name, bool is_input) const;
   const Tensor* Check(std::string_view name, bool is_input, std::size_t branch,
                       Problems& problems) const;
   void SetBatches(std::string_view name, const Tensor& tensor, std::uint64_t bytes, Route& route,

@@ -79,14 +79,35 @@ TEST_F(RequestRouterTest, NamesTensorsOfAnotherGraph) {
   EXPECT_EQ(ErrorOf({{"index", &index, 4}, {"graph1/x", p_, 8}}, {{"resnet/y", p_, 8}}),
             "input 'graph1/x' belongs to graph 1 'graph1', but the request runs graph 0 'resnet'\n"
             "input 'resnet/x' of graph 'resnet' is missing");
-  EXPECT_EQ(ErrorOf({{"resnet/x", p_, 8}}, {{"graph1/y", p_, 8}}, false),
+  EXPECT_EQ(ErrorOf({{"index", &index, 4}, {"resnet/x", p_, 8}}, {{"graph1/y", p_, 8}}, false),
             "output 'graph1/y' belongs to graph 1 'graph1', but the request runs graph 0 'resnet'");
+}
+
+TEST_F(RequestRouterTest, ListsTheTensorsOfARequestThatMixesGraphs) {
+  const std::string message =
+      "the request mixes tensors of several graphs, give those of one:\n"
+      "  graph 0 'resnet': graph0/y, resnet/x\n"
+      "  graph 1 'graph1': graph1/x";
+  EXPECT_EQ(ErrorOf({{"resnet/x", p_, 8}, {"graph1/x", p_, 8}}, {{"graph0/y", p_, 8}}), message);
+  EXPECT_EQ(ErrorOf({{"graph1/x", p_, 8}, {"resnet/x", p_, 8}}, {{"graph0/y", p_, 8}}, false),
+            message);
+}
+
+TEST_F(RequestRouterTest, SuggestsThePrefixOfTheGraph) {
+  EXPECT_EQ(ErrorOf({{"x", p_, 8}}, {{"q", p_, 8}}),
+            "the request gives neither 'index' nor a tensor of any graph\n"
+            "input 'x' does not exist, names of a fused model start with the graph: write "
+            "'resnet/x' or 'graph1/x'\n"
+            "output 'q' does not exist, output names of graph 'resnet' are: resnet/y");
+  EXPECT_EQ(ErrorOf({{"resnet/x", p_, 8}}, {{"resnet/y", p_, 8}, {"y", p_, 8}}),
+            "output 'y' does not exist, names of a fused model start with the graph: write "
+            "'resnet/y' or 'graph1/y'");
 }
 
 TEST_F(RequestRouterTest, NamesMissingUnknownAndMisplacedTensors) {
   EXPECT_EQ(ErrorOf({{"resnet/x", p_, 8}}, {}), "output 'resnet/y' of graph 'resnet' is missing");
   EXPECT_EQ(ErrorOf({{"resnet/x", p_, 8}, {"z", p_, 8}}, {{"resnet/y", p_, 8}}),
-            "input 'z' does not exist, input names are: resnet/x");
+            "input 'z' does not exist, input names of graph 'resnet' are: resnet/x");
   EXPECT_EQ(ErrorOf({{"resnet/y", p_, 8}}, {{"resnet/y", p_, 8}}),
             "'resnet/y' is an output of the model, but the request gives it as an input\n"
             "input 'resnet/x' of graph 'resnet' is missing");
@@ -102,6 +123,13 @@ TEST_F(RequestRouterTest, NamesWrongSizes) {
 TEST_F(RequestRouterTest, NamesABadIndex) {
   const std::uint32_t index = 2;
   EXPECT_EQ(ErrorOf({{"index", &index, 4}}, {}), "input 'index' is 2, allowed are 0 to 1");
+  const std::int8_t minus_one = -1;
+  EXPECT_EQ(ErrorOf({{"index", &minus_one, 1}}, {}), "input 'index' is -1, allowed are 0 to 1");
+  const std::int64_t negative = -12345678901;
+  EXPECT_EQ(ErrorOf({{"index", &negative, 8}}, {}),
+            "input 'index' is -12345678901, allowed are 0 to 1");
+  EXPECT_EQ(ErrorOf({{"index", p_, 3}}, {}),
+            "input 'index' has 3 bytes, allowed is one integer of 1, 2, 4 or 8 bytes");
   EXPECT_EQ(ErrorOf({{"index", p_, 16}}, {}),
             "input 'index' has 16 bytes, allowed is one integer of 1, 2, 4 or 8 bytes");
 }

@@ -19,11 +19,14 @@ void CheckConfig(const RuntimeConfig& config) {
   const auto add = [&](const std::string& problem) {
     problems += (problems.empty() ? "" : "\n") + problem;
   };
-  if (config.runnerType == RunnerType::PackRunner) add("runnerType PackRunner is not there yet");
-  if (config.batchingDim != RuntimeConfig().batchingDim) {
-    add("batchingDim " + std::to_string(config.batchingDim) +
-        ": merging and splitting batches is not there yet");
+  if (config.runnerType == RunnerType::PackRunner) {
+    add("runnerType PackRunner is not there yet: leave it at ModelRunner");
   }
+  if (const std::uint32_t off = RuntimeConfig().batchingDim; config.batchingDim != off) {
+    add("batchingDim " + std::to_string(config.batchingDim) +
+        " (merging and splitting batches) is not there yet: leave it at " + std::to_string(off));
+  }
+  if (config.autoReset) add("autoReset true is not there yet: leave it at false");
   for (const auto& [replica, device] : config.replicaIdToDevice) {
     if (replica != 0 || device == nullptr) {
       add("replicaIdToDevice names replica " + std::to_string(replica) +
@@ -42,7 +45,8 @@ std::unique_ptr<Engine> MakeEngine(const Executable& executable, const RuntimeCo
   return std::make_unique<Engine>(
       executable.getPopefModel(), std::move(device),
       model_runtime::EngineConfig{.validate_io_params = config.validateIOParams,
-                                  .check_package_hash = config.checkPackageHash});
+                                  .check_package_hash = config.checkPackageHash,
+                                  .verify_weights = config.verifyWeights});
 }
 
 /// In the order of their names, so that a wrong request gets the same message every time.

@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::array<char, 8> kMagic{'P', 'R', 'T', 'P', 'R', 'O', 'G', '\0'};
 
+/// More than any kernel has; keeps setting them one by one short.
+constexpr std::uint32_t kMostAttributes = 256;
+
 /// Little-endian, as every field of the container.
 struct Header {
   std::array<char, 8> magic;
@@ -171,6 +174,11 @@ class ProgramReader {
               .inputs = ReadNumbers(source.inputs()),
               .outputs = ReadNumbers(source.outputs()),
               .attributes = {}};
+    if (source.attributes() != nullptr && source.attributes()->size() > kMostAttributes) {
+      throw PayloadError("step '" + step.name + "' has " +
+                         std::to_string(source.attributes()->size()) + " attributes, allowed are " +
+                         std::to_string(kMostAttributes));
+    }
     for (const Attributes::Entry& entry :
          ReadAll(source.attributes(), &ProgramReader::ReadAttribute)) {
       step.attributes.set(entry.first, entry.second);

@@ -85,6 +85,16 @@ TEST(ExecutablePayloadTest, RefusesEveryAlteredByteOfHeaderAndProgram) {
   }
 }
 
+TEST(ExecutablePayloadTest, RefusesStepsWithMoreAttributesThanAnyKernelHas) {
+  Program program = SmallProgram();
+  for (int i = 0; i < 300; ++i) {
+    program.branches[0].steps[0].attributes.set("a" + std::to_string(i), std::int64_t{i});
+  }
+  std::string bytes = SerializeHead(program, 128);
+  bytes.resize(bytes.size() + 128);
+  EXPECT_THROW(ParsePayload(std::as_bytes(std::span(bytes))), PayloadError);
+}
+
 TEST(ExecutablePayloadTest, RefusesTensorAttributes) {
   Program program = SmallProgram();
   program.branches[0].steps[0].attributes.set("value", Tensor({ElementType::kInt8, {1}}));

@@ -64,6 +64,13 @@ TEST(ProgramTest, RefusesUnknownSlotsAndNames) {
   EXPECT_EQ(FindProblem(program, 0), "branch 'graph0': the name occurs twice");
 }
 
+TEST(ProgramTest, RefusesStepsWithTooManyOperands) {
+  Program program = SmallProgram();
+  program.branches[0].steps[0].inputs.assign(5000, 0);
+  EXPECT_EQ(FindProblem(program, 0),
+            "branch 'graph0': step 'relu' has 5001 operands, allowed are 4096");
+}
+
 TEST(ProgramTest, ArenaServesTheLargestBranch) {
   Program program = SmallProgram();
   program.branches.push_back(program.branches[0]);

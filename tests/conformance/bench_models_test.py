@@ -1,5 +1,6 @@
-"""The benchmark models (random weights): against numpy in float64, fused, and in float16.
-POPRT_TEST_ALL=1 adds the large ones."""
+"""Models with random weights: against numpy in float64, fused, and in float16. They are the benchmark
+models and the light models with their constant weights made random, because constant weights give the
+same number in every place of the output, right or wrong. POPRT_TEST_ALL=1 adds the large ones."""
 
 import os
 import pathlib
@@ -12,6 +13,7 @@ import onnx
 import reference
 import shared_models
 
+LIGHT = ("densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet")
 LARGE = {"bert-base", "bert-base-enc", "bert-base-enc-op17", "resnet50"}
 ALL = os.environ.get("POPRT_TEST_ALL") == "1"
 # Of the largest output: what is left of float32 after rounding through a deep model.
@@ -22,7 +24,7 @@ FLOAT16 = {"rtol": 1e-2, "atol": 1e-2}
 class BenchModelsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.generator = shared_models.load_generator()
+        cls.generator = shared_models.load_module(shared_models.GENERATOR)
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -36,13 +38,18 @@ class BenchModelsTest(unittest.TestCase):
         onnx.save(model, str(path))
         return model, path
 
+    def make_light(self, name):
+        """A light model with random weights, and its path."""
+        path = self.folder / f"random_{name}.onnx"
+        shared_models.make_weights_random(shared_models.LIGHT / f"light_{name}.onnx", path)
+        return onnx.load(str(path)), path
+
     def alone(self, path, inputs, *options):
         with tempfile.TemporaryDirectory() as folder:
             runner = containers.compile_models([path], pathlib.Path(folder), *options)
             return containers.run(runner, inputs)
 
-    def check_against_reference(self, name):
-        model, path = self.make(name)
+    def check_against_reference(self, model, path):
         inputs = shared_models.random_inputs(model, seed=11)
         wanted = reference.evaluate(model, inputs)
         got = self.alone(path, inputs)
@@ -56,17 +63,21 @@ class BenchModelsTest(unittest.TestCase):
             # Not assertGreater(error, TOLERANCE): NaN must fail too.
             self.assertLessEqual(error, TOLERANCE, output)
             worst = max(worst, error)
-        print(f"{name}: passed, largest error {worst:.1e} of the largest output", flush=True)
+        print(f"{path.stem}: passed, largest error {worst:.1e} of the largest output", flush=True)
 
     def test_float64_reference(self):
         for name in self.generator.MODELS:
             if ALL or name not in LARGE:
                 with self.subTest(model=name):
-                    self.check_against_reference(name)
+                    self.check_against_reference(*self.make(name))
+
+    def test_float64_reference_of_light_models(self):
+        for name in LIGHT:
+            with self.subTest(model=name):
+                self.check_against_reference(*self.make_light(name))
 
     def test_fused_graphs_give_the_bits_of_the_models_alone(self):
-        shared_models.require(shared_models.LIGHT)
-        paths = [shared_models.LIGHT / f"light_{name}.onnx" for name in ("resnet50", "squeezenet")]
+        paths = [self.make_light(name)[1] for name in ("resnet50", "squeezenet")]
         paths += [self.make(name)[1] for name in ("bert-base" if ALL else "bert-tiny", "mlp-b32")]
         runner = containers.compile_models(paths, self.folder / "fused")
         for index, path in enumerate(paths):

@@ -1,5 +1,5 @@
 """Evaluates ONNX graphs with numpy in float64, independently of the compiler: the operators and
-attributes that the benchmark models use, and a KeyError for any other."""
+attributes that the models of these tests use, and an error for any other."""
 
 import math
 
@@ -21,7 +21,7 @@ def _windows(x, kernel, strides, pads, fill):
         yield (row, column), x[:, :, rows, columns]
 
 
-def _conv(x, w, bias=None, *, kernel_shape, strides, pads, group):
+def _conv(x, w, bias=None, *, kernel_shape, strides, pads=(0, 0, 0, 0), group=1):
     outputs, depth = w.shape[:2]
     total = 0.0
     for (row, column), tap in _windows(x, kernel_shape, strides, pads, 0.0):
@@ -37,9 +37,27 @@ def _max_pool(x, *, kernel_shape, strides, pads):
     return np.max([tap for _, tap in _windows(x, kernel_shape, strides, pads, -np.inf)], axis=0)
 
 
-def _softmax(x, *, axis):
-    e = np.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
+def _average_pool(x, *, kernel_shape, strides, pads=(0, 0, 0, 0)):
+    """The padding does not count."""
+
+    def total(values):
+        return sum(tap for _, tap in _windows(values, kernel_shape, strides, pads, 0.0))
+
+    return total(x) / total(np.ones_like(x))
+
+
+def _lrn(x, *, size, alpha, beta, bias):
+    before, channels = (size - 1) // 2, x.shape[1]
+    squares = np.pad(x**2, ((0, 0), (before, size - 1 - before), (0, 0), (0, 0)))
+    near = sum(squares[:, first : first + channels] for first in range(size))
+    return x / (bias + alpha / size * near) ** beta
+
+
+def _softmax(x, *, axis=None):
+    # Only models older than opset 13 leave the axis out: all axes from the second on, as one.
+    axes = tuple(range(1, x.ndim)) if axis is None else axis
+    e = np.exp(x - x.max(axes, keepdims=True))
+    return e / e.sum(axes, keepdims=True)
 
 
 def _layer_normalization(x, scale, bias, *, axis, epsilon):
@@ -48,9 +66,13 @@ def _layer_normalization(x, scale, bias, *, axis, epsilon):
     return centred / np.sqrt((centred**2).mean(axes, keepdims=True) + epsilon) * scale + bias
 
 
-def _batch_normalization(x, scale, bias, mean, variance, *, epsilon):
+def _batch_normalization(x, scale, bias, mean, variance, *, epsilon=1e-5):
     scale, bias, mean, variance = (v.reshape(1, -1, 1, 1) for v in (scale, bias, mean, variance))
     return (x - mean) / np.sqrt(variance + epsilon) * scale + bias
+
+
+def _reshape(x, shape):
+    return x.reshape([x.shape[i] if extent == 0 else extent for i, extent in enumerate(shape)])
 
 
 def _unsqueeze(x, axes):
@@ -59,16 +81,20 @@ def _unsqueeze(x, axes):
 
 OPERATORS = {
     "Add": np.add,
+    "AveragePool": _average_pool,
     "BatchNormalization": _batch_normalization,
     "Cast": lambda x, to: x.astype(np.float64),
     "Clip": np.clip,
+    "Concat": lambda *parts, axis: np.concatenate(parts, axis),
     "Conv": _conv,
     "Div": np.divide,
+    "Dropout": lambda x, ratio: x,
     "Erf": _erf,
     "Flatten": lambda x, axis: x.reshape(int(np.prod(x.shape[:axis])), -1),
     "Gather": lambda x, index, axis: np.take(x, index, axis),
     "Gemm": lambda a, b, c, transB: a @ (b.T if transB else b) + c,
     "GlobalAveragePool": lambda x: x.mean((2, 3), keepdims=True),
+    "LRN": _lrn,
     "LayerNormalization": _layer_normalization,
     "MatMul": np.matmul,
     "MaxPool": _max_pool,
@@ -76,10 +102,11 @@ OPERATORS = {
     "Pow": np.power,
     "ReduceMean": lambda x, axes, keepdims: x.mean(tuple(axes), keepdims=bool(keepdims)),
     "Relu": lambda x: np.maximum(x, 0),
-    "Reshape": lambda x, shape: x.reshape(shape),
+    "Reshape": _reshape,
     "Softmax": _softmax,
     "Sqrt": np.sqrt,
     "Sub": np.subtract,
+    "Sum": lambda *terms: sum(terms),
     "Tanh": np.tanh,
     "Transpose": lambda x, perm: x.transpose(perm),
     "Unsqueeze": _unsqueeze,

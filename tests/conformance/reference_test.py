@@ -41,6 +41,19 @@ class ReferenceTest(unittest.TestCase):
         y = apply("MaxPool", -IMAGE, kernel_shape=[2, 2], strides=[2, 2], pads=[1, 1, 0, 0])
         self.assertEqual(y, [[[[-1.0, -2.0], [-4.0, -5.0]]]])
 
+    def test_average_pool_does_not_count_the_padding(self):
+        y = apply("AveragePool", IMAGE, kernel_shape=[2, 2], strides=[2, 2], pads=[1, 1, 0, 0])
+        self.assertEqual(y, [[[[1.0, 2.5], [5.5, 7.0]]]])
+
+    def test_lrn(self):
+        x = np.array([1.0, 2.0, 3.0]).reshape(1, 3, 1, 1)
+        y = apply("LRN", x, size=3, alpha=3.0, beta=1.0, bias=1.0)
+        np.testing.assert_allclose(np.ravel(y), [1 / 6, 2 / 15, 3 / 14])
+
+    def test_reshape_keeps_extents_given_as_zero(self):
+        y = apply("Reshape", np.array([[[1.0, 2.0]]]), np.array([0, -1]))
+        self.assertEqual(y, [[1.0, 2.0]])
+
     def test_normalisations(self):
         x = np.array([[[[1.0]], [[3.0]]]])
         y = apply("BatchNormalization", x, *np.array([[2, 4], [1, 1], [0, 1], [3, 0]]), epsilon=1.0)
@@ -52,6 +65,8 @@ class ReferenceTest(unittest.TestCase):
     def test_softmax_and_gemm(self):
         y = apply("Softmax", np.array([[1000.0, 1000.0, -1000.0]]), axis=-1)
         self.assertEqual(y, [[0.5, 0.5, 0.0]])
+        y = apply("Softmax", np.array([[[7.0], [7.0]]]))
+        self.assertEqual(y, [[[0.5], [0.5]]])
         b = np.array([[1.0, 10.0], [2.0, 20.0]])
         self.assertEqual(apply("Gemm", np.array([[1.0, 2.0]]), b, np.ones(2), transB=1), [[22.0, 43.0]])
 

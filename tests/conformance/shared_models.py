@@ -3,6 +3,8 @@
 import importlib.util
 import os
 import pathlib
+import subprocess
+import sys
 import unittest
 
 import numpy as np
@@ -13,6 +15,7 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("POPRT_SHARED") or PROJECT.parent / "shared")
 LIGHT = SHARED / "conformance" / "onnx-1.17" / "light"
 GENERATOR = SHARED / "bench" / "models" / "gen_models.py"
+RANDOM_WEIGHTS = SHARED / "bench" / "models" / "materialise.py"
 
 
 def require(path):
@@ -21,13 +24,21 @@ def require(path):
         raise unittest.SkipTest(f"absent: {path} (POPRT_SHARED names the folder that holds it)")
 
 
-def load_generator():
-    """The module that writes the benchmark models, or a skip."""
-    require(GENERATOR)
-    spec = importlib.util.spec_from_file_location("gen_models", GENERATOR)
+def load_module(path):
+    """The Python module in a file, or a skip."""
+    require(path)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def make_weights_random(source, target):
+    """Writes a light model with seeded random weights in place of its constant ones, or skips."""
+    require(RANDOM_WEIGHTS)
+    require(source)
+    command = [sys.executable, str(RANDOM_WEIGHTS), str(source), str(target)]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
 
 
 def element_type(value):

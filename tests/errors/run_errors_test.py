@@ -162,6 +162,101 @@ class ErrorsTest(unittest.TestCase):
             *("-i", "good.onnx", "--output_model", "good.onnx"),
         )
 
+    def test_external_data_that_would_be_overwritten(self):
+        tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2])
+        tensor.data_location = TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value="w.bin")
+        x = helper.make_tensor_value_info("X", TensorProto.FLOAT, [2])
+        y = helper.make_tensor_value_info("Y", TensorProto.FLOAT, [2])
+        add = helper.make_node("Add", ["X", "w"], ["Y"])
+        graph = helper.make_graph([add], "g", [x], [y], [tensor])
+        self.write("outside.onnx", helper.make_model(graph).SerializeToString())
+        self.write("w.bin", b"12345678")
+        self.refused(
+            2,
+            [
+                "the converted model would overwrite data of its input 'w.bin'; "
+                "choose another --output_dir or --output_model"
+            ],
+            *("-i", "outside.onnx", "--output_model", "w.bin"),
+        )
+
+    def test_results_that_would_overwrite_each_other(self):
+        self.refused(
+            2,
+            [
+                "the converted model and the container would both be 'executable.popef'; "
+                "choose another --output_model"
+            ],
+            *("-i", "good.onnx", "--export_popef", "--output_model", "executable.popef"),
+        )
+
+    def test_container_that_would_overwrite_a_model(self):
+        self.write("executable.popef", FILES["good.onnx"])
+        self.refused(
+            2,
+            [
+                "the container would overwrite its input 'executable.popef'; "
+                "choose another --output_dir"
+            ],
+            *("-i", "executable.popef", "--export_popef"),
+        )
+
+    def test_configuration_file_that_would_be_overwritten(self):
+        self.refused_yaml(
+            2,
+            [
+                "the converted model would overwrite the configuration file 'c.yaml'; "
+                "choose another --output_dir or --output_model"
+            ],
+            "input_model: good.onnx\noutput_model: c.yaml\n",
+        )
+
+    def test_options_that_contradict_each_other(self):
+        self.refused(
+            2,
+            ["--batch_axis: needs batch_size", "--fp16_skip_op_types: needs precision fp16"],
+            *("-i", "good.onnx", "--batch_axis", "0", "--fp16_skip_op_types", "Relu"),
+        )
+
+    def test_passes_that_do_not_exist(self):
+        self.refused(
+            2,
+            [
+                "--passes: pass 'fused_attention' of PopRT is not there yet; "
+                "--list_all_passes shows those that are",
+                "--skip_passes: unknown pass 'final_chek'; did you mean 'final_check'?",
+            ],
+            *("-i", "good.onnx", "--passes", "fused_attention", "--skip_passes", "final_chek"),
+        )
+
+    def test_repeated_option(self):
+        self.refused(
+            2,
+            ["--precision is given twice: give it once"],
+            *("-i", "good.onnx", "--precision", "fp16", "--precision", "fp16"),
+        )
+
+    def test_name_of_a_graph_with_a_slash(self):
+        self.refused(
+            1,
+            [
+                "--input_model: there is no file 'a/b=good.onnx'; the name of a graph must not "
+                "contain '/', as 'a/b' does: use letters, digits, '_', '-' and '.'"
+            ],
+            *("-i", "a/b=good.onnx"),
+        )
+
+    def test_missing_file_and_what_is_wrong_with_the_others(self):
+        self.refused(
+            1,
+            [
+                "--input_model: there is no file 'no.onnx'",
+                "empty.onnx: the file is empty, expected an ONNX model",
+            ],
+            *("-i", "no.onnx", "good.onnx", "empty.onnx", "--export_popef"),
+        )
+
     def test_json_repeats_the_errors(self):
         result = self.poprt("--json", "-i", "a.onnx")
         self.assertEqual(result.returncode, 1)

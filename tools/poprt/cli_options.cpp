@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "compiler/driver/option_table.hpp"
 #include "compiler/ir/nearest_name.hpp"
+#include "tools/poprt/pass_names.hpp"
 #include "tools/poprt/words.hpp"
 
 namespace poprt::cli {
@@ -34,7 +35,13 @@ absl::Status SetText(Settings& settings, Words words) {
 // A member of CompilerOptions that has an option of its own.
 template <const char* Name>
 absl::Status SetCompiler(Settings& settings, Words words) {
-  return driver::SetCompilerOption(settings.compiler, Name, words.front());
+  const auto table = driver::CompilerOptionTable();
+  const auto def =
+      std::ranges::find(table, std::string_view(Name), &driver::CompilerOptionDef::name);
+  const absl::Status status = def->set(settings.compiler, words.front());
+  if (status.ok()) return status;
+  return Bad(absl::StrCat("'", words.front(), "' is ", status.message(),
+                          "; allowed: ", std::string(def->values)));
 }
 constexpr char kIpuVersion[] = "ipu_version";
 constexpr char kNumIoTiles[] = "num_io_tiles";
@@ -101,6 +108,12 @@ absl::Status SetModelList(ModelOptions& model, Words words) {
   return absl::OkStatus();
 }
 
+template <auto Member, absl::Status (*Check)(const std::string&)>
+absl::Status SetCheckedList(ModelOptions& model, Words words) {
+  const absl::Status status = SetEach(words, Check);
+  return status.ok() ? SetModelList<Member>(model, words) : status;
+}
+
 absl::Status SetModelPath(ModelOptions& model, Words words) {
   auto [name, path] = ParseNamedPath(words.front());
   if (path.empty()) return Bad(absl::StrCat("'", words.front(), "' has no path"));
@@ -122,7 +135,12 @@ absl::Status SetInputShape(ModelOptions& model, Words words) {
   std::map<std::string, Shape> shapes;
   const absl::Status status = SetEach(words, [&](const std::string& word) {
     auto named = ParseNamedShape(word);
-    if (!named) return Bad(absl::StrCat("'", word, "' is not NAME=1,512 with extents >= 0"));
+    if (!named) {
+      const char* const advice =
+          ParseInteger(word) ? "; all of a shape is one word, in quotes in a configuration file"
+                             : "";
+      return Bad(absl::StrCat("'", word, "' is not NAME=1,512 with extents >= 0", advice));
+    }
     if (!shapes.emplace(named->first, named->second).second) {
       return Bad(absl::StrCat("'", named->first, "' stands there twice"));
     }
@@ -222,7 +240,7 @@ constexpr OptionDef kOptions[] = {
      .topic = kPrecision,
      .value = "OP,OP",
      .help = "operators that stay in float32 under fp16",
-     .set_model = SetModelList<&ModelOptions::fp16_skip_op_types>},
+     .set_model = SetCheckedList<&ModelOptions::fp16_skip_op_types, CheckOperatorName>},
 
     {.name = "convert_version",
      .kind = Kind::kInteger,
@@ -244,14 +262,14 @@ constexpr OptionDef kOptions[] = {
      .topic = kConversion,
      .value = "PASS,PASS",
      .help = "passes that run after the default ones, in this order",
-     .set_model = SetModelList<&ModelOptions::passes>},
+     .set_model = SetCheckedList<&ModelOptions::passes, CheckPassName>},
     {.name = "skip_passes",
      .scope = Scope::kModel,
      .kind = Kind::kList,
      .topic = kConversion,
      .value = "PASS,PASS",
      .help = "default passes that do not run",
-     .set_model = SetModelList<&ModelOptions::skip_passes>},
+     .set_model = SetCheckedList<&ModelOptions::skip_passes, CheckPassName>},
     {.name = "checkpoints",
      .scope = Scope::kModel,
      .kind = Kind::kList,
@@ -288,20 +306,25 @@ constexpr OptionDef kOptions[] = {
      .kind = Kind::kText,
      .topic = kCompilation,
      .value = "N",
-     .help = "tiles for input and output; above 0 they overlap with compute (default 0)",
+     .help = "tiles set aside for input and output in the container; without effect on the model "
+             "device (default 0)",
      .choices_later = "auto",
      .set = SetCompiler<kNumIoTiles>},
     {.name = "batches_per_step",
      .kind = Kind::kInteger,
      .topic = kCompilation,
      .value = "N",
-     .help = "batches looped on the device before it returns to the host (default 1)",
+     .help =
+         "batches of a step, recorded for the IPU; the model device runs every batch as soon as it "
+         "arrives (default 1)",
      .set = SetCompiler<kBatchesPerStep>},
     {.name = "available_memory_proportion",
      .kind = Kind::kNumber,
      .topic = kCompilation,
      .value = "X",
-     .help = "bound on temporaries of MatMul, Conv and Gemm per tile, in (0, 1]",
+     .help =
+         "bound on temporaries of MatMul, Conv and Gemm per tile, in (0, 1], recorded for the IPU; "
+         "without effect on the model device (default 0.6)",
      .set = SetCompiler<kMemoryProportion>},
     {.name = "compiler_options",
      .kind = Kind::kPairs,

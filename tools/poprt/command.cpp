@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
@@ -51,6 +52,7 @@ int Print(const Terminal& terminal, const std::string& text) {
 int Show(const Settings& settings, const Terminal& terminal) {
   std::vector<ModelInterface> interfaces;
   std::vector<std::string> paths;
+  std::vector<std::string> names;
   Problems problems;
   for (const driver::ModelOptions& model : settings.models) {
     absl::StatusOr<ModelInterface> interface = ReadModelInterface(model.path);
@@ -58,13 +60,16 @@ int Show(const Settings& settings, const Terminal& terminal) {
       problems.AddInput(std::string(interface.status().message()));
       continue;
     }
+    const std::string stem = std::filesystem::path(model.path).stem().string();
+    const std::string number = absl::StrCat("graph", names.size());
+    names.push_back(!model.name.empty() ? model.name : settings.fuse ? number : stem);
     paths.push_back(model.path);
     interfaces.push_back(*std::move(interface));
   }
   if (!problems.empty()) {
     return Fail(terminal, settings.json, problems.exit_code(), problems.messages());
   }
-  if (settings.json) return Print(terminal, JsonInterfaces(paths, interfaces));
+  if (settings.json) return Print(terminal, JsonInterfaces(names, paths, interfaces));
   for (std::size_t i = 0; i < interfaces.size(); ++i) {
     if (interfaces.size() > 1) terminal.out << paths[i] << '\n';
     Print(terminal, ToText(interfaces[i]));
@@ -93,6 +98,19 @@ int RunSettings(const Settings& settings, const Terminal& terminal) {
   return RunJob(settings, terminal);
 }
 
+// Some models are missing; says what is wrong with those that are there.
+void CheckOtherModels(const Settings& settings, Problems& problems) {
+  std::vector<driver::ModelOptions> models = settings.models;
+  std::erase_if(models, [](const driver::ModelOptions& model) {
+    std::error_code error;
+    return !std::filesystem::is_regular_file(model.path, error);
+  });
+  if (models.empty() || settings.show) return;
+  const auto converted = driver::Convert(
+      models, /*fuse=*/true, [](const std::string&, int, int) {}, [](const std::string&) {});
+  if (!converted.ok()) problems.AddInput(std::string(converted.status().message()));
+}
+
 int ParseAndRun(const std::vector<std::string>& arguments, const Terminal& terminal) {
   Problems problems;
   const CommandLine line = ParseCommandLine(arguments, problems);
@@ -105,6 +123,7 @@ int ParseAndRun(const std::vector<std::string>& arguments, const Terminal& termi
   }
   const Settings settings = ResolveSettings(line, config, ReadModelInterface, problems);
   if (problems.empty()) return RunSettings(settings, terminal);
+  if (problems.only_missing_models()) CheckOtherModels(settings, problems);
   return Fail(terminal, settings.json, problems.exit_code(), problems.messages());
 }
 

@@ -39,6 +39,7 @@ std::string HelpText(const OptionDef& def) {
 CLI::Option* Define(CLI::App& app, const OptionDef& def) {
   if (def.kind == Kind::kFlag) {
     CLI::Option* const flag = app.add_flag(Spellings(def));
+    flag->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     return flag->description(HelpText(def))->group(std::string(def.topic));
   }
   const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
@@ -47,6 +48,8 @@ CLI::Option* Define(CLI::App& app, const OptionDef& def) {
   if (def.kind == Kind::kLater || TakesManyWords(def.kind)) {
     const int least = def.kind == Kind::kLater ? 0 : 1;
     option->expected(least, CLI::detail::expected_max_vector_size)->allow_extra_args(true);
+  } else {
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);  // repeats are reported below
   }
   return option;
 }
@@ -95,6 +98,12 @@ CommandLine ParseCommandLine(std::vector<std::string> arguments, Problems& probl
   for (const auto& [def, option] : options) {
     if (option->count() == 0) continue;
     OptionValue value{def, option->results(), absl::StrCat("--", std::string(def->name))};
+    if (!IsLater(*def) && !TakesManyWords(def->kind) && value.words.size() > 1) {
+      const std::string times =
+          value.words.size() == 2 ? "twice" : absl::StrCat(value.words.size(), " times");
+      problems.AddUsage(absl::StrCat(value.where, " is given ", times, ": give it once"));
+      continue;
+    }
     if (IsLater(*def)) {
       problems.AddUsage(NotThereYet(value));
     } else {

@@ -66,7 +66,9 @@ TEST(CommandLine, OptionsThatAreNotThereYetAreRefusedWithTheirValues) {
 
 TEST(CommandLine, MissingAndRepeatedValues) {
   EXPECT_THAT(Messages({"--precision"}), SizeIs(1));
-  EXPECT_THAT(Messages({"--precision", "fp16", "--precision", "fp32"}), SizeIs(1));
+  EXPECT_THAT(Messages({"--precision", "fp16", "--precision", "fp32", "--run", "--run", "--run"}),
+              ElementsAre("--precision is given twice: give it once",
+                          "--run is given 3 times: give it once"));
 }
 
 TEST(CommandLine, HelpListsWhatWorksAndOnlyThat) {

@@ -162,7 +162,11 @@ class ConfigReader {
     if (!node.IsSequence() || node.size() == 0) return ReportType(value, node);
     for (const YAML::Node& entry : node) {
       if (entry.IsMap()) {
+        const std::size_t problems_before = problems_.messages().size();
         config_.models.push_back(ReadMap(entry, /*in_model=*/true));
+        if (problems_.messages().size() > problems_before) {
+          config_.damaged_models.insert(config_.models.size() - 1);
+        }
       } else {
         problems_.AddUsage(absl::StrCat(At(entry, "model_fusion"), ": found ", Describe(entry),
                                         ", expected the keys of one model"));

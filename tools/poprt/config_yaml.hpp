@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +18,7 @@ struct ConfigFile {
   std::vector<OptionValue> values;               ///< keys at the top, in the order of the file
   bool fusion = false;                           ///< there is a list `model_fusion`
   std::vector<std::vector<OptionValue>> models;  ///< its entries
+  std::set<std::size_t> damaged_models;          ///< entries of which something was not understood
 };
 
 /// Reads a configuration file. Everything wrong with it becomes a problem that names file, line and

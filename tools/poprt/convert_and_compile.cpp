@@ -1,5 +1,6 @@
 #include "tools/poprt/convert_and_compile.hpp"
 
+#include <chrono>
 #include <memory>
 #include <ostream>
 #include <sstream>
@@ -25,6 +26,12 @@ ProgressStyle StyleOf(const Settings& settings, const Terminal& terminal) {
   return terminal.err_is_terminal ? ProgressStyle::kBars : ProgressStyle::kLines;
 }
 
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 // The converted model is written after the container, so that a model that cannot be compiled
 // leaves no file behind.
 class Job {
@@ -32,32 +39,45 @@ class Job {
   Job(const Settings& settings, const Terminal& terminal)
       : settings_(settings),
         files_(OutputFilesOf(settings)),
-        bar_(terminal.err, StyleOf(settings, terminal)),
+        bar_(terminal.err, StyleOf(settings, terminal), terminal.err_columns),
         logger_(terminal.err, settings.logging_level, &bar_),
         progress_([this](const std::string& phase, int done, int total) {
           bar_.Update(phase, done, total);
         }),
-        warn_([this](const std::string& message) { logger_.Warning(message); }) {}
+        warn_([this](const std::string& message) {
+          logger_.Warning(message);
+          outcome_.warnings.push_back(message);
+        }) {}
 
   absl::StatusOr<Outcome> Run() {
+    const auto start = Clock::now();
     absl::Status status = CheckWritable(files_);
     if (!status.ok()) return status;
     NameIneffectiveOptions();
     absl::StatusOr<driver::Converted> converted =
         driver::Convert(settings_.models, settings_.fuse, progress_, warn_);
-    if (!converted.ok()) return converted.status();
+    if (!converted.ok()) {
+      bar_.MakeRoom();  // complete or not, it must not look like success
+      return converted.status();
+    }
+    const auto export_start = Clock::now();
     const absl::StatusOr<std::string> onnx = Export(*converted);
     if (!onnx.ok()) return onnx.status();
+    outcome_.onnx_seconds = SecondsSince(export_start);
     Describe(*converted);
     const std::vector<std::string> graphs = converted->names;
     status = MakeFolders(files_);
     if (status.ok()) status = Compile(*std::move(converted));
-    if (status.ok()) status = emit::WriteFileAtomically(files_.onnx, *onnx);
     if (!status.ok()) return status;
+    const auto write_start = Clock::now();
+    status = emit::WriteFileAtomically(files_.onnx, *onnx);
+    if (!status.ok()) return status;
+    outcome_.onnx_seconds += SecondsSince(write_start);
     outcome_.files.insert(outcome_.files.begin(), {"onnx", files_.onnx, onnx->size()});
     bar_.Finish();
     if (settings_.run) status = Execute(graphs);
     if (!status.ok()) return status;
+    outcome_.total_seconds = SecondsSince(start);
     return std::move(outcome_);
   }
 
@@ -78,6 +98,10 @@ class Job {
 
   void Describe(const driver::Converted& converted) {
     for (const driver::ModelReport& model : converted.models) {
+      for (const std::string& input : model.narrowed_inputs) {
+        logger_.Info(absl::StrCat(model.name, ": input '", input,
+                                  "' is int64 in the model file and int32 in what is written"));
+      }
       for (const passes::PassRecord& pass : model.passes) {
         logger_.Debug(absl::StrCat(model.name, ": ", pass.name, " took ", pass.seconds, " s, ",
                                    pass.changed ? "changed the graph, " : "changed nothing, ",
@@ -89,6 +113,7 @@ class Job {
     outcome_.convert_version = settings_.convert_version;
     outcome_.constant_bytes_before = converted.constant_bytes_before;
     outcome_.constant_bytes_after = converted.constant_bytes_after;
+    outcome_.fuse_seconds = converted.fuse_seconds;
   }
 
   absl::Status Compile(driver::Converted converted) {
@@ -114,6 +139,7 @@ class Job {
     absl::StatusOr<std::vector<RunReport>> runs = RunContainer(container_, graphs);
     if (!runs.ok()) return runs.status();
     outcome_.runs = *std::move(runs);
+    if (graphs.empty()) outcome_.runs.front().graph = outcome_.models.front().name;
     return absl::OkStatus();
   }
 

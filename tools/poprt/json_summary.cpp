@@ -37,7 +37,9 @@ Json ToJson(const driver::GraphReport& graph) {
   return {{"name", graph.name},
           {"steps", graph.steps},
           {"weight_bytes", graph.weight_bytes},
-          {"arena_bytes", graph.arena_bytes}};
+          {"weight_bytes_saved", graph.weight_bytes_saved},
+          {"arena_bytes", graph.arena_bytes},
+          {"arena_bytes_saved", graph.arena_bytes_saved}};
 }
 
 Json ToJson(const driver::CompileReport& report) {
@@ -52,7 +54,7 @@ Json ToJson(const driver::CompileReport& report) {
           {"seconds",
            {{"lower", report.lower_seconds},
             {"plan", report.plan_seconds},
-            {"emit", report.emit_seconds}}}};
+            {"write", report.emit_seconds}}}};
 }
 
 Json ToJson(const RunReport& run) {
@@ -67,12 +69,34 @@ Json ToJson(const std::vector<DeclaredTensor>& tensors) {
   Json array = Json::array();
   for (const DeclaredTensor& tensor : tensors) {
     Json shape = Json::array();
-    for (const std::string& dimension : tensor.dimensions) shape.push_back(dimension);
+    for (const Dimension& dimension : tensor.dimensions) {
+      std::visit([&](const auto& extent) { shape.push_back(extent); }, dimension);
+    }
     array.push_back({{"name", tensor.name},
                      {"dtype", tensor.element_type},
                      {"shape", tensor.has_shape ? std::move(shape) : Json(nullptr)}});
   }
   return array;
+}
+
+// Every phase, summed over models.
+Json Seconds(const Outcome& outcome) {
+  double import_seconds = 0;
+  double convert_seconds = 0;
+  for (const driver::ModelReport& model : outcome.models) {
+    import_seconds += model.import_seconds;
+    convert_seconds += model.convert_seconds;
+  }
+  Json seconds = {{"import", import_seconds},
+                  {"convert", convert_seconds},
+                  {"fuse", outcome.fuse_seconds},
+                  {"onnx", outcome.onnx_seconds}};
+  if (outcome.compiled) {
+    seconds["lower"] = outcome.compiled->lower_seconds;
+    seconds["plan"] = outcome.compiled->plan_seconds;
+    seconds["write"] = outcome.compiled->emit_seconds;
+  }
+  return seconds;
 }
 
 }  // namespace
@@ -94,6 +118,9 @@ std::string JsonSummary(const Outcome& outcome) {
     json["run"] = Json::array();
     for (const RunReport& run : outcome.runs) json["run"].push_back(ToJson(run));
   }
+  json["seconds"] = Seconds(outcome);
+  json["total_seconds"] = outcome.total_seconds;
+  json["warnings"] = outcome.warnings;
   json["files"] = Json::array();
   for (const WrittenFile& file : outcome.files) {
     json["files"].push_back({{"kind", file.kind}, {"path", file.path}, {"bytes", file.bytes}});
@@ -105,15 +132,17 @@ std::string JsonErrors(int exit_code, const std::vector<std::string>& errors) {
   return Text({{"status", "error"}, {"exit_code", exit_code}, {"errors", errors}});
 }
 
-std::string JsonInterfaces(const std::vector<std::string>& paths,
+std::string JsonInterfaces(const std::vector<std::string>& names,
+                           const std::vector<std::string>& paths,
                            const std::vector<ModelInterface>& models) {
   Json list = Json::array();
   for (std::size_t i = 0; i < models.size(); ++i) {
-    list.push_back({{"path", paths[i]},
+    list.push_back({{"name", names[i]},
+                    {"path", paths[i]},
                     {"inputs", ToJson(models[i].inputs)},
                     {"outputs", ToJson(models[i].outputs)}});
   }
-  return Text({{"models", std::move(list)}});
+  return Text({{"status", "ok"}, {"models", std::move(list)}});
 }
 
 }  // namespace poprt::cli

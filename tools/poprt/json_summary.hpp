@@ -15,8 +15,10 @@ std::string JsonSummary(const Outcome& outcome);
 /// {"status": "error", "exit_code": 1, "errors": [...]}
 std::string JsonErrors(int exit_code, const std::vector<std::string>& errors);
 
-/// {"models": [{"path": ..., "inputs": [...], "outputs": [...]}]}; one path for each model.
-std::string JsonInterfaces(const std::vector<std::string>& paths,
+/// {"status": "ok", "models": [{"name": ..., "path": ..., "inputs": [...], "outputs": [...]}]}; one
+/// name of a graph and one path for each model.
+std::string JsonInterfaces(const std::vector<std::string>& names,
+                           const std::vector<std::string>& paths,
                            const std::vector<ModelInterface>& models);
 
 }  // namespace poprt::cli

@@ -19,23 +19,54 @@ std::string ElementTypeName(int number) {
   return std::string(ElementName(static_cast<ElementType>(number)));
 }
 
-std::string DimensionText(const onnx::TensorShapeProto::Dimension& dimension) {
-  if (dimension.has_dim_value()) return absl::StrCat(dimension.dim_value());
-  return dimension.has_dim_param() ? dimension.dim_param() : "?";
+Dimension DimensionOf(const onnx::TensorShapeProto::Dimension& dimension) {
+  if (dimension.has_dim_value()) return static_cast<std::int64_t>(dimension.dim_value());
+  return dimension.has_dim_param() ? dimension.dim_param() : std::string("?");
+}
+
+std::string ToText(const Dimension& dimension) {
+  const auto* const extent = std::get_if<std::int64_t>(&dimension);
+  return extent != nullptr ? std::to_string(*extent) : std::get<std::string>(dimension);
+}
+
+void AddExternalFile(const onnx::TensorProto& tensor, std::set<std::string>& files) {
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") files.insert(entry.value());
+  }
+}
+
+// protobuf bounds how deep subgraphs are nested when it parses them.
+// NOLINTNEXTLINE(misc-no-recursion)
+void AddExternalFiles(const onnx::GraphProto& graph, std::set<std::string>& files) {
+  for (const auto& tensor : graph.initializer()) AddExternalFile(tensor, files);
+  for (const auto& tensor : graph.sparse_initializer()) {
+    AddExternalFile(tensor.values(), files);
+    AddExternalFile(tensor.indices(), files);
+  }
+  for (const auto& node : graph.node()) {
+    for (const auto& attribute : node.attribute()) {
+      AddExternalFile(attribute.t(), files);
+      for (const auto& tensor : attribute.tensors()) AddExternalFile(tensor, files);
+      if (attribute.has_g()) AddExternalFiles(attribute.g(), files);
+      for (const auto& subgraph : attribute.graphs()) AddExternalFiles(subgraph, files);
+    }
+  }
 }
 
 DeclaredTensor Declared(const onnx::ValueInfoProto& info) {
   const onnx::TypeProto::Tensor& type = info.type().tensor_type();
   DeclaredTensor tensor{info.name(), ElementTypeName(type.elem_type()), {}, type.has_shape()};
   for (const auto& dimension : type.shape().dim()) {
-    tensor.dimensions.push_back(DimensionText(dimension));
+    tensor.dimensions.push_back(DimensionOf(dimension));
   }
   return tensor;
 }
 
 std::string Line(const std::string& role, const DeclaredTensor& tensor) {
+  std::vector<std::string> dimensions;
+  for (const Dimension& dimension : tensor.dimensions) dimensions.push_back(ToText(dimension));
   const std::string shape =
-      tensor.has_shape ? absl::StrCat("[", absl::StrJoin(tensor.dimensions, ", "), "]") : "unknown";
+      tensor.has_shape ? absl::StrCat("[", absl::StrJoin(dimensions, ", "), "]") : "unknown";
   return absl::StrCat(role, " ", tensor.name, ": dtype - ", tensor.element_type, ", shape - ",
                       shape, "\n");
 }
@@ -59,6 +90,7 @@ absl::StatusOr<ModelInterface> ReadModelInterface(const std::string& path) {
     if (!constants.contains(info.name())) interface.inputs.push_back(Declared(info));
   }
   for (const auto& info : model.graph().output()) interface.outputs.push_back(Declared(info));
+  AddExternalFiles(model.graph(), interface.external_files);
   return interface;
 }
 

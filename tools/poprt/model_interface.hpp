@@ -1,17 +1,23 @@
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 namespace poprt::cli {
 
+/// An extent, or the name of an open dimension, "?" if it has none.
+using Dimension = std::variant<std::int64_t, std::string>;
+
 /// An input or output as the model file declares it.
 struct DeclaredTensor {
   std::string name;
-  std::string element_type;             ///< "float32"; "unknown" if the file does not say
-  std::vector<std::string> dimensions;  ///< numbers, names of open dimensions, or "?"
+  std::string element_type;  ///< "float32"; "unknown" if the file does not say
+  std::vector<Dimension> dimensions;
   bool has_shape = true;
 };
 
@@ -19,6 +25,7 @@ struct DeclaredTensor {
 struct ModelInterface {
   std::vector<DeclaredTensor> inputs;  ///< without those that have an initializer
   std::vector<DeclaredTensor> outputs;
+  std::set<std::string> external_files;  ///< paths of external data, relative to the model's folder
 };
 
 /// NotFound when the file cannot be read, InvalidArgument when it is no ONNX model.

@@ -19,7 +19,7 @@ struct WrittenFile {
 
 /// How fast one graph ran.
 struct RunReport {
-  std::string graph;            ///< its name in a fused container, empty otherwise
+  std::string graph;            ///< its name, the same as in the model's report
   std::int64_t batch_size = 1;  ///< first extent of the first input
   int iterations = 0;
   double latency_ms = 0;  ///< median over single requests
@@ -36,6 +36,10 @@ struct Outcome {
   std::optional<driver::CompileReport> compiled;
   std::vector<RunReport> runs;
   std::vector<WrittenFile> files;
+  std::vector<std::string> warnings;
+  double fuse_seconds = 0;
+  double onnx_seconds = 0;   ///< making and writing the converted model
+  double total_seconds = 0;  ///< with all that is not in a phase
 };
 
 }  // namespace poprt::cli

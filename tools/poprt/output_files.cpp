@@ -54,12 +54,45 @@ absl::Status CheckFile(const fs::path& path) {
   return CheckFolder(path.parent_path());
 }
 
+// The file behind a path, links followed; it need not exist.
+fs::path Canonical(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  const fs::path canonical = fs::weakly_canonical(absolute, error);
+  return error ? absolute : canonical;
+}
+
+bool IsSameFile(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  if (fs::equivalent(a, b, error) && !error) return true;
+  return Canonical(a) == Canonical(b);
+}
+
 }  // namespace
 
 OutputFiles OutputFilesOf(const Settings& settings) {
   const fs::path folder(settings.output_dir);
   return {(folder / settings.output_model).lexically_normal().string(),
           settings.export_popef ? (folder / "executable.popef").lexically_normal().string() : ""};
+}
+
+void CheckOverwriting(const OutputFiles& files, std::span<const InputFile> inputs,
+                      Problems& problems) {
+  for (const InputFile& input : inputs) {
+    if (IsSameFile(files.onnx, input.path)) {
+      problems.AddUsage(absl::StrCat("the converted model would overwrite ", input.role, " '",
+                                     input.path,
+                                     "'; choose another --output_dir or --output_model"));
+    }
+    if (!files.popef.empty() && IsSameFile(files.popef, input.path)) {
+      problems.AddUsage(absl::StrCat("the container would overwrite ", input.role, " '", input.path,
+                                     "'; choose another --output_dir"));
+    }
+  }
+  if (!files.popef.empty() && IsSameFile(files.onnx, files.popef)) {
+    problems.AddUsage(absl::StrCat("the converted model and the container would both be '",
+                                   files.popef, "'; choose another --output_model"));
+  }
 }
 
 absl::Status CheckWritable(const OutputFiles& files) {

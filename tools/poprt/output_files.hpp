@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "absl/status/status.h"
+#include "tools/poprt/problems.hpp"
 #include "tools/poprt/settings.hpp"
 
 namespace poprt::cli {
@@ -14,6 +16,17 @@ struct OutputFiles {
 };
 
 OutputFiles OutputFilesOf(const Settings& settings);
+
+/// A file that is read.
+struct InputFile {
+  std::string path;
+  std::string role;  ///< for messages: "its input", "the configuration file"
+};
+
+/// Adds a problem of usage for every result that would replace an input, and if both results would
+/// be the same file. Compares files, not spellings of paths.
+void CheckOverwriting(const OutputFiles& files, std::span<const InputFile> inputs,
+                      Problems& problems);
 
 /// Finds out, before any work, whether the files can be written: tries a temporary file in the
 /// folder of each or, while that is missing, in the nearest folder above that exists. Leaves

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,16 @@ class Problems {
   /// A file is missing, unreadable or wrong in itself.
   void AddInput(std::string message) { Add(std::move(message), kWrongInput); }
 
+  /// A model file is missing. The other models can be looked at nevertheless.
+  void AddMissingModel(std::string message) {
+    AddInput(std::move(message));
+    ++missing_models_;
+  }
+
+  /// True if there is at least one problem, and all are missing models.
+  bool only_missing_models() const { return !empty() && missing_models_ == messages_.size(); }
+  bool any_missing_models() const { return missing_models_ > 0; }
+
   bool empty() const { return messages_.empty(); }
   const std::vector<std::string>& messages() const { return messages_; }
   /// kDone if there are none, kWrongUsage if any is a matter of usage, kWrongInput otherwise.
@@ -32,6 +43,7 @@ class Problems {
   }
 
   std::vector<std::string> messages_;
+  std::size_t missing_models_ = 0;
   int exit_code_ = kDone;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <mutex>
@@ -18,11 +19,11 @@ enum class ProgressStyle : std::uint8_t {
 /// its phase. Thread safe.
 class ProgressBar {
  public:
-  /// `out` must outlive the bar.
-  ProgressBar(std::ostream& out, ProgressStyle style);
+  /// `out` must outlive the bar. `columns` is the width of the terminal.
+  ProgressBar(std::ostream& out, ProgressStyle style, int columns = 80);
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
-  /// Ends the line of an unfinished bar.
+  /// As Finish().
   ~ProgressBar();
 
   /// `done` of `total` steps of the phase are done. A phase whose name starts with "convert" or
@@ -31,19 +32,22 @@ class ProgressBar {
 
   /// Wipes the bar so that a line can be written; the next Update draws it again.
   void MakeRoom();
-  /// Ends the bar's line for good.
+  /// Ends the bar's line for good: a complete bar stays without its label, any other is wiped.
   void Finish();
 
  private:
   void Draw(int done, int total);
   void EndLine();
+  void Wipe();
 
   std::ostream& out_;
   ProgressStyle style_;
+  std::size_t columns_;
   std::mutex mutex_;
   std::string phase_;
   bool converting_ = false;
   bool line_open_ = false;
+  bool complete_ = false;
   std::string drawn_;  ///< what stands on the terminal's line
 };
 

@@ -14,6 +14,8 @@ std::string Bar(const std::string& title, std::size_t filled, const std::string&
          rest;
 }
 
+std::string Wiped(std::size_t columns) { return "\r" + std::string(columns, ' ') + "\r"; }
+
 TEST(ProgressBar, DrawsOneBarForConversionAndOneForCompilation) {
   std::ostringstream out;
   {
@@ -25,9 +27,25 @@ TEST(ProgressBar, DrawsOneBarForConversionAndOneForCompilation) {
     bar.Update("plan", 1, 3);
   }
   EXPECT_EQ(out.str(), Bar("Conversion ", 15, " 50%  convert a") +
-                           Bar("Conversion ", 30, "100%  convert a") + "\n" +
+                           Bar("Conversion ", 30, "100%  convert a") + Wiped(61) +
+                           Bar("Conversion ", 30, "100%").substr(1) + "\n" +
                            Bar("Compilation", 0, "  0%  lower") +
-                           Bar("Compilation", 9, " 33%  plan ") + "\n");
+                           Bar("Compilation", 9, " 33%  plan ") + Wiped(56));
+}
+
+TEST(ProgressBar, FitsTheTerminal) {
+  for (const int columns : {1, 10, 25, 40, 57, 80, 200}) {
+    SCOPED_TRACE(columns);
+    std::ostringstream out;
+    ProgressBar bar(out, ProgressStyle::kBars, columns);
+    bar.Update("convert a-model-with-a-very-very-long-name-\xc3\xa4\xc3\xb6.onnx (2/3)", 1, 2);
+    const std::string text = out.str();
+    EXPECT_LT(text.size(), static_cast<std::size_t>(columns) + 1);  // one is '\r'
+    if (columns >= 40) {
+      EXPECT_NE(text.find(" 50%  conv"), std::string::npos) << text;
+      EXPECT_TRUE(text.ends_with(" (2/3)")) << text;
+    }
+  }
 }
 
 TEST(ProgressBar, WritesOneLineForEachPhaseWhenThereIsNoTerminal) {
@@ -56,7 +74,8 @@ TEST(ProgressBar, ToleratesOddNumbers) {
   bar.Update("plan", 9, 2);
   bar.Finish();
   EXPECT_EQ(out.str(), Bar("Compilation", 30, "100%  plan") + Bar("Compilation", 0, "  0%  plan") +
-                           Bar("Compilation", 30, "100%  plan") + "\n");
+                           Bar("Compilation", 30, "100%  plan") + Wiped(56) +
+                           Bar("Compilation", 30, "100%").substr(1) + "\n");
 }
 
 TEST(Logger, LeavesOutWhatIsBelowTheLevelAndMakesRoomInTheBar) {

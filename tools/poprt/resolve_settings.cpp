@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "passes/pass.hpp"
+#include "tools/poprt/output_files.hpp"
 #include "tools/poprt/words.hpp"
 
 namespace poprt::cli {
@@ -15,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFusedOutput = "model_fusion.onnx";
+constexpr std::string_view kToHalf = "float_to_half";
 constexpr std::string_view kOutputExtension = ".optimized.onnx";
 
 const OptionValue* FindValue(const std::vector<OptionValue>& values, std::string_view name) {
@@ -44,7 +47,9 @@ class Resolver {
     DecideFusion();
     for (const OptionValue& value : shared_shapes_) RouteShapes(value);
     CheckModels();
+    CheckContradictions();
     NameOutput();
+    if (!settings_.models.empty()) CheckOutputs();
     return std::move(settings_);
   }
 
@@ -120,6 +125,7 @@ class Resolver {
     std::string& path = settings_.models[index].path;
     const OptionValue* const value = FindValue(own_values_[index], "input_model");
     if (value == nullptr) {
+      if (config_.damaged_models.contains(index)) return;  // said already
       problems_.AddUsage(
           absl::StrCat(config_.path, ": entry ", index + 1, " of model_fusion has no input_model"));
       return;
@@ -131,9 +137,20 @@ class Resolver {
       path = beside.string();
       return;
     }
-    problems_.AddInput(absl::StrCat(
+    problems_.AddMissingModel(absl::StrCat(
         value->where, ": there is no file '", path, "'",
-        in_file ? ", neither in the working directory nor beside the configuration file" : ""));
+        in_file ? ", neither in the working directory nor beside the configuration file" : "",
+        AdviceOnName(path)));
+  }
+
+  // For "a/b=model.onnx": what stands before '=' was not taken for a name.
+  static std::string AdviceOnName(const std::string& path) {
+    const std::size_t equals = path.find('=');
+    if (equals == std::string::npos || path.find('/') > equals ||
+        !FileExists(path.substr(equals + 1)))
+      return "";
+    return absl::StrCat("; the name of a graph must not contain '/', as '", path.substr(0, equals),
+                        "' does: use letters, digits, '_', '-' and '.'");
   }
 
   // A graph has a name only in a fused container, so naming one asks for such a container.
@@ -186,7 +203,8 @@ class Resolver {
         settings_.models[i].input_shape[*input] = shape;
       }
     }
-    if (!used)
+    // A model that is missing or was not understood may have had it.
+    if (!used && !problems_.any_missing_models() && config_.damaged_models.empty())
       problems_.AddInput(absl::StrCat(value.where, ": no model has an input '", name, "'"));
   }
 
@@ -218,10 +236,6 @@ class Resolver {
           "and --run, or one of the two");
     }
     for (std::size_t i = 0; i < settings_.models.size(); ++i) {
-      const driver::ModelOptions& model = settings_.models[i];
-      if (model.batch_axis != 0 && !model.batch_size) {
-        problems_.AddUsage(absl::StrCat("batch_axis of '", model.path, "' needs batch_size"));
-      }
       for (std::size_t other = 0; other < i; ++other) {
         if (GraphName(i) != GraphName(other)) continue;
         problems_.AddUsage(absl::StrCat("two graphs are called '", GraphName(i), "'"));
@@ -235,13 +249,95 @@ class Resolver {
       settings_.output_model = fs::path(settings_.models.front().path).stem().string();
       settings_.output_model += kOutputExtension;
     }
-    const fs::path output = fs::path(settings_.output_dir) / settings_.output_model;
+  }
+
+  // Information only: nothing is converted.
+  bool OnlyShows() const { return settings_.show && !settings_.export_popef && !settings_.run; }
+
+  void CheckOutputs() {
+    if (OnlyShows()) return;
+    const OutputFiles files = OutputFilesOf(settings_);
+    // Only files that exist can be lost, so models are read here in that case only.
+    std::error_code error;
+    const bool any_exists =
+        fs::exists(files.onnx, error) || (!files.popef.empty() && fs::exists(files.popef, error));
+    std::map<std::string, InputFile> inputs;
+    if (FileExists(config_.path)) inputs[config_.path] = {config_.path, "the configuration file"};
     for (const driver::ModelOptions& model : settings_.models) {
-      std::error_code error;
-      if (!fs::equivalent(output, model.path, error) || error) continue;
-      problems_.AddUsage(absl::StrCat("the converted model would overwrite its input '", model.path,
-                                      "'; choose another --output_dir or --output_model"));
+      if (!FileExists(model.path)) continue;
+      inputs[model.path] = {model.path, "its input"};
+      if (!any_exists) continue;
+      for (const fs::path& file : ExternalFilesOf(model.path)) {
+        inputs.try_emplace(file.string(), InputFile{file.string(), "data of its input"});
+      }
     }
+    std::vector<InputFile> list;
+    for (auto& [path, input] : inputs) list.push_back(std::move(input));
+    CheckOverwriting(files, list, problems_);
+  }
+
+  // What cannot be read is reported when it is imported.
+  std::vector<fs::path> ExternalFilesOf(const std::string& path) const {
+    std::vector<fs::path> files;
+    const absl::StatusOr<ModelInterface> model = read_interface_(path);
+    if (!model.ok()) return files;
+    for (const std::string& file : model->external_files) {
+      files.push_back(fs::path(path).parent_path() / file);
+    }
+    return files;
+  }
+
+  // Options of a model that do something only in company.
+  void CheckContradictions() {
+    CheckUse("batch_axis", "needs batch_size",
+             [](const driver::ModelOptions& model) { return model.batch_size.has_value(); });
+    CheckUse("fp16_skip_op_types", "needs precision fp16", [](const driver::ModelOptions& model) {
+      return model.precision == "fp16" || Contains(model.passes, kToHalf);
+    });
+    for (const driver::ModelOptions& model : settings_.models) {
+      if (model.precision != "fp16" || !model.skip_passes.contains(std::string(kToHalf)) ||
+          Contains(model.passes, kToHalf)) {
+        continue;
+      }
+      problems_.AddUsage(absl::StrCat(
+          "precision fp16 of '", model.path, "' is made by the pass '", std::string(kToHalf),
+          "', which skip_passes leaves out: choose precision fp32 or keep the pass"));
+    }
+    if (settings_.export_popef || settings_.run || settings_.show) return;
+    std::set<std::string> lowering;
+    for (const driver::ModelOptions& model : settings_.models) {
+      for (const std::string& name : model.passes) {
+        const passes::PassDef* const pass = passes::FindPass(name);
+        if (pass != nullptr && pass->stage == passes::Stage::kLowering) lowering.insert(name);
+      }
+    }
+    for (const std::string& name : lowering) {
+      problems_.AddUsage(absl::StrCat("passes: '", name,
+                                      "' runs when the model is compiled: give --export_popef or "
+                                      "--run, or leave it out"));
+    }
+  }
+
+  static bool Contains(const std::vector<std::string>& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  }
+
+  // Refuses an option given for a model, or for all, of which no model it is for can make use.
+  template <typename CanUse>
+  void CheckUse(std::string_view option, const char* reason, CanUse can_use) {
+    for (std::size_t i = 0; i < own_values_.size(); ++i) {
+      if (!can_use(settings_.models[i])) ReportUseless(own_values_[i], option, reason);
+    }
+    if (settings_.models.empty() || std::ranges::any_of(settings_.models, can_use)) return;
+    ReportUseless(config_.values, option, reason);
+    ReportUseless(line_.values, option, reason);
+  }
+
+  void ReportUseless(const std::vector<OptionValue>& values, std::string_view option,
+                     const char* reason) {
+    const OptionValue* const value = FindValue(values, option);
+    if (value == nullptr || value->words.empty()) return;
+    problems_.AddUsage(absl::StrCat(value->where, ": ", reason));
   }
 
   const CommandLine& line_;

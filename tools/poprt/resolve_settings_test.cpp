@@ -49,8 +49,9 @@ class ResolveSettingsTest : public testing::Test {
 
   static absl::StatusOr<ModelInterface> ReadFake(const std::string& path) {
     ModelInterface model;
-    model.inputs.push_back({"X", "float32", {"1"}, true});
-    if (path.ends_with("a.onnx")) model.inputs.push_back({"Y", "float32", {"1"}, true});
+    model.inputs.push_back({"X", "float32", {1}, true});
+    model.external_files = {"weights.bin"};
+    if (path.ends_with("a.onnx")) model.inputs.push_back({"Y", "float32", {1}, true});
     return model;
   }
 
@@ -141,13 +142,11 @@ TEST_F(ResolveSettingsTest, AllProblemsAtOnce) {
           "--framework: 'tensorflow' is not allowed; allowed: onnx",
           "--convert_version: '22' is not allowed; allowed: 11, 12, 13, 14, 15, 16, 17",
           "--num_io_tiles: 'auto' is not there yet",
-          "--available_memory_proportion: compiler option 'available_memory_proportion' is '2', "
-          "out of range; allowed: a number in (0, 1]",
+          "--available_memory_proportion: '2' is out of range; allowed: a number in (0, 1]",
           "--compiler_options: compiler option 'num_ipus' is '2', programs for several IPUs are "
           "not there yet; allowed: 1\n--compiler_options: unknown compiler option 'partials'",
           "--precision: 'fp8' is not there yet; allowed: fp32, fp16",
-          "--input_model: there is no file 'missing.onnx'",
-          "batch_axis of 'missing.onnx' needs batch_size"));
+          "--input_model: there is no file 'missing.onnx'", "--batch_axis: needs batch_size"));
   EXPECT_EQ(problems_.exit_code(), kWrongUsage);
 }
 
@@ -176,6 +175,78 @@ TEST_F(ResolveSettingsTest, ContradictionsAreRefused) {
       {"-i", Path("a.onnx"), Path("b.onnx"), "--compiler_options", "enable_model_fusion=false"});
   EXPECT_THAT(Messages(),
               ElementsAre("compiler_options: enable_model_fusion is false, but models are fused"));
+}
+
+TEST_F(ResolveSettingsTest, NoInputIsOverwritten) {
+  std::ofstream(folder_ / "weights.bin") << "x";
+  const std::vector<std::string> base = {"-i",           Path("a.onnx"),   "--export_popef",
+                                         "--output_dir", folder_.string(), "--output_model"};
+  const auto messages_with = [&](const std::string& output) {
+    std::vector<std::string> arguments = base;
+    arguments.push_back(output);
+    Resolve(arguments);
+    return Messages();
+  };
+  EXPECT_THAT(messages_with("weights.bin"),
+              ElementsAre("the converted model would overwrite data of its input 'weights.bin'; "
+                          "choose another --output_dir or --output_model"));
+  EXPECT_EQ(problems_.exit_code(), kWrongUsage);
+  EXPECT_THAT(messages_with("./executable.popef"),
+              ElementsAre("the converted model and the container would both be "
+                          "'executable.popef'; choose another --output_model"));
+  fs::create_symlink("a.onnx", folder_ / "executable.popef");
+  EXPECT_THAT(messages_with("m.onnx"),
+              ElementsAre("the container would overwrite its input 'a.onnx'; choose another "
+                          "--output_dir"));
+}
+
+TEST_F(ResolveSettingsTest, OptionsThatDoNothingAloneAreRefused) {
+  Resolve({"-i", Path("a.onnx"), "--fp16_skip_op_types", "Softmax", "--batch_axis", "0"});
+  EXPECT_THAT(Messages(), ElementsAre("--batch_axis: needs batch_size",
+                                      "--fp16_skip_op_types: needs precision fp16"));
+  Resolve({"-i", Path("a.onnx"), "--precision", "fp16", "--skip_passes", "float_to_half"});
+  EXPECT_THAT(Messages(),
+              ElementsAre("precision fp16 of 'a.onnx' is made by the pass 'float_to_half', which "
+                          "skip_passes leaves out: choose precision fp32 or keep the pass"));
+  Resolve({"-i", Path("a.onnx"), "--passes", "gelu_pattern"});
+  EXPECT_THAT(Messages(),
+              ElementsAre("passes: 'gelu_pattern' runs when the model is compiled: give "
+                          "--export_popef or --run, or leave it out"));
+  Resolve({"-i", Path("a.onnx"), "--passes", "gelu_pattern", "--run"});
+  EXPECT_THAT(Messages(), IsEmpty());
+  const std::string entries =
+      "model_fusion:\n  - input_model: a.onnx\n    precision: fp16\n  - input_model: b.onnx\n";
+  Resolve({}, "fp16_skip_op_types: [Softmax]\n" + entries);
+  EXPECT_THAT(Messages(), IsEmpty());
+  Resolve({}, entries + "    fp16_skip_op_types: [Softmax]\n");
+  EXPECT_THAT(Messages(), ElementsAre("c.yaml:5: fp16_skip_op_types: needs precision fp16"));
+}
+
+TEST_F(ResolveSettingsTest, NamesOfPassesAndOperatorsAreChecked) {
+  Resolve({"-i", Path("a.onnx"), "--passes", "gelu_patern,fused_attention", "--precision", "fp16",
+           "--fp16_skip_op_types", "Softmaxx", "--export_popef", "--num_io_tiles", "31"});
+  EXPECT_THAT(
+      Messages(),
+      UnorderedElementsAre(
+          "--num_io_tiles: '31' is not even; allowed: 0, or an even integer from 32 to 1470",
+          "--fp16_skip_op_types: unknown operator 'Softmaxx'; did you mean 'Softmax'?",
+          "--passes: unknown pass 'gelu_patern'; did you mean 'gelu_pattern'?\n"
+          "--passes: pass 'fused_attention' of PopRT is not there yet; --list_all_passes "
+          "shows those that are"));
+  EXPECT_EQ(problems_.exit_code(), kWrongUsage);
+}
+
+TEST_F(ResolveSettingsTest, OneMistakeMakesOneMessage) {
+  Resolve({"--input_shape", "Q=1"}, "model_fusion:\n  - input_modle: a.onnx\n");
+  EXPECT_THAT(Messages(),
+              ElementsAre("c.yaml:2: unknown key 'input_modle'; did you mean 'input_model'?"));
+  Resolve({"-i", Path("a.onnx"), "no.onnx", "--input_shape", "Q=1"});
+  EXPECT_THAT(Messages(), ElementsAre("--input_model: there is no file 'no.onnx'"));
+  EXPECT_TRUE(problems_.only_missing_models());
+  Resolve({}, "model_fusion:\n  - input_model: a.onnx\n    input_shape: [X=9,64]\n");
+  EXPECT_THAT(Messages(),
+              ElementsAre("c.yaml:3: input_shape: '64' is not NAME=1,512 with extents >= 0; all of "
+                          "a shape is one word, in quotes in a configuration file"));
 }
 
 TEST_F(ResolveSettingsTest, NothingToDoSaysWhatToGive) {

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <new>
 #include <random>
 #include <span>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "poprt/executable.hpp"
@@ -23,6 +25,9 @@ constexpr int kFewestIterations = 5;
 constexpr int kMostIterations = 200;
 constexpr std::chrono::seconds kEnoughTime{1};
 constexpr const char* kIndexInput = "index";
+
+// How the device says that it found no room; its exceptions have one type for all failures.
+constexpr std::string_view kNoDeviceMemory = "cannot reserve";
 
 using Buffer = std::vector<std::byte>;
 
@@ -119,6 +124,12 @@ RunReport RunGraph(runtime::ModelRunner& runner, const std::string& graph) {
   return report;
 }
 
+absl::Status TooLarge(const std::string& what) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the model is too large to run on this machine: ", what,
+                   "; reduce the shapes of its inputs with --input_shape or --batch_size"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<RunReport>> RunContainer(const ContainerSource& container,
@@ -131,7 +142,11 @@ absl::StatusOr<std::vector<RunReport>> RunContainer(const ContainerSource& conta
     if (graphs.empty()) reports.push_back(RunGraph(runner, ""));
     for (const std::string& graph : graphs) reports.push_back(RunGraph(runner, graph));
     return reports;
+  } catch (const std::bad_alloc&) {
+    return TooLarge("there is not enough memory for inputs and outputs");
   } catch (const std::exception& error) {
+    const std::string_view what = error.what();
+    if (what.find(kNoDeviceMemory) != std::string_view::npos) return TooLarge(error.what());
     return absl::InternalError(absl::StrCat("running the compiled model failed: ", error.what()));
   }
 }

@@ -28,7 +28,7 @@ Outcome FusedOutcome() {
                             .passes = {{"sort_graph", 0.125, true, 10}}});
   outcome.models.push_back({.name = "second", .path = "b.onnx", .nodes = 2, .passes = {}});
   driver::CompileReport report;
-  report.graphs = {{"graph0", 9, 1024, 512}, {"second", 1, 0, 100}};
+  report.graphs = {{"graph0", 9, 1024, 512, 0, 0}, {"second", 1, 0, 100, 0, 100}};
   report.weight_bytes = 1024;
   report.weight_bytes_shared = 0;
   report.arena_bytes = 512;
@@ -37,6 +37,9 @@ Outcome FusedOutcome() {
   report.container_bytes = 5000;
   outcome.compiled = report;
   outcome.runs = {{"graph0", 4, 100, 2.0, 2000}};
+  outcome.fuse_seconds = 0.000125;
+  outcome.total_seconds = 2;
+  outcome.warnings = {"clipped"};
   outcome.files = {{"onnx", "o/m.onnx", 2048}, {"popef", "o/executable.popef", 5000}};
   return outcome;
 }
@@ -48,7 +51,8 @@ TEST(TextSummary, AlignsATableAndNamesSavingsTimesAndFiles) {
             "second  b.onnx      2           0        0 B      1      0 B  100 B\n"
             "shared by graphs: constants 2.0 KiB saved, weights 0 B saved, arena 100 B saved\n"
             "container: weights 1.0 KiB, arena 512 B\n"
-            "time: import 0.500 s, convert 0.250 s, lower 1.000 s, plan 0.000 s, write 0.000 s\n"
+            "time: import 500.0 ms, convert 250.0 ms, fuse 0.125 ms, ONNX 0.000 ms, lower 1.000 s, "
+            "plan 0.000 ms, write 0.000 ms, total 2.000 s\n"
             "wrote o/m.onnx (2.0 KiB, opset 17)\n"
             "wrote o/executable.popef (4.9 KiB)\n"
             "graph0\nBs: 4\nLatency: 2.00ms\nTput: 2000\n");
@@ -62,7 +66,7 @@ TEST(TextSummary, OfOneConvertedModelHasNothingOfFusionOrCompilation) {
   EXPECT_EQ(TextSummary(outcome),
             "model   nodes  parameters  constants\n"
             "a.onnx     10           0        0 B\n"
-            "time: import 0.000 s, convert 0.000 s\n"
+            "time: import 0.000 ms, convert 0.000 ms, ONNX 0.000 ms, total 0.000 ms\n"
             "wrote m.onnx (2.0 KiB, opset 11)\n");
 }
 
@@ -76,6 +80,12 @@ TEST(JsonSummary, HoldsEveryNumber) {
   EXPECT_EQ(json["fusion"]["constant_bytes_saved"], 2048);
   EXPECT_EQ(json["compile"]["graphs"][1]["arena_bytes"], 100);
   EXPECT_EQ(json["compile"]["arena_bytes_saved"], 100);
+  EXPECT_EQ(json["compile"]["graphs"][1]["arena_bytes_saved"], 100);
+  EXPECT_EQ(json["compile"]["graphs"][0]["weight_bytes_saved"], 0);
+  EXPECT_EQ(json["seconds"]["fuse"], 0.000125);
+  EXPECT_EQ(json["seconds"]["write"], 0);
+  EXPECT_EQ(json["total_seconds"], 2);
+  EXPECT_EQ(json["warnings"][0], "clipped");
   EXPECT_EQ(json["compile"]["seconds"]["lower"], 1.0);
   EXPECT_EQ(json["run"][0]["latency_ms"], 2.0);
   EXPECT_EQ(json["files"][1]["path"], "o/executable.popef");
@@ -84,12 +94,26 @@ TEST(JsonSummary, HoldsEveryNumber) {
 TEST(JsonSummary, ErrorsAndInterfaces) {
   EXPECT_EQ(nlohmann::json::parse(JsonErrors(1, {"a", "b\xff"}))["errors"].size(), 2U);
   const auto json = nlohmann::json::parse(
-      JsonInterfaces({"a.onnx"}, {{{{"X", "float32", {"N", "2"}, true}}, {}}}));
+      JsonInterfaces({"a"}, {"a.onnx"}, {{{{"X", "float32", {"N", 2}, true}}, {}, {}}}));
+  EXPECT_EQ(json["status"], "ok");
+  EXPECT_EQ(json["models"][0]["name"], "a");
   EXPECT_EQ(json["models"][0]["inputs"][0]["shape"][0], "N");
+  EXPECT_EQ(json["models"][0]["inputs"][0]["shape"][1], 2);
   EXPECT_EQ(json["models"][0]["outputs"].size(), 0U);
 }
 
+TEST(TextSummary, OneFusedGraphSharesNothingAndLatenciesHaveThreeDigits) {
+  Outcome outcome = FusedOutcome();
+  outcome.models.pop_back();
+  outcome.runs[0].latency_ms = 0.0035;
+  EXPECT_EQ(TextSummary(outcome).find("shared by graphs"), std::string::npos);
+  EXPECT_NE(TextSummary(outcome).find("Latency: 0.00350ms\n"), std::string::npos);
+}
+
 TEST(TextTable, Units) {
+  EXPECT_EQ(SecondsText(1.5), "1.500 s");
+  EXPECT_EQ(SecondsText(0.0123), "12.3 ms");
+  EXPECT_EQ(SecondsText(0.0000123), "0.012 ms");
   EXPECT_EQ(BytesText(0), "0 B");
   EXPECT_EQ(BytesText(1023), "1023 B");
   EXPECT_EQ(BytesText(1536), "1.5 KiB");

@@ -9,6 +9,7 @@ struct Terminal {
   std::ostream& out;             ///< results
   std::ostream& err;             ///< errors, log messages, progress
   bool err_is_terminal = false;  ///< progress is drawn as bars
+  int err_columns = 80;          ///< width of that terminal
 };
 
 }  // namespace poprt::cli

@@ -30,7 +30,7 @@ std::string GraphTable(const Outcome& outcome) {
 }
 
 std::string Savings(const Outcome& outcome) {
-  if (!outcome.fused) return "";
+  if (!outcome.fused || outcome.models.size() < 2) return "";
   std::string text = absl::StrCat(
       "shared by graphs: constants ",
       BytesText(outcome.constant_bytes_before - outcome.constant_bytes_after), " saved");
@@ -55,12 +55,15 @@ std::string Times(const Outcome& outcome) {
   }
   std::vector<std::string> times = {"import " + SecondsText(import_seconds),
                                     "convert " + SecondsText(convert_seconds)};
+  if (outcome.fused) times.push_back("fuse " + SecondsText(outcome.fuse_seconds));
+  times.push_back("ONNX " + SecondsText(outcome.onnx_seconds));
   if (outcome.compiled) {
     times.push_back("lower " + SecondsText(outcome.compiled->lower_seconds));
     times.push_back("plan " + SecondsText(outcome.compiled->plan_seconds));
     times.push_back("write " + SecondsText(outcome.compiled->emit_seconds));
   }
-  return absl::StrCat("time: ", absl::StrJoin(times, ", "), "\n");
+  return absl::StrCat("time: ", absl::StrJoin(times, ", "), ", total ",
+                      SecondsText(outcome.total_seconds), "\n");
 }
 
 std::string Files(const Outcome& outcome) {
@@ -73,13 +76,21 @@ std::string Files(const Outcome& outcome) {
   return text;
 }
 
+// Enough for three significant digits, at least two.
+int Decimals(double number) {
+  int decimals = 2;
+  for (; number > 0 && number < 1 && decimals < 9; number *= 10) ++decimals;
+  return decimals;
+}
+
 std::string Runs(const Outcome& outcome) {
   std::string text;
   for (const RunReport& run : outcome.runs) {
-    if (!run.graph.empty()) text += run.graph + "\n";
+    if (outcome.fused) text += run.graph + "\n";
     absl::StrAppend(&text, "Bs: ", run.batch_size, "\n");
-    absl::StrAppend(
-        &text, absl::StrFormat("Latency: %.2fms\nTput: %.0f\n", run.latency_ms, run.throughput));
+    absl::StrAppend(&text,
+                    absl::StrFormat("Latency: %.*fms\nTput: %.0f\n", Decimals(run.latency_ms),
+                                    run.latency_ms, run.throughput));
   }
   return text;
 }

@@ -35,6 +35,10 @@ std::string BytesText(std::uint64_t bytes) {
   return absl::StrFormat("%.1f %s", size, units[unit]);
 }
 
-std::string SecondsText(double seconds) { return absl::StrFormat("%.3f s", seconds); }
+std::string SecondsText(double seconds) {
+  if (seconds >= 1) return absl::StrFormat("%.3f s", seconds);
+  const double milliseconds = seconds * 1000;
+  return absl::StrFormat(milliseconds >= 1 ? "%.1f ms" : "%.3f ms", milliseconds);
+}
 
 }  // namespace poprt::cli

@@ -13,7 +13,7 @@ std::string TextTable(const std::vector<std::vector<std::string>>& rows, std::si
 /// "512 B", "3.4 KiB", "97.5 MiB".
 std::string BytesText(std::uint64_t bytes);
 
-/// "0.012 s".
+/// "1.234 s", "12.3 ms", "0.012 ms".
 std::string SecondsText(double seconds);
 
 }  // namespace poprt::cli

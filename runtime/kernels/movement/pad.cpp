@@ -50,7 +50,8 @@ std::vector<PadAmount> ReadPads(const Attributes& attributes, std::size_t rank) 
 }
 
 std::int64_t PaddedExtent(std::int64_t extent, const PadAmount& pad) {
-  constexpr std::int64_t kLimit = std::int64_t{1} << 60;
+  // Every output position takes eight bytes in a table.
+  constexpr std::int64_t kLimit = std::int64_t{1} << 27;
   const bool sane = extent < kLimit && pad.begin > -kLimit && pad.begin < kLimit &&
                     pad.end > -kLimit && pad.end < kLimit;
   if (!sane || extent + pad.begin + pad.end < 0) {
