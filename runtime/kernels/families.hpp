@@ -11,14 +11,14 @@ std::span<const KernelDef> ElementwiseKernels();    ///< unary, binary, variadic
 std::span<const KernelDef> CastKernels();           ///< Cast
 std::span<const KernelDef> ReductionKernels();      ///< Reduce*, ArgMax, ArgMin, CumSum
 std::span<const KernelDef> NormalizationKernels();  ///< Softmax, LayerNormalization, LRN, ...
-std::span<const KernelDef> DataMovementKernels();  ///< Identity, Transpose, Concat, Slice, Pad, ...
-std::span<const KernelDef> GatherKernels();        ///< Gather*, Scatter*
-std::span<const KernelDef> IndexKernels();         ///< TopK, OneHot, Trilu, ...
-std::span<const KernelDef> GeneratorKernels();     ///< Range, ConstantOfShape, EyeLike
-std::span<const KernelDef> MatMulKernels();        ///< MatMul, Gemm for any type
-std::span<const KernelDef> ConvolutionKernels();   ///< Conv, ConvTranspose for any rank
-std::span<const KernelDef> PoolingKernels();       ///< MaxPool, AveragePool, GlobalAveragePool, ...
-std::span<const KernelDef> ResizeKernels();        ///< Resize, DepthToSpace, SpaceToDepth
-std::span<const KernelDef> PackedKernels();        ///< gemm, conv2d, ...: tuned, on packed weights
+std::span<const KernelDef> DataMovementKernels();   ///< Transpose, Slice, DepthToSpace, ...
+std::span<const KernelDef> GatherKernels();         ///< Gather*, Scatter*
+std::span<const KernelDef> IndexKernels();          ///< TopK, OneHot, Trilu, ...
+std::span<const KernelDef> GeneratorKernels();      ///< Range, ConstantOfShape, EyeLike
+std::span<const KernelDef> MatMulKernels();         ///< MatMul, Gemm for any type
+std::span<const KernelDef> ConvolutionKernels();    ///< Conv, ConvTranspose for any rank
+std::span<const KernelDef> PoolingKernels();  ///< MaxPool, AveragePool, GlobalAveragePool, ...
+std::span<const KernelDef> ResizeKernels();   ///< Resize
+std::span<const KernelDef> PackedKernels();   ///< gemm, conv2d, ...: tuned, on packed weights
 
 }  // namespace poprt::kernels

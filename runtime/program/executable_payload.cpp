@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "runtime/program/program_generated.h"
+#include "program_generated.h"
 
 namespace poprt::program {
 namespace {
