@@ -55,24 +55,33 @@ class RequestRouter::Problems {
 
 RequestRouter::RequestRouter(const poprt::program::Program& program, bool fused, bool validate)
     : program_(program), fused_(fused), validate_(validate) {
-  for (std::size_t b = 0; b < program.branches.size(); ++b) {
-    const Branch& branch = program.branches[b];
-    const std::string prefix = branch.name + "/";
-    const std::string numbered = "graph" + std::to_string(b) + "/";
-    const auto add = [&](const std::vector<Stream>& streams, bool is_input) {
-      for (std::size_t i = 0; i < streams.size(); ++i) {
-        const poprt::TensorType& type = branch.slots[streams[i].slot].type;
-        const Tensor tensor{b, i, type.bytes(), poprt::ToString(type), is_input};
-        const std::string& name = streams[i].name;
-        tensors_.emplace(name, tensor);
-        // A graph called "graph1" at another place keeps its own name.
-        if (fused && name.starts_with(prefix)) {
-          tensors_.try_emplace(numbered + name.substr(prefix.size()), tensor);
-        }
-      }
-    };
-    add(branch.inputs, true);
-    add(branch.outputs, false);
+  // Names first: a graph that is called "graph0" but is not the first keeps its name.
+  for (std::size_t b = 0; b < program.branches.size(); ++b) AddNames(b);
+  for (std::size_t b = 0; fused && b < program.branches.size(); ++b) AddNumberedNames(b);
+}
+
+void RequestRouter::AddNames(std::size_t index) {
+  const Branch& branch = program_.branches[index];
+  const auto add = [&](const std::vector<Stream>& streams, bool is_input) {
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      const poprt::TensorType& type = branch.slots[streams[i].slot].type;
+      tensors_.emplace(streams[i].name,
+                       Tensor{index, i, type.bytes(), poprt::ToString(type), is_input});
+    }
+  };
+  add(branch.inputs, true);
+  add(branch.outputs, false);
+}
+
+void RequestRouter::AddNumberedNames(std::size_t index) {
+  const Branch& branch = program_.branches[index];
+  const std::string prefix = branch.name + "/";
+  const std::string numbered = "graph" + std::to_string(index) + "/";
+  for (const auto* streams : {&branch.inputs, &branch.outputs}) {
+    for (const Stream& stream : *streams) {
+      if (!stream.name.starts_with(prefix)) continue;
+      tensors_.try_emplace(numbered + stream.name.substr(prefix.size()), tensors_.at(stream.name));
+    }
   }
 }
 

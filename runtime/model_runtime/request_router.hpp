@@ -47,6 +47,9 @@ class RequestRouter {
   };
   class Problems;
 
+  void AddNames(std::size_t index);
+  /// "graph0/x" for "resnet/x", unless something has that name.
+  void AddNumberedNames(std::size_t index);
   const Tensor* Find(std::string_view name) const;
   std::size_t SelectBranch(std::span<const InputBuffer> inputs,
                            std::span<const OutputBuffer> outputs, Problems& problems) const;

@@ -61,6 +61,14 @@ TEST_F(RequestRouterTest, SelectsTheGraphByItsTensors) {
   EXPECT_EQ(Resolve({{"graph0/x", p_, 8}}, {{"graph0/y", p_, 8}}).branch, 0U);
 }
 
+TEST_F(RequestRouterTest, NamesWinOverNumbers) {
+  Branch& second = program_.branches[1];
+  second.name = "graph0";
+  second.inputs[0].name = "graph0/x";
+  second.outputs[0].name = "graph0/y";
+  EXPECT_EQ(Resolve({{"graph0/x", p_, 8}}, {{"graph0/y", p_, 8}}).branch, 1U);
+}
+
 TEST_F(RequestRouterTest, AcceptsIndexOfAnyIntegerSize) {
   const std::uint8_t byte = 1;
   const std::int64_t wide = 1;

@@ -1,4 +1,7 @@
-"""Real topologies (the light models of the ONNX suite) give the outputs that are stored beside them."""
+"""Real topologies (the light models of the ONNX suite) give the outputs stored beside them.
+
+Their weights are constant and so is every output, so this shows little more than that they compile
+and run; bench_models_test.py runs the same topologies with random weights."""
 
 import pathlib
 import tempfile
@@ -19,7 +22,8 @@ class LightModelsTest(unittest.TestCase):
         wanted = shared_models.stored_output(path.with_name(f"{path.stem}_output_0.pb"))
         # A folder of its own for each: the largest container takes half a gigabyte.
         with tempfile.TemporaryDirectory() as folder:
-            outputs = containers.run(containers.compile_models([path], pathlib.Path(folder)), inputs)
+            runner = containers.compile_models([path], pathlib.Path(folder))
+            outputs = containers.run(runner, inputs)
         (got,) = outputs.values()
         self.assertEqual(got.shape, wanted.shape)
         self.assertEqual(got.dtype, wanted.dtype)

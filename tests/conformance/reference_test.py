@@ -68,7 +68,8 @@ class ReferenceTest(unittest.TestCase):
         y = apply("Softmax", np.array([[[7.0], [7.0]]]))
         self.assertEqual(y, [[[0.5], [0.5]]])
         b = np.array([[1.0, 10.0], [2.0, 20.0]])
-        self.assertEqual(apply("Gemm", np.array([[1.0, 2.0]]), b, np.ones(2), transB=1), [[22.0, 43.0]])
+        y = apply("Gemm", np.array([[1.0, 2.0]]), b, np.ones(2), transB=1)
+        self.assertEqual(y, [[22.0, 43.0]])
 
 
 if __name__ == "__main__":

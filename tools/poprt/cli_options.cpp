@@ -246,8 +246,9 @@ constexpr OptionDef kOptions[] = {
      .kind = Kind::kInteger,
      .topic = kConversion,
      .value = "OPSET",
-     .help = "opset of the converted model (default 17)",
-     .choices = "11 12 13 14 15 16 17",
+     .help = "opset of the converted model (default 17, or the first behind it that has every "
+             "operator)",
+     .choices = "11 12 13 14 15 16 17 18 19 20 21 22",
      .set = SetConvertVersion},
     {.name = "max_tensor_size",
      .scope = Scope::kModel,

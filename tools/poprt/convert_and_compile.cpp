@@ -13,6 +13,7 @@
 #include "compiler/driver/convert.hpp"
 #include "compiler/driver/option_table.hpp"
 #include "compiler/emit/onnx_export.hpp"
+#include "compiler/ops/op.hpp"
 #include "tools/poprt/logging.hpp"
 #include "tools/poprt/output_files.hpp"
 #include "tools/poprt/progress_bar.hpp"
@@ -89,11 +90,17 @@ class Job {
     }
   }
 
-  absl::StatusOr<std::string> Export(const driver::Converted& converted) const {
-    if (converted.fused()) {
-      return emit::ExportFusedOnnx(converted.graphs, settings_.convert_version);
+  /// In the opset asked for or, when none is, in the first from the default on that has a form for
+  /// every operator.
+  absl::StatusOr<std::string> Export(const driver::Converted& converted) {
+    const int last = settings_.convert_version.value_or(ops::kNewestOpset);
+    int& opset = outcome_.convert_version;
+    for (opset = settings_.convert_version.value_or(emit::kDefaultExportOpset);; ++opset) {
+      absl::StatusOr<std::string> bytes = converted.fused()
+                                              ? emit::ExportFusedOnnx(converted.graphs, opset)
+                                              : emit::ExportOnnx(converted.graphs.front(), opset);
+      if (!absl::IsUnimplemented(bytes.status()) || opset == last) return bytes;
     }
-    return emit::ExportOnnx(converted.graphs.front(), settings_.convert_version);
   }
 
   void Describe(const driver::Converted& converted) {
@@ -110,7 +117,6 @@ class Job {
     }
     outcome_.models = converted.models;
     outcome_.fused = converted.fused();
-    outcome_.convert_version = settings_.convert_version;
     outcome_.constant_bytes_before = converted.constant_bytes_before;
     outcome_.constant_bytes_after = converted.constant_bytes_after;
     outcome_.fuse_seconds = converted.fuse_seconds;

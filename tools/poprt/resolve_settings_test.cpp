@@ -133,14 +133,15 @@ TEST_F(ResolveSettingsTest, ANameAsksForAFusedContainer) {
 }
 
 TEST_F(ResolveSettingsTest, AllProblemsAtOnce) {
-  Resolve({"--precision", "fp8", "--num_io_tiles", "auto", "--convert_version", "22",
+  Resolve({"--precision", "fp8", "--num_io_tiles", "auto", "--convert_version", "23",
            "--compiler_options", "num_ipus=2", "partials=half", "-i", "missing.onnx",
            "--available_memory_proportion", "2", "--batch_axis", "1", "--framework", "tensorflow"});
   EXPECT_THAT(
       Messages(),
       UnorderedElementsAre(
           "--framework: 'tensorflow' is not allowed; allowed: onnx",
-          "--convert_version: '22' is not allowed; allowed: 11, 12, 13, 14, 15, 16, 17",
+          "--convert_version: '23' is not allowed; allowed: 11, 12, 13, 14, 15, 16, 17, 18, 19, "
+          "20, 21, 22",
           "--num_io_tiles: 'auto' is not there yet",
           "--available_memory_proportion: '2' is out of range; allowed: a number in (0, 1]",
           "--compiler_options: compiler option 'num_ipus' is '2', programs for several IPUs are "

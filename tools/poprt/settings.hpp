@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ struct Settings {
   std::vector<driver::ModelOptions> models;
   bool fuse = false;
 
-  int convert_version = 17;
+  std::optional<int> convert_version;  ///< absent: as old as possible, from 17 on
   std::string output_dir = "./";
   std::string output_model;  ///< file name; empty until it is resolved
   bool export_popef = false;
