@@ -25,7 +25,10 @@ struct Printer {
   template <typename T>
   void operator()(const std::vector<T>& values) const {
     out << '[';
-    for (std::size_t i = 0; i < values.size(); ++i) out << (i > 0 ? ", " : "") << values[i];
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      out << (i > 0 ? ", " : "");
+      (*this)(values[i]);
+    }
     out << ']';
   }
 };
@@ -75,6 +78,10 @@ Ints Attributes::get_ints(std::string_view name, const Ints& otherwise) const {
 
 Floats Attributes::get_floats(std::string_view name, const Floats& otherwise) const {
   return Get<Floats>(*this, name, otherwise, "a list of floats");
+}
+
+Strings Attributes::get_strings(std::string_view name, const Strings& otherwise) const {
+  return Get<Strings>(*this, name, otherwise, "a list of strings");
 }
 
 std::string ToString(const Attributes::Entry& entry) {

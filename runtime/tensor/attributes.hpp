@@ -13,9 +13,11 @@ namespace poprt {
 
 using Ints = std::vector<std::int64_t>;
 using Floats = std::vector<float>;
+using Strings = std::vector<std::string>;
 
 /// Value of one attribute. Tensor appears only in the compiler: programs hold no tensor attributes.
-using AttributeValue = std::variant<std::int64_t, float, std::string, Ints, Floats, Tensor>;
+using AttributeValue =
+    std::variant<std::int64_t, float, std::string, Ints, Floats, Tensor, Strings>;
 
 /// The attributes of an operator, by name and in the order of their names, so that iteration is
 /// deterministic. A getter returns its `otherwise` argument when the attribute is absent; an
@@ -37,6 +39,7 @@ class Attributes {
   std::string get_string(std::string_view name, std::string_view otherwise) const;
   Ints get_ints(std::string_view name, const Ints& otherwise = {}) const;
   Floats get_floats(std::string_view name, const Floats& otherwise = {}) const;
+  Strings get_strings(std::string_view name, const Strings& otherwise = {}) const;
 
   const std::vector<Entry>& entries() const { return entries_; }
   bool operator==(const Attributes&) const = default;

@@ -8,10 +8,15 @@ namespace poprt {
 namespace {
 
 TEST(AttributesTest, KeepsNamesInOrder) {
-  const Attributes attributes{{"pads", Ints{1, 2}}, {"axis", std::int64_t{3}}};
-  ASSERT_EQ(attributes.entries().size(), 2U);
+  const Attributes attributes{{"pads", Ints{1, 2}},
+                              {"axis", std::int64_t{3}},
+                              {"names", Strings{"a", ""}},
+                              {"scales", Floats{1, 0.5F}}};
+  ASSERT_EQ(attributes.entries().size(), 4U);
   EXPECT_EQ(ToString(attributes.entries()[0]), "axis=3");
-  EXPECT_EQ(ToString(attributes.entries()[1]), "pads=[1, 2]");
+  EXPECT_EQ(ToString(attributes.entries()[1]), "names=[\"a\", \"\"]");
+  EXPECT_EQ(ToString(attributes.entries()[2]), "pads=[1, 2]");
+  EXPECT_EQ(ToString(attributes.entries()[3]), "scales=[1, 0.5]");
 }
 
 TEST(AttributesTest, ReturnsDefaultOrValue) {
