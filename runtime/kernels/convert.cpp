@@ -24,7 +24,17 @@ ElementType IntermediateElement(ElementType type) {
   switch (type) {
     case ElementType::kFloat16:
     case ElementType::kBFloat16:
+    case ElementType::kFloat8E4M3FN:
+    case ElementType::kFloat8E4M3FNUZ:
+    case ElementType::kFloat8E5M2:
+    case ElementType::kFloat8E5M2FNUZ:
+    case ElementType::kFloat8E8M0:
+    case ElementType::kFloat4E2M1:
       return ElementType::kFloat32;
+    case ElementType::kInt4:
+    case ElementType::kUint4:
+    case ElementType::kInt2:
+    case ElementType::kUint2:
     case ElementType::kBool:
     case ElementType::kInt8:
     case ElementType::kInt16:
@@ -103,6 +113,8 @@ POPRT_INLINE To ConvertValue(From value) {
     return To(RoundToOdd(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     return RealToInteger<To>(value);
+  } else if constexpr (Contains(kNarrowIntegerTypes, kElementOf<To>)) {
+    return To(ConvertValue<std::int32_t>(value));
   } else {
     return static_cast<To>(value);
   }
@@ -130,10 +142,41 @@ void Loop(const std::byte* from, std::byte* to, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
     if constexpr (std::is_same_v<From, Float16> || std::is_same_v<From, BFloat16>) {
       y[i] = ConvertHalf(x[i]);
+    } else if constexpr (Contains(kNarrowFloatTypes, kElementOf<From>)) {
+      y[i] = static_cast<float>(x[i]);
+    } else if constexpr (Contains(kNarrowIntegerTypes, kElementOf<From>)) {
+      y[i] = static_cast<std::int32_t>(x[i]);
     } else {
       y[i] = ConvertValue<To>(x[i]);
     }
   }
+}
+
+template <typename From, typename To, Overflow kOverflow>
+void NarrowLoop(const std::byte* from, std::byte* to, std::int64_t n) {
+  const From* x = reinterpret_cast<const From*>(from);
+  To* y = reinterpret_cast<To*>(to);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = To(RoundToOdd(x[i]), kOverflow);
+}
+
+template <typename From, Overflow kOverflow, PowerRounding kRounding>
+void PowerLoop(const std::byte* from, std::byte* to, std::int64_t n) {
+  const From* x = reinterpret_cast<const From*>(from);
+  auto* y = reinterpret_cast<Float8E8M0*>(to);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = Float8E8M0(RoundToOdd(x[i]), kOverflow, kRounding);
+}
+
+template <typename From, Overflow kOverflow>
+ConvertLoop FindPowerLoop(PowerRounding rounding) {
+  switch (rounding) {
+    case PowerRounding::kUp:
+      return PowerLoop<From, kOverflow, PowerRounding::kUp>;
+    case PowerRounding::kDown:
+      return PowerLoop<From, kOverflow, PowerRounding::kDown>;
+    case PowerRounding::kNearest:
+      break;
+  }
+  return PowerLoop<From, kOverflow, PowerRounding::kNearest>;
 }
 
 ConvertLoop FindWiden(ElementType from) {
@@ -142,6 +185,26 @@ ConvertLoop FindWiden(ElementType from) {
       return Loop<Float16, float>;
     case ElementType::kBFloat16:
       return Loop<BFloat16, float>;
+    case ElementType::kFloat8E4M3FN:
+      return Loop<Float8E4M3FN, float>;
+    case ElementType::kFloat8E4M3FNUZ:
+      return Loop<Float8E4M3FNUZ, float>;
+    case ElementType::kFloat8E5M2:
+      return Loop<Float8E5M2, float>;
+    case ElementType::kFloat8E5M2FNUZ:
+      return Loop<Float8E5M2FNUZ, float>;
+    case ElementType::kFloat8E8M0:
+      return Loop<Float8E8M0, float>;
+    case ElementType::kFloat4E2M1:
+      return Loop<Float4E2M1, float>;
+    case ElementType::kInt4:
+      return Loop<Int4, std::int32_t>;
+    case ElementType::kUint4:
+      return Loop<Uint4, std::int32_t>;
+    case ElementType::kInt2:
+      return Loop<Int2, std::int32_t>;
+    case ElementType::kUint2:
+      return Loop<Uint2, std::int32_t>;
     case ElementType::kBool:
       return Loop<Bool, std::int32_t>;
     case ElementType::kInt8:
@@ -160,24 +223,35 @@ ConvertLoop FindWiden(ElementType from) {
 }
 
 template <typename From>
-ConvertLoop FindNarrowFrom(ElementType to) {
-  return VisitElement<ConvertLoop, kAllTypes>(
-      to, [](auto type) -> ConvertLoop { return Loop<From, typename decltype(type)::type>; });
+ConvertLoop FindNarrowFrom(ElementType to, const ConvertMode& mode) {
+  const bool saturates = mode.overflow == Overflow::kSaturate;
+  return VisitElement<ConvertLoop, kStoredTypes>(to, [&](auto type) -> ConvertLoop {
+    using To = typename decltype(type)::type;
+    if constexpr (std::is_same_v<To, Float8E8M0>) {
+      return saturates ? FindPowerLoop<From, Overflow::kSaturate>(mode.rounding)
+                       : FindPowerLoop<From, Overflow::kSpecial>(mode.rounding);
+    } else if constexpr (Contains(kNarrowFloatTypes, kElementOf<To>)) {
+      return saturates ? NarrowLoop<From, To, Overflow::kSaturate>
+                       : NarrowLoop<From, To, Overflow::kSpecial>;
+    } else {
+      return Loop<From, To>;
+    }
+  });
 }
 
-ConvertLoop FindNarrow(ElementType from, ElementType to) {
+ConvertLoop FindNarrow(ElementType from, ElementType to, const ConvertMode& mode) {
   return VisitElement<ConvertLoop, kIntermediateTypes>(
-      from, [&](auto type) { return FindNarrowFrom<typename decltype(type)::type>(to); });
+      from, [&](auto type) { return FindNarrowFrom<typename decltype(type)::type>(to, mode); });
 }
 
 }  // namespace
 
-Converter::Converter(ElementType from, ElementType to)
+Converter::Converter(ElementType from, ElementType to, const ConvertMode& mode)
     : from_bytes_(ElementSize(from)), to_bytes_(ElementSize(to)), is_copy_(from == to) {
   if (is_copy_) return;
   const ElementType middle = IntermediateElement(from);
   widen_ = FindWiden(from);
-  if (middle != to) narrow_ = FindNarrow(middle, to);
+  if (middle != to) narrow_ = FindNarrow(middle, to, mode);
 }
 
 void Converter::operator()(const std::byte* from, std::byte* to, std::int64_t n) const {

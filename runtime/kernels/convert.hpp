@@ -4,11 +4,18 @@
 #include <cstdint>
 
 #include "runtime/tensor/element_type.hpp"
+#include "runtime/tensor/narrow_float.hpp"
 
 namespace poprt::kernels {
 
 /// Converts n contiguous elements.
 using ConvertLoop = void (*)(const std::byte* from, std::byte* to, std::int64_t n);
+
+/// How values that a narrow float lacks are converted to it. No other conversion depends on it.
+struct ConvertMode {
+  Overflow overflow = Overflow::kSaturate;
+  PowerRounding rounding = PowerRounding::kUp;  ///< to float8e8m0
+};
 
 /// Conversion between two element types, as ONNX Cast defines it and, where it leaves the result
 /// open, as x86 processors and NumPy behave:
@@ -20,13 +27,15 @@ using ConvertLoop = void (*)(const std::byte* from, std::byte* to, std::int64_t 
 /// likewise,
 ///   except that [2^63, 2^64) is exact;
 /// * between integers: the low bits, extended by the sign of the source;
+/// * to an integer of 4 or 2 bits: as to int8, then the low bits;
+/// * to a float of 8 or 4 bits: rounded once, out of range as the mode says (narrow_float.hpp);
 /// * to bool: whether it is not zero (NaN is not); from bool: 0 or 1.
 class Converter {
  public:
   /// Copies nothing and must not be called.
   Converter() = default;
   /// For equal types a copy. Both types must be defined.
-  Converter(ElementType from, ElementType to);
+  Converter(ElementType from, ElementType to, const ConvertMode& mode = {});
 
   /// `from` and `to` do not overlap. Allocates nothing.
   void operator()(const std::byte* from, std::byte* to, std::int64_t n) const;

@@ -8,6 +8,8 @@
 
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/tensor/half.hpp"
+#include "runtime/tensor/narrow_float.hpp"
+#include "runtime/tensor/narrow_integer.hpp"
 
 /// From the element types of operands, known when a kernel is bound, to C++ types.
 namespace poprt::kernels {
@@ -50,6 +52,26 @@ template <>
 inline constexpr ElementType kElementOf<std::uint64_t> = ElementType::kUint64;
 template <>
 inline constexpr ElementType kElementOf<Bool> = ElementType::kBool;
+template <>
+inline constexpr ElementType kElementOf<Float8E4M3FN> = ElementType::kFloat8E4M3FN;
+template <>
+inline constexpr ElementType kElementOf<Float8E4M3FNUZ> = ElementType::kFloat8E4M3FNUZ;
+template <>
+inline constexpr ElementType kElementOf<Float8E5M2> = ElementType::kFloat8E5M2;
+template <>
+inline constexpr ElementType kElementOf<Float8E5M2FNUZ> = ElementType::kFloat8E5M2FNUZ;
+template <>
+inline constexpr ElementType kElementOf<Float8E8M0> = ElementType::kFloat8E8M0;
+template <>
+inline constexpr ElementType kElementOf<Float4E2M1> = ElementType::kFloat4E2M1;
+template <>
+inline constexpr ElementType kElementOf<Int4> = ElementType::kInt4;
+template <>
+inline constexpr ElementType kElementOf<Uint4> = ElementType::kUint4;
+template <>
+inline constexpr ElementType kElementOf<Int2> = ElementType::kInt2;
+template <>
+inline constexpr ElementType kElementOf<Uint2> = ElementType::kUint2;
 
 /// A set of element types, one bit each.
 using TypeSet = std::uint32_t;
@@ -70,7 +92,17 @@ inline constexpr TypeSet kUnsignedTypes =
 inline constexpr TypeSet kIntegerTypes = kSignedTypes | kUnsignedTypes;
 inline constexpr TypeSet kNumericTypes = kFloatTypes | kIntegerTypes;
 inline constexpr TypeSet kBoolType = Types({ElementType::kBool});
+/// What arithmetic and comparison kernels may be given; the types below are stored and converted.
 inline constexpr TypeSet kAllTypes = kNumericTypes | kBoolType;
+inline constexpr TypeSet kFloat8Types =
+    Types({ElementType::kFloat8E4M3FN, ElementType::kFloat8E4M3FNUZ, ElementType::kFloat8E5M2,
+           ElementType::kFloat8E5M2FNUZ});
+inline constexpr TypeSet kNarrowFloatTypes =
+    kFloat8Types | Types({ElementType::kFloat4E2M1, ElementType::kFloat8E8M0});
+inline constexpr TypeSet kNarrowIntegerTypes =
+    Types({ElementType::kUint4, ElementType::kInt4, ElementType::kUint2, ElementType::kInt2});
+/// Everything that has a size: what kernels that only move elements take.
+inline constexpr TypeSet kStoredTypes = kAllTypes | kNarrowFloatTypes | kNarrowIntegerTypes;
 
 constexpr bool Contains(TypeSet set, ElementType type) {
   const auto bit = static_cast<unsigned>(type);
@@ -106,6 +138,16 @@ R VisitElement(ElementType type, F&& f) {
   POPRT_VISIT(std::uint32_t)
   POPRT_VISIT(std::uint64_t)
   POPRT_VISIT(Bool)
+  POPRT_VISIT(Float8E4M3FN)
+  POPRT_VISIT(Float8E4M3FNUZ)
+  POPRT_VISIT(Float8E5M2)
+  POPRT_VISIT(Float8E5M2FNUZ)
+  POPRT_VISIT(Float8E8M0)
+  POPRT_VISIT(Float4E2M1)
+  POPRT_VISIT(Int4)
+  POPRT_VISIT(Uint4)
+  POPRT_VISIT(Int2)
+  POPRT_VISIT(Uint2)
 #undef POPRT_VISIT
   throw KernelError("has no form for " + std::string(ElementName(type)));
 }

@@ -17,8 +17,18 @@ std::span<const KernelDef> IndexKernels();          ///< TopK, OneHot, Trilu, ..
 std::span<const KernelDef> GeneratorKernels();      ///< Range, ConstantOfShape, EyeLike
 std::span<const KernelDef> MatMulKernels();         ///< MatMul, Gemm for any type
 std::span<const KernelDef> ConvolutionKernels();    ///< Conv, ConvTranspose for any rank
-std::span<const KernelDef> PoolingKernels();  ///< MaxPool, AveragePool, GlobalAveragePool, ...
-std::span<const KernelDef> ResizeKernels();   ///< Resize
-std::span<const KernelDef> PackedKernels();   ///< gemm, conv2d, ...: tuned, on packed weights
+std::span<const KernelDef> PoolingKernels();    ///< MaxPool, AveragePool, GlobalAveragePool, ...
+std::span<const KernelDef> ResizeKernels();     ///< Resize
+std::span<const KernelDef> VisionKernels();     ///< GridSample, RoiAlign, Col2Im, DeformConv, ...
+std::span<const KernelDef> EinsumKernels();     ///< Einsum
+std::span<const KernelDef> SelectionKernels();  ///< NonZero, Unique, Compress, NonMaxSuppression
+std::span<const KernelDef> SignalKernels();     ///< DFT, STFT, windows, MelWeightMatrix
+std::span<const KernelDef> RecurrentKernels();  ///< RNN, GRU, LSTM
+std::span<const KernelDef> MlKernels();         ///< LabelEncoder, TfIdfVectorizer
+std::span<const KernelDef> QuantizedKernels();  ///< QuantizeLinear, QLinearConv, MatMulInteger, ...
+std::span<const KernelDef> PackedKernels();     ///< gemm, conv2d, ...: tuned, on packed weights
+std::span<const KernelDef> LossKernels();       ///< NegativeLogLikelihoodLoss
+std::span<const KernelDef> TreeKernels();       ///< TreeEnsemble
+std::span<const KernelDef> RandomKernels();     ///< RandomUniform, RandomNormal, Multinomial
 
 }  // namespace poprt::kernels

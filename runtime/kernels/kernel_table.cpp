@@ -10,19 +10,12 @@ namespace {
 std::vector<KernelDef> BuildTable() {
   std::vector<KernelDef> table;
   for (const auto family : {
-           ElementwiseKernels(),
-           CastKernels(),
-           ReductionKernels(),
-           NormalizationKernels(),
-           DataMovementKernels(),
-           GatherKernels(),
-           IndexKernels(),
-           GeneratorKernels(),
-           MatMulKernels(),
-           ConvolutionKernels(),
-           PoolingKernels(),
-           ResizeKernels(),
-           PackedKernels(),
+           ElementwiseKernels(),  CastKernels(),        ReductionKernels(), NormalizationKernels(),
+           DataMovementKernels(), GatherKernels(),      IndexKernels(),     GeneratorKernels(),
+           MatMulKernels(),       ConvolutionKernels(), PoolingKernels(),   ResizeKernels(),
+           VisionKernels(),       EinsumKernels(),      SelectionKernels(), SignalKernels(),
+           RecurrentKernels(),    QuantizedKernels(),   MlKernels(),        PackedKernels(),
+           LossKernels(),         RandomKernels(),      TreeKernels(),
        }) {
     table.insert(table.end(), family.begin(), family.end());
   }
@@ -40,8 +33,9 @@ std::span<const KernelDef> AllKernels() {
 
 const KernelDef* FindKernel(std::string_view name) {
   const auto table = AllKernels();
-  const auto at = std::lower_bound(table.begin(), table.end(), name,
-                                   [](const KernelDef& d, std::string_view n) { return d.name < n; });
+  const auto at =
+      std::lower_bound(table.begin(), table.end(), name,
+                       [](const KernelDef& d, std::string_view n) { return d.name < n; });
   return at != table.end() && at->name == name ? &*at : nullptr;
 }
 

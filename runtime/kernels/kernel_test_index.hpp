@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 
 #include "runtime/kernels/kernel_test_tensors.hpp"
 
@@ -42,6 +43,47 @@ inline Shape SmallShape(std::mt19937& random, std::size_t rank, int most = 6) {
     extent = random() % 20 == 0 ? 0 : 1 + random() % static_cast<unsigned>(most);
   }
   return shape;
+}
+
+/// A shape of any rank in question, with extents of 1 and sometimes of 0, of some thousand elements
+/// at most.
+inline Shape AnyShape(std::mt19937& random, std::size_t min_rank = 0, std::size_t max_rank = 8) {
+  constexpr int kMost[] = {1, 300, 40, 12, 7, 5, 4, 3, 2};
+  const std::size_t rank = min_rank + random() % (max_rank - min_rank + 1);
+  Shape shape(rank);
+  for (auto& extent : shape) extent = 1 + random() % static_cast<unsigned>(kMost[rank]);
+  if (rank > 0 && random() % 10 == 0) shape[random() % rank] = 0;
+  return shape;
+}
+
+/// Calls check(random) for `count` seeds, names the seed that fails, and stops there.
+template <typename F>
+void ForSeeds(unsigned count, const F& check) {
+  for (unsigned seed = 0; seed < count; ++seed) {
+    std::mt19937 random(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    check(random);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+/// The axis counted from the front or from the back, as chance has it.
+inline std::int64_t EitherSign(std::mt19937& random, std::size_t axis, std::size_t rank) {
+  const auto front = static_cast<std::int64_t>(axis);
+  return random() % 2 == 0 ? front : front - static_cast<std::int64_t>(rank);
+}
+
+/// Random numbers of a float type, some of them NaN, infinite or a zero of either sign.
+inline Tensor RandomSpecials(std::mt19937& random, ElementType element, const Shape& shape,
+                             double low, double high) {
+  constexpr double kSpecials[] = {std::numeric_limits<double>::infinity(),
+                                  -std::numeric_limits<double>::infinity(),
+                                  std::numeric_limits<double>::quiet_NaN(), 0.0, -0.0};
+  Values values = ToValues(RandomTensor(random, element, shape, low, high));
+  for (double& value : values) {
+    if (random() % 6 == 0) value = kSpecials[random() % 5];
+  }
+  return FromValues(element, shape, values);
 }
 
 /// Uniform in [low, high].

@@ -53,12 +53,16 @@ inline Values ToValues(const Tensor& tensor) {
   return values;
 }
 
-/// Uniform in [low, high), then as the element type stores it (so integers are truncated).
+/// Uniform in [low, high), then as the element type stores it (so integers are truncated); booleans
+/// are true for the upper half.
 inline Tensor RandomTensor(std::mt19937& random, ElementType element, const Shape& shape,
                            double low, double high) {
   std::uniform_real_distribution<double> draw(low, high);
   Values values(static_cast<std::size_t>(ElementCount(shape)));
-  for (double& value : values) value = draw(random);
+  for (double& value : values) {
+    value = draw(random);
+    if (element == ElementType::kBool) value = value >= (low + high) / 2 ? 1 : 0;
+  }
   return FromValues(element, shape, values);
 }
 

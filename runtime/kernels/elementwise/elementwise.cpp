@@ -10,7 +10,7 @@ std::span<const KernelDef> ElementwiseKernels() {
   static const std::vector<KernelDef> kernels = [] {
     std::vector<KernelDef> all;
     for (const auto part : {UnaryKernels(), ActivationKernels(), ArithmeticKernels(),
-                            LogicKernels(), SelectionKernels()}) {
+                            LogicKernels(), ExtremumKernels()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

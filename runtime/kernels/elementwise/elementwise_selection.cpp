@@ -145,7 +145,7 @@ BoundKernel BindWhere(const KernelCall& call) {
   RequireArity(call, 3, 3);
   const ElementType element = call.inputs[1].element;
   RequireElement(call.inputs[0], kBoolType, "input 0");
-  RequireElement(call.inputs[1], kAllTypes, "input 1");
+  RequireElement(call.inputs[1], kStoredTypes, "input 1");
   RequireElement(call.inputs[2], Types({element}), "input 2");
   MapSpec spec{.op = MakeOp<WhereOp>(call),
                .inputs = {ElementType::kBool, element, element},
@@ -169,6 +169,6 @@ constexpr auto kKernels = std::to_array<KernelDef>({
 
 }  // namespace
 
-std::span<const KernelDef> SelectionKernels() { return kKernels; }
+std::span<const KernelDef> ExtremumKernels() { return kKernels; }
 
 }  // namespace poprt::kernels

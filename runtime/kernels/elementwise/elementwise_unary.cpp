@@ -33,7 +33,6 @@ POPRT_UNARY_WIDE(TanOp, std::tan(x))
 POPRT_UNARY(CeilOp, Ceil(x))
 POPRT_UNARY(FloorOp, Floor(x))
 POPRT_UNARY(RoundOp, RoundEven(x))
-POPRT_UNARY(ErfOp, Erf(x))
 POPRT_UNARY(ExpOp, Exp(x))
 POPRT_UNARY(LogOp, Log(x))
 POPRT_UNARY(TanhOp, Tanh(x))
@@ -50,6 +49,20 @@ struct AbsOp {
       return x;
     } else {
       return Select(x < 0, WrappingSub<T>(0, x), x);
+    }
+  }
+};
+
+/// Of the integers only those from 6 on have an error function that is 1 in double, not less.
+struct ErfOp {
+  template <typename T>
+  T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return Erf(x);
+    } else if constexpr (std::is_unsigned_v<T>) {
+      return static_cast<T>(x >= 6);
+    } else {
+      return static_cast<T>((x >= 6) - (x <= -6));
     }
   }
 };
@@ -118,7 +131,7 @@ constexpr auto kKernels = std::to_array<KernelDef>({
     {"Ceil", BindUnary<CeilOp, kFloatTypes>},
     {"Cos", BindUnary<CosOp, kFloatTypes>},
     {"Cosh", BindUnary<CoshOp, kFloatTypes>},
-    {"Erf", BindUnary<ErfOp, kFloatTypes>},
+    {"Erf", BindUnary<ErfOp, kNumericTypes>},
     {"Exp", BindUnary<ExpOp, kFloatTypes>},
     {"Floor", BindUnary<FloorOp, kFloatTypes>},
     {"IsInf", BindUnary<IsInfOp, kFloatTypes>},

@@ -127,7 +127,7 @@ void RunGatherNd(const GatherNdPlan& plan, const KernelArguments& args) {
 const TensorType& RequireData(const KernelCall& call) {
   RequireArity(call, 2, 2);
   const TensorType& data = call.inputs[0];
-  RequireElement(data, kAllTypes, "input 0");
+  RequireElement(data, kStoredTypes, "input 0");
   RequireCount(data.shape, "input 0");
   RequireCount(call.inputs[1].shape, "input 1");
   return data;

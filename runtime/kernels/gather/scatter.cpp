@@ -20,11 +20,16 @@ Reduction ReadReduction(const KernelCall& call) {
                     "\", allowed are none, add, mul, max, min");
 }
 
-/// NaN wins over everything in kMax and kMin.
+/// NaN wins over everything in kMax and kMin. For booleans kAdd and kMax are "or", kMul and kMin
+/// "and".
 template <Reduction kReduction, typename T>
 void Update(T& to, const T& value) {
   if constexpr (kReduction == Reduction::kNone) {
     to = value;
+  } else if constexpr (std::is_same_v<T, Bool>) {
+    const bool a{to};
+    const bool b{value};
+    to = Bool(kReduction == Reduction::kAdd || kReduction == Reduction::kMax ? a || b : a && b);
   } else {
     const auto a = static_cast<Accumulator<T>>(to);
     const auto b = static_cast<Accumulator<T>>(value);
@@ -49,7 +54,7 @@ BoundKernel VisitUpdate(ElementType element, Reduction reduction, F&& f) {
       return f(type, std::integral_constant<Reduction, Reduction::kNone>{});
     });
   }
-  return VisitElement<BoundKernel, kNumericTypes>(element, [&](auto type) {
+  return VisitElement<BoundKernel, kAllTypes>(element, [&](auto type) {
     switch (reduction) {
       case Reduction::kAdd:
         return f(type, std::integral_constant<Reduction, Reduction::kAdd>{});
@@ -157,7 +162,8 @@ void RunScatterNd(const ScatterNdPlan& plan, const KernelArguments& args) {
 const TensorType& RequireData(const KernelCall& call) {
   RequireArity(call, 3, 3);
   const TensorType& data = call.inputs[0];
-  RequireElement(data, kAllTypes, "input 0");
+  RequireElement(data, ReadReduction(call) == Reduction::kNone ? kStoredTypes : kAllTypes,
+                 "input 0");
   RequireElement(call.inputs[1], kIndexTypes, "input 1");
   for (std::size_t i = 0; i < 3; ++i) {
     RequireCount(call.inputs[i].shape, "input " + std::to_string(i));

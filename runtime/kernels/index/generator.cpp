@@ -23,6 +23,10 @@ T Number(const KernelCall& call, std::string_view name) {
   if (const auto* floats = std::get_if<Floats>(value); floats != nullptr && floats->size() == 1) {
     if constexpr (std::is_floating_point_v<T>) return static_cast<T>(floats->front());
   }
+  if (const auto* tensor = std::get_if<Tensor>(value);
+      tensor != nullptr && tensor->element() == ElementType::kFloat64 && tensor->count() == 1) {
+    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(tensor->as<double>()[0]);
+  }
   throw KernelError(quoted + " is " + ToString(Attributes::Entry{std::string(name), *value}) +
                     ", expected one number of the output's kind");
 }
@@ -58,8 +62,12 @@ BoundKernel BindRangeOf(const KernelCall& call) {
     ForRanges(args.pool, count, kElementsPerTask,
               [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
                 for (std::int64_t i = begin; i < end; ++i) {
-                  y[i] =
-                      static_cast<T>(WrappingAdd(start, WrappingMul(static_cast<Wide>(i), delta)));
+                  const Wide value = WrappingAdd(start, WrappingMul(static_cast<Wide>(i), delta));
+                  if constexpr (std::is_arithmetic_v<T>) {
+                    y[i] = static_cast<T>(value);
+                  } else {
+                    y[i] = T(static_cast<float>(value));
+                  }
                 }
               });
   }};
@@ -67,12 +75,12 @@ BoundKernel BindRangeOf(const KernelCall& call) {
 
 BoundKernel BindRange(const KernelCall& call) {
   RequireArity(call, 0, 0);
-  constexpr TypeSet kTypes = Types({ElementType::kFloat32, ElementType::kFloat64,
-                                    ElementType::kInt16, ElementType::kInt32, ElementType::kInt64});
+  constexpr TypeSet kTypes =
+      kFloatTypes | Types({ElementType::kInt16, ElementType::kInt32, ElementType::kInt64});
   RequireElement(call.outputs[0], kTypes, "output 0");
   return VisitElement<BoundKernel, kTypes>(call.outputs[0].element, [&](auto type) {
     using T = typename decltype(type)::type;
-    using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+    using Wide = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
     return BindRangeOf<T, Wide>(call);
   });
 }
@@ -98,7 +106,7 @@ BoundKernel BindConstantOfShape(const KernelCall& call) {
     element = tensor->element();
   }
   RequireType(call.outputs[0], {element, IntsAttribute(call, "shape")}, "output 0");
-  RequireElement(call.outputs[0], kAllTypes, "output 0");
+  RequireElement(call.outputs[0], kStoredTypes, "output 0");
   const std::int64_t count = ElementCount(call.outputs[0].shape);
   return VisitSize<BoundKernel>(element, [&](auto type) -> BoundKernel {
     using T = typename decltype(type)::type;

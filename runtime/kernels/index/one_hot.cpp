@@ -44,6 +44,22 @@ struct OneHot {
   }
 };
 
+/// ONNX lets the depth be a float.
+std::int64_t Depth(const KernelCall& call) {
+  const AttributeValue* value = call.attributes.find("depth");
+  Require(value != nullptr, "attribute 'depth' is missing");
+  std::int64_t depth = -1;
+  if (const auto* floats = std::get_if<Floats>(value); floats != nullptr && floats->size() == 1) {
+    const float number = floats->front();
+    if (number >= 0 && number < 0x1p62F) depth = static_cast<std::int64_t>(number);
+  } else {
+    depth = ScalarAttribute(call, "depth", 0);
+  }
+  Require(depth >= 0,
+          "attribute " + ToString(Attributes::Entry{"depth", *value}) + " is no extent");
+  return depth;
+}
+
 }  // namespace
 
 BoundKernel BindOneHot(const KernelCall& call) {
@@ -51,11 +67,9 @@ BoundKernel BindOneHot(const KernelCall& call) {
   const TensorType& indices = call.inputs[0];
   const TensorType& values = call.inputs[1];
   RequireElement(indices, kNumericTypes, "input 0");
-  RequireElement(values, kAllTypes, "input 1");
+  RequireElement(values, kStoredTypes, "input 1");
   RequireType(values, {values.element, {2}}, "input 1");
-  Require(call.attributes.has("depth"), "attribute 'depth' is missing");
-  const std::int64_t depth = ScalarAttribute(call, "depth", 0);
-  Require(depth >= 0, "attribute 'depth' is " + std::to_string(depth) + ", expected 0 or more");
+  const std::int64_t depth = Depth(call);
   const std::size_t axis = AxisAttribute(call, "axis", -1, indices.shape.size() + 1);
   Shape shape = indices.shape;
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth);

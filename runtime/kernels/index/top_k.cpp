@@ -20,6 +20,8 @@ struct TopK {
   AxisSplit split;
   std::int64_t k = 0;
   bool empty = false;
+  bool has_values = true;
+  bool has_indices = true;
   Converter load;
   std::size_t element = 0;
 
@@ -80,9 +82,11 @@ struct TopK {
     for (std::int64_t i = 0; i < k; ++i) {
       const std::int64_t to = (outer * k + i) * split.inner + inner;
       // The stored bytes, so that nothing is rounded on the way.
-      std::copy_n(from + static_cast<std::size_t>(order[i]) * stride, element,
-                  args.outputs[0] + static_cast<std::size_t>(to) * element);
-      args.out<std::int64_t>(1)[to] = order[i];
+      if (has_values) {
+        std::copy_n(from + static_cast<std::size_t>(order[i]) * stride, element,
+                    args.outputs[0] + static_cast<std::size_t>(to) * element);
+      }
+      if (has_indices) args.out<std::int64_t>(1)[to] = order[i];
     }
   }
 };
@@ -90,7 +94,7 @@ struct TopK {
 }  // namespace
 
 BoundKernel BindTopK(const KernelCall& call) {
-  RequireArity(call, 1, 1, 2, 2);
+  RequireArity(call, 1, 1, 0, 2);
   const TensorType& input = call.inputs[0];
   RequireElement(input, kNumericTypes, "input 0");
   Require(call.attributes.has("k"), "attribute 'k' is missing");
@@ -103,14 +107,18 @@ BoundKernel BindTopK(const KernelCall& call) {
   FlagAttribute(call, "sorted", true);
   Shape shape = input.shape;
   shape[axis] = k;
-  RequireType(call.outputs[0], {input.element, shape}, "output 0");
-  RequireType(call.outputs[1], {ElementType::kInt64, shape}, "output 1");
+  const bool has_values = !call.outputs.empty() && call.outputs[0].defined();
+  const bool has_indices = call.outputs.size() > 1 && call.outputs[1].defined();
+  if (has_values) RequireType(call.outputs[0], {input.element, shape}, "output 0");
+  if (has_indices) RequireType(call.outputs[1], {ElementType::kInt64, shape}, "output 1");
 
   const auto bind = [&](auto type) -> BoundKernel {
     using C = typename decltype(type)::type;
     const TopK<C> top{.split = SplitAt(input.shape, axis),
                       .k = k,
                       .empty = ElementCount(shape) == 0,
+                      .has_values = has_values,
+                      .has_indices = has_indices,
                       .load = {input.element, kElementOf<C>},
                       .element = ElementSize(input.element)};
     return {.run =

@@ -39,7 +39,7 @@ struct Trilu {
 BoundKernel BindTrilu(const KernelCall& call) {
   RequireArity(call, 1, 1);
   const TensorType& input = call.inputs[0];
-  RequireElement(input, kAllTypes, "input 0");
+  RequireElement(input, kStoredTypes, "input 0");
   RequireType(call.outputs[0], input, "output 0");
   const std::size_t rank = input.shape.size();
   Require(rank >= 2, "input 0 is " + ToString(input) + ", expected at least 2 dimensions");

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "runtime/kernels/families.hpp"
+#include "runtime/kernels/matmul/batch_offsets.hpp"
 #include "runtime/kernels/matmul/matmul_block.hpp"
 
 namespace poprt::kernels {
@@ -13,25 +14,6 @@ struct MatMulPlan {
   std::vector<std::int64_t> a_offsets;  // of every product of the batch, elements
   std::vector<std::int64_t> b_offsets;
 };
-
-/// Where the matrices of an operand with leading axes `batch` stand when these are broadcast to
-/// `common`.
-std::vector<std::int64_t> BatchOffsets(const Shape& batch, const Shape& common,
-                                       std::int64_t matrix) {
-  const Shape strides = Strides(batch);
-  std::vector<std::int64_t> offsets{0};
-  for (std::size_t i = 0; i < common.size(); ++i) {
-    const std::size_t missing = common.size() - batch.size();
-    const std::int64_t stride =
-        i < missing || batch[i - missing] == 1 ? 0 : strides[i - missing] * matrix;
-    std::vector<std::int64_t> next;
-    for (const std::int64_t offset : offsets) {
-      for (std::int64_t k = 0; k < common[i]; ++k) next.push_back(offset + k * stride);
-    }
-    offsets = std::move(next);
-  }
-  return offsets;
-}
 
 template <typename T>
 void RunMatMul(const MatMulPlan& plan, const KernelArguments& args) {
@@ -101,6 +83,7 @@ BoundKernel BindMatMul(const KernelCall& call) {
 
 std::span<const KernelDef> MatMulKernels() {
   static constexpr std::array kTable{
+      KernelDef{"Det", &GuardedBind<BindDet>},
       KernelDef{"Gemm", &GuardedBind<BindGemm>},
       KernelDef{"MatMul", &GuardedBind<BindMatMul>},
   };

@@ -20,9 +20,12 @@ using testing::Values;
 using enum ElementType;
 
 constexpr unsigned kSeed = 99;
-constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kBFloat16, kInt32, kInt64};
+constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kBFloat16,
+                                  kInt32,   kInt64,   kUint32,  kUint64};
 
+bool IsUnsigned(ElementType type) { return type == kUint32 || type == kUint64; }
 double Range(ElementType type) { return IsFloat(type) ? 1 : 9; }
+double Low(ElementType type) { return IsUnsigned(type) ? 0 : -Range(type); }
 
 /// Element of an operand at a batch position (of the output) and a row and column.
 double At(const Tensor& tensor, const Values& values, const Index& batch, std::int64_t row,
@@ -41,21 +44,21 @@ TEST(MatMulTest, MultipliesBatchesOfAnyType) {
   for (unsigned i = 0; i < 80; ++i) {
     std::mt19937 random(kSeed + i);
     SCOPED_TRACE("seed " + std::to_string(kSeed) + " + " + std::to_string(i));
-    const ElementType type = kTypes[random() % 6];
+    const ElementType type = kTypes[random() % 8];
     const int most = i % 8 == 0 ? 150 : 12;
     const std::int64_t rows = Draw(random, i % 9 == 0 ? 0 : 1, most);
     const std::int64_t depth = Draw(random, i % 10 == 0 ? 0 : 1, i % 8 == 0 ? 300 : 12);
-    const std::int64_t columns = Draw(random, 1, most);
+    const std::int64_t columns = Draw(random, i % 11 == 0 ? 0 : 1, most);
     Shape batch(random() % 3);
-    for (auto& extent : batch) extent = Draw(random, 1, 3);
+    for (auto& extent : batch) extent = Draw(random, i % 13 == 0 ? 0 : 1, 3);
     Shape a = batch;
     Shape b(batch.begin() + static_cast<std::ptrdiff_t>(random() % (batch.size() + 1)),
             batch.end());
     if (!a.empty() && random() % 2 == 0) a[0] = b.size() == a.size() ? 1 : a[0];
     a.insert(a.end(), {rows, depth});
     b.insert(b.end(), {depth, columns});
-    const Tensor left = RandomTensor(random, type, a, -Range(type), Range(type));
-    const Tensor right = RandomTensor(random, type, b, -Range(type), Range(type));
+    const Tensor left = RandomTensor(random, type, a, Low(type), Range(type));
+    const Tensor right = RandomTensor(random, type, b, Low(type), Range(type));
     const Values x = ToValues(left);
     const Values y = ToValues(right);
     Shape output = batch;
@@ -96,20 +99,20 @@ TEST(MatMulTest, GemmScalesTransposesAndAdds) {
   for (unsigned i = 0; i < 60; ++i) {
     std::mt19937 random(kSeed + i);
     SCOPED_TRACE("seed " + std::to_string(kSeed) + " + " + std::to_string(i));
-    const ElementType type = kTypes[random() % 6];
+    const ElementType type = kTypes[random() % 8];
     const std::int64_t rows = Draw(random, 1, 70), depth = Draw(random, 0, 9),
                        columns = Draw(random, 1, 70);
     const std::int64_t trans_a = random() % 2, trans_b = random() % 2;
     const float alpha = IsFloat(type) ? 0.5F : 2.0F;
-    const float beta = IsFloat(type) ? -1.25F : -3.0F;
+    const float beta = IsFloat(type) ? -1.25F : IsUnsigned(type) ? 3.0F : -3.0F;
     const Tensor a =
         RandomTensor(random, type, trans_a != 0 ? Shape{depth, rows} : Shape{rows, depth},
-                     -Range(type), Range(type));
+                     Low(type), Range(type));
     const Tensor b =
         RandomTensor(random, type, trans_b != 0 ? Shape{columns, depth} : Shape{depth, columns},
-                     -Range(type), Range(type));
-    const std::vector<Shape> c_shapes{{}, {columns}, {rows, 1}, {1, columns}, {rows, columns}};
-    const Tensor c = RandomTensor(random, type, c_shapes[i % 5], -Range(type), Range(type));
+                     Low(type), Range(type));
+    const std::vector<Shape> c_shapes{{}, {1}, {columns}, {rows, 1}, {1, columns}, {rows, columns}};
+    const Tensor c = RandomTensor(random, type, c_shapes[i % 6], Low(type), Range(type));
     const bool with_c = i % 7 != 0;
     const Values x = ToValues(a), y = ToValues(b), z = ToValues(c);
     const Shape output{rows, columns};

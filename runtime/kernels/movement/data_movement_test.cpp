@@ -33,9 +33,10 @@ void ForRandomTensors(std::size_t min_rank, int count, int most, const F& check)
   for (int i = 0; i < count; ++i) {
     std::mt19937 random(kSeed + static_cast<unsigned>(i));
     SCOPED_TRACE("seed " + std::to_string(kSeed) + " + " + std::to_string(i));
-    const std::size_t rank = min_rank + random() % (7 - min_rank);
+    const std::size_t rank = min_rank + random() % (9 - min_rank);
+    const int longest = std::min(most, rank > 6 ? 2 : rank > 4 ? 4 : most);
     const Tensor data =
-        RandomTensor(random, SomeType(random), SmallShape(random, rank, most), 0, 100);
+        RandomTensor(random, SomeType(random), SmallShape(random, rank, longest), 0, 100);
     check(random, data, ToValues(data));
     if (::testing::Test::HasFailure()) return;
   }
@@ -170,8 +171,9 @@ TEST(DataMovementTest, Pads) {
       Shape shape = data.shape();
       for (std::size_t i = 0; i < rank; ++i) {
         // Cropping keeps at least one position, which the other modes need.
-        pads[i] = Draw(random, -(data.shape()[i] - 1) / 2, 4);
-        pads[rank + i] = Draw(random, -(data.shape()[i] - 1) / 2, 4);
+        const std::int64_t widest = rank > 4 ? 1 : 4;
+        pads[i] = Draw(random, -(data.shape()[i] - 1) / 2, widest);
+        pads[rank + i] = Draw(random, -(data.shape()[i] - 1) / 2, widest);
         shape[i] += pads[i] + pads[rank + i];
       }
       const Tensor constant = FromValues(data.element(), {}, {1});

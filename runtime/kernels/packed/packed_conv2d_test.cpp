@@ -32,6 +32,7 @@ struct ConvCase {
   bool bias = false;
   bool residual = false;
   bool depthwise = false;
+  bool specials = false;  ///< NaN and infinities in the image
 };
 
 struct Operands {
@@ -83,7 +84,8 @@ void CheckConv(Random& random, const ConvCase& c) {
   const Shape out =
       WindowOutputExtents(ResolveWindow(attributes, spatial, c.kernel), spatial, false);
   const TensorType y{element, {c.batch, outs, out[0], out[1]}};
-  const Tensor x = random.Values({element, {c.batch, c.group * c.channels, c.height, c.width}});
+  const Tensor x =
+      random.Values({element, {c.batch, c.group * c.channels, c.height, c.width}}, c.specials);
   const Tensor w = random.Values({stored, {outs, c.channels, c.kernel[0], c.kernel[1]}});
   const Tensor bias = c.bias ? random.Values({ElementType::kFloat32, {outs}}) : Tensor();
   const Tensor residual = c.residual ? random.Values(y) : Tensor();
@@ -124,6 +126,30 @@ TEST(PackedConv2d, AgreesWithNaiveConvolutionOnRandomSizes) {
     c.outs = random.Int(1, 20);
     CheckConv(random, c);
   }
+}
+
+TEST(PackedConv2d, NanAndInfinitiesReachOnlyWhatTheyTouch) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    ConvCase c = RandomCase(random);
+    c.activation = "";
+    c.specials = true;
+    c.depthwise = random.Flip();
+    c.group = random.Int(1, 3);
+    c.channels = c.depthwise ? 1 : random.Int(1, 9);
+    c.outs = c.depthwise ? 1 : random.Int(1, 20);
+    CheckConv(random, c);
+  }
+}
+
+TEST(PackedConv2d, BatchOfNothing) {
+  Random random(1);
+  ConvCase c = RandomCase(random);
+  c.batch = 0;
+  CheckConv(random, c);
+  c.depthwise = true;
+  CheckConv(random, c);
 }
 
 TEST(PackedConv2d, AgreesOnPointwiseConvolutions) {

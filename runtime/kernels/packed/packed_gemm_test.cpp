@@ -23,6 +23,7 @@ struct GemmCase {
   const char* activation = "";
   bool bias = false;
   bool residual = false;
+  bool specials = false;  ///< NaN and infinities among the operands
 };
 
 void CheckGemm(Random& random, const GemmCase& size) {
@@ -33,7 +34,7 @@ void CheckGemm(Random& random, const GemmCase& size) {
   a_type.shape.push_back(size.depth);
   TensorType y_type{element, size.leading};
   y_type.shape.push_back(size.n);
-  const Tensor a = random.Values(a_type);
+  const Tensor a = random.Values(a_type, size.specials);
   const Tensor w =
       random.Values({stored, transposed ? Shape{size.n, size.depth} : Shape{size.depth, size.n}});
   const Tensor bias = size.bias ? random.Values({ElementType::kFloat32, {size.n}}) : Tensor();
@@ -107,6 +108,19 @@ TEST(PackedGemm, LeadingExtentsOfAnyRankFlatten) {
   CheckGemm(random, {.leading = {2, 0, 2}, .depth = 8, .n = 5});
 }
 
+TEST(PackedGemm, NanAndInfinitiesStayInTheirRows) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    CheckGemm(random, {.leading = {random.Int(1, 30)},
+                       .depth = random.Int(1, 90),
+                       .n = random.Int(1, 100),
+                       .bias = random.Flip(),
+                       .residual = random.Flip(),
+                       .specials = true});
+  }
+}
+
 KernelCall GoodGemm() {
   return {.inputs = {{ElementType::kFloat32, {4, 20}}, {ElementType::kFloat32, {2, 20, 16}}},
           .outputs = {{ElementType::kFloat32, {4, 30}}},
@@ -153,6 +167,7 @@ struct BatchCase {
   std::int64_t columns = 1;
   bool transposed = false;
   float scale = 1;
+  bool specials = false;  ///< NaN and infinities among the operands
 };
 
 void CheckBatch(Random& random, const BatchCase& size) {
@@ -162,9 +177,10 @@ void CheckBatch(Random& random, const BatchCase& size) {
     shape.insert(shape.end(), {rows, columns});
     return TensorType{element, shape};
   };
-  const Tensor a = random.Values(join(size.batch_a, size.rows, size.depth));
+  const Tensor a = random.Values(join(size.batch_a, size.rows, size.depth), size.specials);
   const Tensor b = random.Values(size.transposed ? join(size.batch_b, size.columns, size.depth)
-                                                 : join(size.batch_b, size.depth, size.columns));
+                                                 : join(size.batch_b, size.depth, size.columns),
+                                 size.specials);
   const TensorType y_type = join(batch, size.rows, size.columns);
   const auto av = Doubles(a);
   const auto bv = Doubles(b);
@@ -217,6 +233,22 @@ TEST(PackedBatchMatMul, AgreesWithNaiveProductOnRandomSizes) {
                         .transposed = random.Flip(),
                         .scale = random.Flip() ? 1.0F : 0.125F});
   }
+}
+
+TEST(PackedBatchMatMul, EdgesOfShapesAndNumbers) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    CheckBatch(random, {.batch_a = {2, 1, 1, 2, 1, 1},
+                        .batch_b = {1, 2, 1, 1},
+                        .rows = random.Int(1, 25),
+                        .depth = random.Int(1, 40),
+                        .columns = random.Int(1, 40),
+                        .transposed = random.Flip(),
+                        .specials = true});
+  }
+  Random random(1);
+  CheckBatch(random, {.batch_a = {0}, .batch_b = {1}, .rows = 3, .depth = 4, .columns = 5});
 }
 
 TEST(PackedBatchMatMul, AgreesWhenDepthAndRowsAreCut) {

@@ -61,19 +61,26 @@ class Random {
   }
   ElementType FloatType() { return Flip() ? ElementType::kFloat32 : ElementType::kFloat16; }
 
-  /// Elements in [-1, 1].
-  Tensor Values(const TensorType& type) {
+  /// Elements in [-1, 1]; with `specials`, a few of them NaN or infinite.
+  Tensor Values(const TensorType& type, bool specials = false) {
     Tensor tensor(type);
-    std::uniform_real_distribution<float> value(-1, 1);
     if (type.element == ElementType::kFloat16) {
-      for (Float16& x : tensor.as_mutable<Float16>()) x = Float16(value(engine_));
+      for (Float16& x : tensor.as_mutable<Float16>()) x = Float16(Value(specials));
     } else {
-      for (float& x : tensor.as_mutable<float>()) x = value(engine_);
+      for (float& x : tensor.as_mutable<float>()) x = Value(specials);
     }
     return tensor;
   }
 
  private:
+  float Value(bool specials) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const int kind = specials ? static_cast<int>(Int(0, 199)) : 3;
+    if (kind < 2) return kind == 0 ? kInfinity : -kInfinity;
+    if (kind == 2) return std::numeric_limits<float>::quiet_NaN();
+    return std::uniform_real_distribution<float>(-1, 1)(engine_);
+  }
+
   std::mt19937 engine_;
 };
 
@@ -142,6 +149,11 @@ inline void ExpectClose(const Tensor& result, const std::vector<Expected>& expec
   const bool half = result.element() == ElementType::kFloat16;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double wanted = ReferenceActivation(activation, expected[i].value);
+    if (!std::isfinite(wanted)) {
+      ASSERT_TRUE(std::isnan(wanted) ? std::isnan(found[i]) : found[i] == wanted)
+          << "element " << i << " is " << found[i] << ", expected " << wanted;
+      continue;
+    }
     const double tolerance =
         1e-6 * expected[i].magnitude + 1e-7 + (half ? std::abs(wanted) * 0x1p-11 + 0x1p-25 : 0.0);
     ASSERT_NEAR(found[i], wanted, tolerance) << "element " << i;

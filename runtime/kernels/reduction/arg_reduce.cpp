@@ -40,9 +40,45 @@ void SearchStrip(const std::byte* from, const Converter& load, const AxisSplit& 
   }
 }
 
+/// Index of the best of `length` contiguous elements.
+template <bool kMax, bool kLast, typename T>
+std::int64_t SearchLine(const std::byte* from, const Converter& load, std::int64_t length) {
+  T best{};
+  T block[kStrip];
+  std::int64_t index = 0;
+  for (std::int64_t k = 0; k < length; k += kStrip) {
+    const std::int64_t n = std::min(kStrip, length - k);
+    load(from + static_cast<std::size_t>(k) * load.from_bytes(),
+         reinterpret_cast<std::byte*>(block), n);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (k + i > 0 && !Better<kMax, kLast>(block[i], best)) continue;
+      best = block[i];
+      index = k + i;
+    }
+  }
+  return index;
+}
+
+template <bool kMax, bool kLast, typename T>
+void SearchLines(const KernelArguments& args, const Converter& load, const AxisSplit& split) {
+  ForRanges(args.pool, split.outer, GrainFor(split.length),
+            [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+              for (std::int64_t line = begin; line < end; ++line) {
+                const auto offset = static_cast<std::size_t>(line * split.length);
+                args.out<std::int64_t>(0)[line] = SearchLine<kMax, kLast, T>(
+                    args.inputs[0] + offset * load.from_bytes(), load, split.length);
+              }
+            });
+}
+
 template <bool kMax, bool kLast, typename T>
 BoundKernel BindSearch(const KernelCall& call, const AxisSplit& split) {
   const Converter load(call.inputs[0].element, kElementOf<T>);
+  if (split.inner == 1) {
+    return {.run = [=](const KernelArguments& args) {
+      SearchLines<kMax, kLast, T>(args, load, split);
+    }};
+  }
   return {.run = [=](const KernelArguments& args) {
     const std::int64_t strips = (split.inner + kStrip - 1) / kStrip;
     ForRanges(args.pool, split.outer * strips,

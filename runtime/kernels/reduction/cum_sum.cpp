@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "runtime/kernels/convert.hpp"
@@ -39,8 +40,40 @@ struct CumSum {
     }
   }
 
+  /// `length` contiguous elements, as RunStrip with one column would.
+  template <typename T>
+  void RunLine(const KernelArguments& args, std::int64_t start) const {
+    T sum{};
+    T block[kStrip];
+    for (std::int64_t done = 0; done < split.length; done += kStrip) {
+      const std::int64_t n = std::min(kStrip, split.length - done);
+      const auto offset =
+          static_cast<std::size_t>(start + (reverse ? split.length - done - n : done));
+      load(args.inputs[0] + offset * load.from_bytes(), reinterpret_cast<std::byte*>(block), n);
+      for (std::int64_t step = 0; step < n; ++step) {
+        T& element = block[reverse ? n - 1 - step : step];
+        const T before = sum;
+        sum = WrappingAdd(sum, element);
+        element = exclusive ? before : sum;
+      }
+      store(reinterpret_cast<const std::byte*>(block), args.outputs[0] + offset * store.to_bytes(),
+            n);
+    }
+  }
+
+  template <typename T>
+  void RunLines(const KernelArguments& args) const {
+    ForRanges(args.pool, split.outer, GrainFor(split.length),
+              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                for (std::int64_t line = begin; line < end; ++line) {
+                  RunLine<T>(args, line * split.length);
+                }
+              });
+  }
+
   template <typename T>
   void Run(const KernelArguments& args) const {
+    if (split.inner == 1) return RunLines<T>(args);
     const std::int64_t strips = (split.inner + kStrip - 1) / kStrip;
     ForRanges(args.pool, split.outer * strips,
               GrainFor(split.length * std::min(split.inner, kStrip)),

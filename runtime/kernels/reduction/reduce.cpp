@@ -5,11 +5,10 @@
 
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/element_types.hpp"
-#include "runtime/kernels/elementwise/float_math.hpp"
-#include "runtime/kernels/elementwise/integer_math.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/reduction/lane_sum.hpp"
+#include "runtime/kernels/reduction/reducers.hpp"
 #include "runtime/kernels/reduction/reduction.hpp"
 #include "runtime/kernels/strided_index.hpp"
 
@@ -19,135 +18,28 @@ namespace {
 constexpr std::int64_t kBlock = 1024;  // elements converted at a time
 constexpr std::int64_t kStrip = 128;   // columns, or results, handled together
 
-// ---- Operators: C is the computing type, Total<C> what blocks are folded into -----------------
+/// Results that are fewer than kFewTasks are cut into up to kMaxParts parts of at least kMinPart
+/// elements, so that more than one thread has work. How depends on the shape alone.
+constexpr std::int64_t kFewTasks = 16;
+constexpr std::int64_t kMaxParts = 64;
+constexpr std::int64_t kMinPart = 1 << 16;
 
+/// `value` as the nearest integer that `element` holds.
 template <typename C>
-using WideOf = std::conditional_t<std::is_same_v<C, float>, double, C>;
-
-/// Adds up in C within a block, in double (or the integer type) across blocks.
-struct Additive {
-  template <typename C>
-  using Partial = C;
-  template <typename T>
-  static constexpr T Identity() {
-    return T(0);
+C Saturated(C value, ElementType element) {
+  if constexpr (std::is_integral_v<C>) {
+    constexpr TypeSet kStored =
+        std::is_signed_v<C> ? kSignedTypes : TypeSet{kUnsignedTypes | kBoolType};
+    VisitElement<void, kStored>(element, [&](auto type) {
+      using T = typename decltype(type)::type;
+      if constexpr (std::is_integral_v<T>) {
+        value =
+            std::clamp<C>(value, std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
+      }
+    });
   }
-  template <typename T>
-  static T Combine(T a, T b) {
-    return WrappingAdd(a, b);
-  }
-  template <typename C>
-  static C Map(C x, C /*shift*/) {
-    return x;
-  }
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t /*count*/, C /*shift*/) {
-    return static_cast<C>(total);
-  }
-  static constexpr bool kShifted = false;    // needs the maximum first
-  static constexpr bool kOnlyFloat = false;  // computes integers in double
-};
-
-struct SumReducer : Additive {};
-
-struct MeanReducer : Additive {
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t count, C /*shift*/) {
-    if constexpr (std::is_integral_v<C>) {
-      return SafeDiv(total, static_cast<C>(count));
-    } else {
-      return static_cast<C>(total / static_cast<Total>(count));
-    }
-  }
-};
-
-struct L1Reducer : Additive {
-  template <typename C>
-  static C Map(C x, C /*shift*/) {
-    if constexpr (std::is_floating_point_v<C>) {
-      return Abs(x);
-    } else {
-      return x < C(0) ? WrappingSub<C>(0, x) : x;
-    }
-  }
-};
-
-struct SumSquareReducer : Additive {
-  template <typename C>
-  static C Map(C x, C /*shift*/) {
-    return WrappingMul(x, x);
-  }
-};
-
-struct L2Reducer : SumSquareReducer {
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t /*count*/, C /*shift*/) {
-    return static_cast<C>(Sqrt(total));
-  }
-  static constexpr bool kOnlyFloat = true;
-};
-
-struct LogSumReducer : Additive {
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t /*count*/, C /*shift*/) {
-    return static_cast<C>(std::log(total));
-  }
-  static constexpr bool kOnlyFloat = true;
-};
-
-struct LogSumExpReducer : Additive {
-  template <typename C>
-  static C Map(C x, C shift) {
-    return Exp(x - shift);
-  }
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t /*count*/, C shift) {
-    return static_cast<C>(std::log(total) + static_cast<Total>(shift));
-  }
-  static constexpr bool kShifted = true;
-  static constexpr bool kOnlyFloat = true;
-};
-
-struct ProdReducer : Additive {
-  // A product of floats may leave their range on the way.
-  template <typename C>
-  using Partial = WideOf<C>;
-  template <typename T>
-  static constexpr T Identity() {
-    return T(1);
-  }
-  template <typename T>
-  static T Combine(T a, T b) {
-    return WrappingMul(a, b);
-  }
-};
-
-/// NaN if any element is.
-struct MaxReducer : Additive {
-  template <typename T>
-  static constexpr T Identity() {
-    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                : std::numeric_limits<T>::lowest();
-  }
-  template <typename T>
-  static T Combine(T a, T b) {
-    return Select((a > b) | (a != a), a, b);
-  }
-};
-struct MinReducer : Additive {
-  template <typename T>
-  static constexpr T Identity() {
-    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
-                                                : std::numeric_limits<T>::max();
-  }
-  template <typename T>
-  static T Combine(T a, T b) {
-    return Select((a < b) | (a != a), a, b);
-  }
-};
-
-// ---- The walk over the tensor
-// --------------------------------------------------------------------
+  return value;
+}
 
 /// A tensor of dimensions that are kept and dimensions that are reduced; the innermost run of
 /// either kind is contiguous.
@@ -187,7 +79,18 @@ class Reducer {
   using Total = WideOf<C>;
 
   Reducer(ReduceShape walk, ElementType input, ElementType output)
-      : walk_(std::move(walk)), load_(input, kElementOf<C>), store_(kElementOf<C>, output) {}
+      : walk_(std::move(walk)),
+        load_(input, kElementOf<C>),
+        store_(kElementOf<C>, output),
+        // The identity of a maximum or minimum is the bound of the type that is stored.
+        of_nothing_(Saturated(
+            Op::template Finish<C, Total>(Op::template Identity<Total>(), 0, C(0)), output)),
+        part_(PartLength()) {}
+
+  /// Of every worker, though the parts of a result stand side by side.
+  std::size_t scratch_bytes() const {
+    return part_ == 0 ? 0 : sizeof(Total) * kMaxParts * (walk_.run_is_kept ? kStrip : 1);
+  }
 
   void Run(const KernelArguments& args) const {
     if (walk_.count == 0) {
@@ -206,8 +109,7 @@ class Reducer {
   }
 
   void RunEmpty(const KernelArguments& args) const {
-    const C value = Op::template Finish<C, Total>(Op::template Identity<Total>(), 0, C(0));
-    for (std::int64_t i = 0; i < walk_.results; ++i) Store(args, i, &value, 1);
+    for (std::int64_t i = 0; i < walk_.results; ++i) Store(args, i, &of_nothing_, 1);
   }
 
   /// n elements in the computing type: in place or in `block`.
@@ -218,41 +120,63 @@ class Reducer {
     return block;
   }
 
-  /// The reduced dimension is contiguous: one result after the other.
+  // ---- The reduced dimension is contiguous: one result after the other
+
+  std::int64_t blocks_per_run() const { return (walk_.run - 1) / kBlock + 1; }
+
+  /// Folds blocks [first, last) of a row, each of up to kBlock neighbours.
   template <typename R>
-  Total ReduceRow(const std::byte* base, std::int64_t start, C shift) const {
+  Total ReduceBlocks(const std::byte* base, std::int64_t start, C shift, std::int64_t first,
+                     std::int64_t last) const {
+    using Sum = typename R::template Partial<C>;
     C block[kBlock];
     Total total = R::template Identity<Total>();
-    const std::int64_t runs = walk_.reduced.count();
-    StridedWalk outer(walk_.reduced, 0);
-    for (std::int64_t r = 0; r < runs; ++r, outer.Next()) {
-      for (std::int64_t i = 0; i < walk_.run; i += kBlock) {
-        const std::int64_t n = std::min(kBlock, walk_.run - i);
-        const C* x = Load(base, start + outer.offset() + i, n, block);
-        const auto partial = FoldLanes<typename R::template Partial<C>>(
-            n, R::template Identity<typename R::template Partial<C>>(),
-            [&](std::int64_t j) {
-              return static_cast<typename R::template Partial<C>>(R::Map(x[j], shift));
-            },
-            [](auto a, auto b) { return R::Combine(a, b); });
-        total = R::Combine(total, static_cast<Total>(partial));
-      }
+    StridedWalk outer(walk_.reduced, first / blocks_per_run());
+    std::int64_t i = first % blocks_per_run() * kBlock;
+    for (std::int64_t at = first; at < last; ++at) {
+      const std::int64_t n = std::min(kBlock, walk_.run - i);
+      const C* x = Load(base, start + outer.offset() + i, n, block);
+      const auto partial = FoldLanes<Sum>(
+          n, R::template Identity<Sum>(),
+          [&](std::int64_t j) { return static_cast<Sum>(R::Map(x[j], shift)); },
+          [](auto a, auto b) { return R::Combine(a, b); });
+      total = R::Combine(total, static_cast<Total>(partial));
+      i += kBlock;
+      if (i < walk_.run) continue;
+      i = 0;
+      outer.Next();
     }
     return total;
   }
 
+  template <typename R>
+  Total ReduceRow(const KernelArguments& args, std::int64_t start, C shift) const {
+    const std::int64_t blocks = walk_.reduced.count() * blocks_per_run();
+    if (part_ == 0) return ReduceBlocks<R>(args.inputs[0], start, shift, 0, blocks);
+    auto* parts = reinterpret_cast<Total*>(args.scratch);
+    ForRanges(args.pool, blocks, part_, [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+      parts[begin / part_] = ReduceBlocks<R>(args.inputs[0], start, shift, begin, end);
+    });
+    Total total = R::template Identity<Total>();
+    for (std::int64_t i = 0; i * part_ < blocks; ++i) total = R::Combine(total, parts[i]);
+    return total;
+  }
+
+  void RunRow(const KernelArguments& args, std::int64_t result, std::int64_t start) const {
+    C shift{};
+    if constexpr (Op::kShifted) shift = Finite(ReduceRow<MaxReducer>(args, start, shift));
+    const Total total = ReduceRow<Op>(args, start, shift);
+    const C value = Op::template Finish<C, Total>(total, walk_.count, shift);
+    Store(args, result, &value, 1);
+  }
+
   void RunRows(const KernelArguments& args) const {
-    ForRanges(args.pool, walk_.results, GrainFor(walk_.count),
+    // With parts, threads share each row instead.
+    ForRanges(part_ == 0 ? args.pool : nullptr, walk_.results, GrainFor(walk_.count),
               [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
                 StridedWalk kept(walk_.kept, begin);
                 for (std::int64_t i = begin; i < end; ++i, kept.Next()) {
-                  C shift{};
-                  if constexpr (Op::kShifted) {
-                    shift = Finite(ReduceRow<MaxReducer>(args.inputs[0], kept.offset(), shift));
-                  }
-                  const Total total = ReduceRow<Op>(args.inputs[0], kept.offset(), shift);
-                  const C value = Op::template Finish<C, Total>(total, walk_.count, shift);
-                  Store(args, i, &value, 1);
+                  RunRow(args, i, kept.offset());
                 }
               });
   }
@@ -262,20 +186,21 @@ class Reducer {
     return shift - shift == C(0) ? shift : C(0);
   }
 
-  /// A kept dimension is contiguous: strips of columns, each row added to all of them.
+  // ---- A kept dimension is contiguous: strips of columns, each row added to all of them
+
+  /// Folds rows [first, last) of n columns.
   template <typename R>
-  void ReduceStrip(const std::byte* base, std::int64_t start, std::int64_t n, const C* shifts,
-                   Total* totals) const {
+  void ReduceLines(const std::byte* base, std::int64_t start, std::int64_t n, const C* shifts,
+                   std::int64_t first, std::int64_t last, Total* totals) const {
     using RowPartial = typename R::template Partial<C>;
     constexpr std::int64_t kRowsPerBlock = 64;
     C block[kStrip];
     RowPartial partials[kStrip];
     std::fill_n(totals, n, R::template Identity<Total>());
-    const std::int64_t rows = walk_.reduced.count();
-    StridedWalk row(walk_.reduced, 0);
-    for (std::int64_t done = 0; done < rows; done += kRowsPerBlock) {
+    StridedWalk row(walk_.reduced, first);
+    for (std::int64_t done = first; done < last; done += kRowsPerBlock) {
       std::fill_n(partials, n, R::template Identity<RowPartial>());
-      const std::int64_t end = std::min(rows, done + kRowsPerBlock);
+      const std::int64_t end = std::min(last, done + kRowsPerBlock);
       for (std::int64_t r = done; r < end; ++r, row.Next()) {
         const C* x = Load(base, start + row.offset(), n, block);
         POPRT_INDEPENDENT_LOOP
@@ -289,14 +214,32 @@ class Reducer {
     }
   }
 
+  template <typename R>
+  void ReduceStrip(const KernelArguments& args, std::int64_t start, std::int64_t n, const C* shifts,
+                   Total* totals) const {
+    const std::int64_t rows = walk_.reduced.count();
+    if (part_ == 0) return ReduceLines<R>(args.inputs[0], start, n, shifts, 0, rows, totals);
+    auto* parts = reinterpret_cast<Total*>(args.scratch);
+    ForRanges(args.pool, rows, part_, [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+      ReduceLines<R>(args.inputs[0], start, n, shifts, begin, end, parts + begin / part_ * kStrip);
+    });
+    std::copy_n(parts, n, totals);
+    for (std::int64_t part = 1; part * part_ < rows; ++part) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        totals[i] = R::Combine(totals[i], parts[part * kStrip + i]);
+      }
+    }
+  }
+
+  std::int64_t strips() const { return (walk_.run - 1) / kStrip + 1; }
+
   void RunColumns(const KernelArguments& args) const {
-    const std::int64_t strips = (walk_.run - 1) / kStrip + 1;
     const std::int64_t outer = walk_.results / walk_.run;
     const std::int64_t cost = std::min(walk_.run, kStrip) * walk_.count;
-    ForRanges(args.pool, outer * strips, GrainFor(cost),
+    ForRanges(part_ == 0 ? args.pool : nullptr, outer * strips(), GrainFor(cost),
               [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
                 for (std::int64_t task = begin; task < end; ++task) {
-                  RunStrip(args, task / strips, task % strips * kStrip);
+                  RunStrip(args, task / strips(), task % strips() * kStrip);
                 }
               });
   }
@@ -308,19 +251,34 @@ class Reducer {
     Total totals[kStrip];
     C values[kStrip];
     if constexpr (Op::kShifted) {
-      ReduceStrip<MaxReducer>(args.inputs[0], start, n, shifts, totals);
+      ReduceStrip<MaxReducer>(args, start, n, shifts, totals);
       for (std::int64_t i = 0; i < n; ++i) shifts[i] = Finite(totals[i]);
     }
-    ReduceStrip<Op>(args.inputs[0], start, n, shifts, totals);
+    ReduceStrip<Op>(args, start, n, shifts, totals);
     for (std::int64_t i = 0; i < n; ++i) {
       values[i] = Op::template Finish<C, Total>(totals[i], walk_.count, shifts[i]);
     }
     Store(args, outer * walk_.run + column, values, n);
   }
 
+  /// The length of the parts, in blocks or rows; 0 where the results are enough or too small.
+  std::int64_t PartLength() const {
+    if (walk_.count == 0 || walk_.results == 0) return 0;
+    const std::int64_t tasks =
+        walk_.run_is_kept ? walk_.results / walk_.run * strips() : walk_.results;
+    const std::int64_t pieces =
+        walk_.run_is_kept ? walk_.count : walk_.reduced.count() * blocks_per_run();
+    const std::int64_t piece =
+        walk_.run_is_kept ? std::min(walk_.run, kStrip) : std::min(walk_.run, kBlock);
+    const std::int64_t length = std::max((kMinPart - 1) / piece + 1, (pieces - 1) / kMaxParts + 1);
+    return tasks < kFewTasks && length < pieces ? length : 0;
+  }
+
   ReduceShape walk_;
   Converter load_;
   Converter store_;
+  C of_nothing_;  // the result where there is nothing to reduce
+  std::int64_t part_;
 };
 
 /// The axes to reduce: those named, else all unless the call says that none means none.
@@ -346,7 +304,8 @@ Shape ReducedShape(const Shape& shape, const std::vector<bool>& mask, bool keepd
 template <typename Op, typename C>
 BoundKernel BindReducer(const ReduceShape& walk, ElementType element) {
   const auto reducer = std::make_shared<const Reducer<Op, C>>(walk, element, element);
-  return {.run = [reducer](const KernelArguments& args) { reducer->Run(args); }};
+  return {.run = [reducer](const KernelArguments& args) { reducer->Run(args); },
+          .scratch_bytes = reducer->scratch_bytes()};
 }
 
 template <typename Op, TypeSet kTypes>

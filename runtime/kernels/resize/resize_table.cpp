@@ -24,13 +24,14 @@ double OriginalCoordinate(const std::string& mode, const AxisGeometry& g, double
     return g.length == 1.0 ? 0.0 : x * (g.in - 1.0) / (g.length - 1.0);
   }
   if (mode == "pytorch_half_pixel") {
-    return g.length == 1.0 ? -0.5 : (x + 0.5) / g.scale - 0.5;
+    return g.length == 1.0 ? 0.0 : (x + 0.5) / g.scale - 0.5;
   }
   if (mode == "tf_crop_and_resize") {
     const double extent = (g.roi_end - g.roi_begin) * (g.in - 1.0);
     if (g.length == 1.0) return 0.5 * (g.roi_begin + g.roi_end) * (g.in - 1.0);
     return g.roi_begin * (g.in - 1.0) + x * extent / (g.length - 1.0);
   }
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / g.scale;
   const double half_pixel = (x + 0.5) / g.scale - 0.5;
   if (mode == "half_pixel_symmetric") {
     return 0.5 * g.in * (1.0 - g.out / g.length) + half_pixel;
@@ -142,9 +143,10 @@ ResizeOptions ReadResizeOptions(const KernelCall& call) {
   options.mode = mode == "nearest"  ? ResizeMode::kNearest
                  : mode == "linear" ? ResizeMode::kLinear
                                     : ResizeMode::kCubic;
-  options.transformation = OneOf(call, "coordinate_transformation_mode",
-                                 {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                                  "align_corners", "asymmetric", "tf_crop_and_resize"});
+  options.transformation =
+      OneOf(call, "coordinate_transformation_mode",
+            {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+             "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"});
   options.nearest_mode =
       OneOf(call, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   options.cubic_a = static_cast<double>(FloatAttribute(call, "cubic_coeff_a", -0.75F));

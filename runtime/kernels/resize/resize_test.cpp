@@ -113,20 +113,21 @@ Values DenseWeights(const std::string& mode, double x, double scale, std::int64_
 double Coordinate(const std::string& mode, double o, double scale, double in, double out) {
   if (mode == "asymmetric") return o / scale;
   if (mode == "align_corners") return out == 1 ? 0 : o * (in - 1) / (out - 1);
-  if (mode == "pytorch_half_pixel" && out == 1) return -0.5;
+  if (mode == "pytorch_half_pixel" && out == 1) return 0;
+  if (mode == "tf_half_pixel_for_nn") return (o + 0.5) / scale;
   return (o + 0.5) / scale - 0.5;
 }
 
 TEST(ResizeTest, ResizesAnyRankLikeTheReference) {
   const char* modes[] = {"nearest", "linear", "cubic"};
-  const char* transformations[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                                   "align_corners", "asymmetric"};
+  const char* transformations[] = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
+                                   "align_corners", "asymmetric",           "tf_half_pixel_for_nn"};
   const char* nearest_modes[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
   for (unsigned i = 0; i < 150; ++i) {
     std::mt19937 random(kSeed + i);
     SCOPED_TRACE("seed " + std::to_string(kSeed) + " + " + std::to_string(i));
     const std::string mode = modes[random() % 3];
-    const std::string transformation = transformations[random() % 5];
+    const std::string transformation = transformations[random() % 6];
     const std::string nearest = nearest_modes[random() % 4];
     const bool exclude = random() % 2 == 0;
     const bool antialias = random() % 2 == 0;

@@ -99,11 +99,17 @@ Values Biased(const Tensor& bias, const Shape& output) {
                        [&](const Index& at) { return values[static_cast<std::size_t>(at[1])]; });
 }
 
+/// Numbers alone or, every third time, with NaN and infinities among them.
+Tensor Data(std::mt19937& random, const Random& r) {
+  const Shape shape = Join(r.batch, r.groups * r.in_group, r.spatial);
+  return random() % 3 == 0 ? testing::RandomSpecials(random, r.type, shape, -1, 1)
+                           : RandomTensor(random, r.type, shape, -1, 1);
+}
+
 TEST(ConvolutionTest, Convolves) {
   Repeat(50, [](std::mt19937& random) {
     const Random r(random);
-    const Tensor data =
-        RandomTensor(random, r.type, Join(r.batch, r.groups * r.in_group, r.spatial), -1, 1);
+    const Tensor data = Data(random, r);
     const Tensor weights =
         RandomTensor(random, r.type, Join(r.groups * r.out_group, r.in_group, r.kernel), -1, 1);
     const Tensor bias = RandomTensor(random, r.type, {r.groups * r.out_group}, -1, 1);
@@ -127,8 +133,7 @@ TEST(ConvolutionTest, Convolves) {
 TEST(ConvolutionTest, ConvolvesTransposed) {
   Repeat(50, [](std::mt19937& random) {
     const Random r(random);
-    const Tensor data =
-        RandomTensor(random, r.type, Join(r.batch, r.groups * r.in_group, r.spatial), -1, 1);
+    const Tensor data = Data(random, r);
     const Tensor weights =
         RandomTensor(random, r.type, Join(r.groups * r.in_group, r.out_group, r.kernel), -1, 1);
     const Tensor bias = RandomTensor(random, r.type, {r.groups * r.out_group}, -1, 1);

@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/kernels/kernel.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// A test that compares kernels with a plain reference on random shapes.
+struct PropertyTest {
+  std::string_view name;  ///< of the test, with its suite
+  std::vector<std::string_view> kernels;
+};
+
+/// A new kernel is added here beside the test that proves it, on all ranks from 0 to 8 that it
+/// allows, broadcasting, empty extents, axes of either sign, NaN and infinities, as far as it has
+/// any of them (see kernel_test_index.hpp for what draws such operands).
+const std::vector<PropertyTest>& PropertyTests() {
+  static const std::vector<PropertyTest> tests{
+      {"ElementwiseTest.UnaryMatchesDouble",
+       {"Abs",       "Acos",       "Acosh",      "Asin",      "Asinh", "Atan",
+        "Atanh",     "BitwiseNot", "Ceil",       "Celu",      "Cos",   "Cosh",
+        "Elu",       "Erf",        "Exp",        "Floor",     "Gelu",  "HardSigmoid",
+        "HardSwish", "IsInf",      "IsNaN",      "LeakyRelu", "Log",   "Mish",
+        "Neg",       "Not",        "Reciprocal", "Relu",      "Round", "Selu",
+        "Shrink",    "Sigmoid",    "Sign",       "Sin",       "Sinh",  "Softplus",
+        "Softsign",  "Sqrt",       "Swish",      "Tan",       "Tanh",  "ThresholdedRelu"}},
+      {"ElementwiseTest.BinaryMatchesDoubleWithBroadcasting",
+       {"Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal",
+        "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mod", "Mul", "Or", "PRelu", "Pow",
+        "Sub", "Xor"}},
+      {"ElementwiseTest.FoldsManyOperands", {"Max", "Mean", "Min", "Sum"}},
+      {"ElementwiseTest.ClipsAnyShapeOfAnyType", {"Clip"}},
+      {"ElementwiseTest.WhereBroadcastsAllThreeOperands", {"Where"}},
+      {"CastTest.CastsAnyShape", {"Cast"}},
+      {"ReductionTest.NanAndInfinitiesReduceAsInDouble",
+       {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+        "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"}},
+      {"ReductionTest.ArgMaxAndArgMinOfAnyShapeAndNan", {"ArgMax", "ArgMin"}},
+      {"ReductionTest.CumSumOfAnyShape", {"CumSum"}},
+      {"NormalizationTest.LinesOfAnyShapeWithNan",
+       {"Hardmax", "LogSoftmax", "LpNormalization", "Softmax"}},
+      {"NormalizationTest.LayersOfAnyShape", {"LayerNormalization", "RMSNormalization"}},
+      {"NormalizationTest.ChannelsOfAnyShape",
+       {"BatchNormalization", "GroupNormalization", "InstanceNormalization", "LRN"}},
+      {"NormalizationTest.MeanAndVarianceOverAnyAxes", {"MeanVarianceNormalization"}},
+      {"DataMovementTest.ReshapesOfAnyShapeCopyTheBytes",
+       {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}},
+      {"DataMovementTest.Transposes", {"Transpose"}},
+      {"DataMovementTest.ConcatJoinsWhatSplitCuts", {"Concat", "Split"}},
+      {"DataMovementTest.Slices", {"Slice"}},
+      {"DataMovementTest.Pads", {"Pad"}},
+      {"DataMovementTest.Expands", {"Expand"}},
+      {"DataMovementTest.Tiles", {"Tile"}},
+      {"DataMovementTest.MovesBlocksOfAnySizeBetweenSpaceAndDepth",
+       {"DepthToSpace", "SpaceToDepth"}},
+      {"DataMovementTest.ReversesSequencesOfAnyShape", {"ReverseSequence"}},
+      {"GatherTest.TakesSlices", {"Gather"}},
+      {"GatherTest.TakesAndScattersElements", {"GatherElements"}},
+      {"GatherTest.TakesAndScattersTuples", {"GatherND"}},
+      {"GatherTest.ScattersDuplicatesWithEveryReductionOfEveryType", {"ScatterElements"}},
+      {"GatherTest.ScattersSlicesWithEveryReductionOfEveryType", {"ScatterND"}},
+      {"TopKTest.SortsLinesOfAnyShapeWithNan", {"TopK"}},
+      {"OneHotTest.MarksPositionsOfAnyShape", {"OneHot"}},
+      {"TriluTest.MasksMatricesOfAnyShape", {"Trilu"}},
+      {"GeneratorTest.EyeLikeAndConstantOfShapeOfAnySize", {"ConstantOfShape", "EyeLike"}},
+      {"GeneratorTest.RangesOfAnyLengthAndSign", {"Range"}},
+      {"MatMulTest.BatchesOfAnyRankWithNan", {"MatMul"}},
+      {"MatMulTest.GemmScalesTransposesAndAdds", {"Gemm"}},
+      {"DetTest.EqualsTheSumOverPermutations", {"Det"}},
+      {"EinsumTest.SumsProductsOfRandomTerms", {"Einsum"}},
+      {"ConvolutionTest.Convolves", {"Conv"}},
+      {"ConvolutionTest.ConvolvesTransposed", {"ConvTranspose"}},
+      {"PoolingTest.PoolsLikeTheReference", {"AveragePool", "LpPool", "MaxPool"}},
+      {"PoolingTest.PoolsPlanesOfAnyRank", {"GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"}},
+      {"ResizeTest.ResizesAnyRankLikeTheReference", {"Resize"}},
+      {"RecurrentTest.MatchesTheEquations", {"GRU", "LSTM", "RNN"}},
+      {"RecurrentTest.TunedFormsTakePackedWeights", {"gru", "lstm", "rnn"}},
+      {"SignalTest.DftOfAnyAxis", {"DFT"}},
+      {"SignalTest.StftOfFrames", {"STFT"}},
+      {"SignalTest.Windows", {"BlackmanWindow", "HammingWindow", "HannWindow"}},
+      {"SignalTest.MelWeightMatrix", {"MelWeightMatrix"}},
+      {"NonZeroTest.MatchesReference", {"NonZero"}},
+      {"CompressTest.MatchesReference", {"Compress"}},
+      {"UniqueTest.MatchesReference", {"Unique"}},
+      {"NonMaxSuppressionTest.MatchesReference", {"NonMaxSuppression"}},
+      {"PackedGemm.AgreesWithNaiveProductOnRandomSizes", {"gemm"}},
+      {"PackedBatchMatMul.AgreesWithNaiveProductOnRandomSizes", {"batch_matmul"}},
+      {"PackedConv2d.AgreesWithNaiveConvolutionOnRandomSizes", {"conv2d"}},
+      {"PackedDepthwise.AgreesWithNaiveConvolutionOnRandomSizes", {"depthwise_conv2d"}},
+      {"LabelEncoderTest.MatchesAMap", {"LabelEncoder"}},
+      {"TreeEnsembleTest.RandomStumps", {"TreeEnsemble"}},
+      {"TfIdfVectorizerTest.MatchesTheDefinition", {"TfIdfVectorizer"}},
+      {"QuantizeLinearTest.IntegersAreRoundedToEvenAndSaturated", {"QuantizeLinear"}},
+      {"DequantizeLinearTest.MatchesTheFormula", {"DequantizeLinear"}},
+      {"DynamicQuantizeLinearTest.RangeIncludesZero", {"DynamicQuantizeLinear"}},
+      {"MatMulIntegerTest.MatchesTheFormula", {"MatMulInteger"}},
+      {"QLinearMatMulTest.MatchesTheFormula", {"QLinearMatMul"}},
+      {"ConvIntegerTest.MatchesTheFormula", {"ConvInteger"}},
+      {"QLinearConvTest.MatchesTheFormula", {"QLinearConv"}},
+      {"RandomTest.Uniform", {"RandomUniform"}},
+      {"RandomTest.Normal", {"RandomNormal"}},
+      {"RandomTest.MultinomialDrawsByOdds", {"Multinomial"}},
+      {"RoiAlignTest.PoolsLikeTheReference", {"RoiAlign"}},
+      {"MaxRoiPoolTest.PoolsLikeTheReference", {"MaxRoiPool"}},
+      {"GridSampleTest.SamplesLikeTheReference", {"GridSample"}},
+      {"Col2ImTest.AddsBlocksLikeTheReference", {"Col2Im"}},
+      {"MaxUnpoolTest.UndoesMaxPool", {"MaxUnpool"}},
+      {"DeformConvTest.ConvolvesLikeTheReference", {"DeformConv"}},
+      {"NegativeLogLikelihoodTest.RandomShapes", {"NegativeLogLikelihoodLoss"}},
+  };
+  return tests;
+}
+
+std::set<std::string> TestsOfThisProgram() {
+  std::set<std::string> names;
+  const ::testing::UnitTest& program = *::testing::UnitTest::GetInstance();
+  for (int i = 0; i < program.total_test_suite_count(); ++i) {
+    const ::testing::TestSuite& suite = *program.GetTestSuite(i);
+    for (int k = 0; k < suite.total_test_count(); ++k) {
+      names.insert(std::string(suite.name()) + "." + suite.GetTestInfo(k)->name());
+    }
+  }
+  return names;
+}
+
+TEST(KernelPropertyTestsTest, EveryKernelHasOne) {
+  std::set<std::string_view> proven;
+  for (const PropertyTest& test : PropertyTests()) {
+    proven.insert(test.kernels.begin(), test.kernels.end());
+  }
+  for (const KernelDef& kernel : AllKernels()) {
+    EXPECT_TRUE(proven.contains(kernel.name))
+        << "kernel '" << kernel.name << "' stands in no row of PropertyTests()";
+  }
+  for (const std::string_view name : proven) {
+    EXPECT_NE(FindKernel(name), nullptr) << "there is no kernel '" << name << "'";
+  }
+}
+
+TEST(KernelPropertyTestsTest, AllExist) {
+  const std::set<std::string> existing = TestsOfThisProgram();
+  for (const PropertyTest& test : PropertyTests()) {
+    EXPECT_TRUE(existing.contains(std::string(test.name))) << "there is no test " << test.name;
+  }
+}
+
+}  // namespace
+}  // namespace poprt::kernels

@@ -1,0 +1,271 @@
+#include <optional>
+#include <vector>
+
+#include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/matmul/batch_offsets.hpp"
+#include "runtime/kernels/quantized/product.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
+#include "runtime/kernels/quantized/requantizer.hpp"
+#include "runtime/kernels/quantized/scale_reader.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+constexpr TypeSet kFactorTypes = kByteTypes | kFloat8Types;
+constexpr TypeSet kScaleTypes = kHalfTypes | Types({ElementType::kFloat32});
+
+/// Scales or zero points of an operand: one, one per row (column), or one per row of every matrix.
+struct Parameters {
+  std::vector<std::int64_t> offsets;  // of every product; empty means 0 for all
+  std::int64_t stride = 0;            // from one row to the next
+
+  std::int64_t Index(std::int64_t product, std::int64_t line) const {
+    return (offsets.empty() ? 0 : offsets[static_cast<std::size_t>(product)]) + line * stride;
+  }
+};
+
+struct MatMulPlan {
+  ProductShape shape;
+  std::vector<std::int64_t> a_offsets;  // of every product, elements
+  std::vector<std::int64_t> b_offsets;
+  Shape batch;
+};
+
+MatMulPlan PlanMatMul(const KernelCall& call, std::size_t b_index, ElementType result) {
+  const TensorType& a = call.inputs[0];
+  const TensorType& b = call.inputs[b_index];
+  RequireCount(a.shape, "the left operand");
+  RequireCount(b.shape, "the right operand");
+  Require(!a.shape.empty() && !b.shape.empty(), "the operands must have rank 1 or more");
+  Shape left = a.shape;
+  Shape right = b.shape;
+  if (a.shape.size() == 1) left.insert(left.begin(), 1);
+  if (b.shape.size() == 1) right.push_back(1);
+  MatMulPlan plan;
+  plan.shape.rows = left[left.size() - 2];
+  plan.shape.depth = left.back();
+  plan.shape.columns = right.back();
+  const Shape left_batch(left.begin(), left.end() - 2);
+  const Shape right_batch(right.begin(), right.end() - 2);
+  const auto batch = Broadcast(left_batch, right_batch);
+  Require(batch && right[right.size() - 2] == plan.shape.depth,
+          "operands " + ToString(a) + " and " + ToString(b) + " cannot be multiplied");
+  Shape wanted = *batch;
+  if (a.shape.size() > 1) wanted.push_back(plan.shape.rows);
+  if (b.shape.size() > 1) wanted.push_back(plan.shape.columns);
+  RequireType(call.outputs[0], {result, wanted}, "output 0");
+  if (RequireCount(wanted, "the output") == 0) return plan;
+  plan.batch = *batch;
+  plan.a_offsets = BatchOffsets(left_batch, *batch, plan.shape.rows * plan.shape.depth);
+  plan.b_offsets = BatchOffsets(right_batch, *batch, plan.shape.depth * plan.shape.columns);
+  plan.shape.products = static_cast<std::int64_t>(plan.a_offsets.size());
+  return plan;
+}
+
+/// `lines` rows of the left operand, or columns of the right one: `axis_from_end` is 1 or 0.
+Parameters ResolveParameters(const MatMulPlan& plan, const TensorType& type, std::int64_t lines,
+                             std::size_t axis_from_end, const std::string& what) {
+  const std::int64_t count = RequireCount(type.shape, what);
+  const std::size_t rank = type.shape.size();
+  if (count == 1) return {};
+  const std::string message = what + " is " + ToString(type) +
+                              ", which is neither one number nor " + std::to_string(lines) +
+                              " for the rows or columns of its operand";
+  if (rank == 1) {
+    Require(count == lines, message);
+    return {.offsets = {}, .stride = 1};
+  }
+  Require(rank >= 2, message);
+  const std::int64_t own = type.shape[rank - 1 - axis_from_end];
+  const Shape batch(type.shape.begin(), type.shape.end() - 2);
+  Require(type.shape[rank - 2 + axis_from_end] == 1 && (own == lines || own == 1) &&
+              batch.size() <= plan.batch.size() && Broadcast(batch, plan.batch) == plan.batch,
+          message);
+  return {.offsets = BatchOffsets(batch, plan.batch, own), .stride = own == 1 ? 0 : 1};
+}
+
+/// The operands of MatMul as RunProducts wants them.
+template <typename E>
+struct MatMulSource {
+  const MatMulPlan* plan;
+  const Parameters* a_parameters;
+  const Parameters* b_parameters;
+  LoadDifferences<E> load_a;
+  LoadDifferences<E> load_b;
+  const std::byte* a;
+  const std::byte* b;
+  const std::byte* a_points;
+  const std::byte* b_points;
+
+  void LoadRow(std::int64_t product, std::int64_t row, std::int64_t first, std::int64_t n,
+               E* to) const {
+    const std::int64_t at = plan->a_offsets[static_cast<std::size_t>(product)];
+    load_a(a + at + row * plan->shape.depth + first, 1, n,
+           ReadPoint(load_a, a_points, a_parameters->Index(product, row)), to, 1);
+  }
+
+  void LoadColumns(std::int64_t product, std::int64_t column, std::int64_t count,
+                   std::int64_t first, std::int64_t n, E* to) const {
+    const std::int64_t columns = plan->shape.columns;
+    const std::byte* from =
+        b + plan->b_offsets[static_cast<std::size_t>(product)] + first * columns + column;
+    for (std::int64_t c = 0; c < count; ++c) {
+      load_b(from + c, columns, n,
+             ReadPoint(load_b, b_points, b_parameters->Index(product, column + c)),
+             to + c * kProductDepth, 1);
+    }
+  }
+};
+
+const std::byte* InputOrNull(const KernelArguments& args, std::size_t i) {
+  return i < args.inputs.size() ? args.inputs[i] : nullptr;
+}
+
+}  // namespace
+
+BoundKernel BindMatMulInteger(const KernelCall& call) {
+  RequireArity(call, 2, 4);
+  RequireElement(call.inputs[0], kByteTypes, "input 0");
+  RequireElement(call.inputs[1], kByteTypes, "input 1");
+  const MatMulPlan plan = PlanMatMul(call, 1, ElementType::kInt32);
+  if (plan.shape.products == 0) return NothingToRun();
+  Parameters parameters[2];
+  for (const std::size_t i : {0, 1}) {
+    const TensorType& points = InputOrAbsent(call, 2 + i);
+    if (!points.defined()) continue;
+    const std::string what = "input " + std::to_string(2 + i);
+    RequireElement(points, Types({call.inputs[i].element}), what);
+    parameters[i] =
+        ResolveParameters(plan, points, i == 0 ? plan.shape.rows : plan.shape.columns, 1 - i, what);
+  }
+  using E = std::int16_t;
+  const auto load_a = FindLoadDifferences<E>(call.inputs[0].element);
+  const auto load_b = FindLoadDifferences<E>(call.inputs[1].element);
+  return {.run =
+              [plan, load_a, load_b, a_parameters = parameters[0],
+               b_parameters = parameters[1]](const KernelArguments& args) {
+                const MatMulSource<E> source{&plan,
+                                             &a_parameters,
+                                             &b_parameters,
+                                             load_a,
+                                             load_b,
+                                             args.inputs[0],
+                                             args.inputs[1],
+                                             InputOrNull(args, 2),
+                                             InputOrNull(args, 3)};
+                std::int32_t* out = args.out<std::int32_t>(0);
+                const ProductShape& shape = plan.shape;
+                RunProducts<E>(args, shape, source,
+                               [&](std::int64_t product, std::int64_t row, std::int64_t column,
+                                   std::int64_t count, const std::int32_t* sums) {
+                                 std::copy_n(
+                                     sums, count,
+                                     out + (product * shape.rows + row) * shape.columns + column);
+                               });
+              },
+          .scratch_bytes = kProductScratch<E>};
+}
+
+namespace {
+
+/// Positions of QLinearMatMul's inputs.
+enum Input : std::size_t { kA, kAScale, kAPoint, kB, kBScale, kBPoint, kYScale, kYPoint };
+
+struct QLinearPlan {
+  MatMulPlan matmul;
+  Parameters a_parameters;
+  Parameters b_parameters;
+  ElementType scales = ElementType::kFloat32;
+  GatherScales<float> read_scale = nullptr;
+  GatherScales<float> read_point = nullptr;
+  Requantizer requantize;
+};
+
+/// Checks scale and zero point of one operand, which have the same shape.
+Parameters PairedParameters(const KernelCall& call, const MatMulPlan& plan, std::size_t operand,
+                            std::int64_t lines, std::size_t axis_from_end) {
+  const TensorType& scale = call.inputs[operand + 1];
+  const TensorType& point = call.inputs[operand + 2];
+  const std::string scale_name = "input " + std::to_string(operand + 1);
+  const std::string point_name = "input " + std::to_string(operand + 2);
+  RequirePoint(point, call.inputs[operand].element, scale, point_name);
+  return ResolveParameters(plan, scale, lines, axis_from_end, scale_name);
+}
+
+template <typename E>
+BoundKernel BindQLinear(const KernelCall& call, const QLinearPlan& plan) {
+  const auto load_a = FindLoadDifferences<E>(call.inputs[kA].element);
+  const auto load_b = FindLoadDifferences<E>(call.inputs[kB].element);
+  return {.run =
+              [plan, load_a, load_b](const KernelArguments& args) {
+                const MatMulSource<E> source{&plan.matmul,
+                                             &plan.a_parameters,
+                                             &plan.b_parameters,
+                                             load_a,
+                                             load_b,
+                                             args.inputs[kA],
+                                             args.inputs[kB],
+                                             args.inputs[kAPoint],
+                                             args.inputs[kBPoint]};
+                const auto scale_at = [&](Input input, std::int64_t index) {
+                  float scale = 0;
+                  plan.read_scale(args.inputs[input], &index, 1, &scale);
+                  return scale;
+                };
+                const std::int64_t zero = 0;
+                float y_point = 0;
+                plan.read_point(args.inputs[kYPoint], &zero, 1, &y_point);
+                const float y_scale = scale_at(kYScale, 0);
+                const ProductShape& shape = plan.matmul.shape;
+                RunProducts<E>(
+                    args, shape, source,
+                    [&](std::int64_t product, std::int64_t row, std::int64_t column,
+                        std::int64_t count, const ProductSum<E>* sums) {
+                      double values[Requantizer::kMost];
+                      const float a_scale =
+                          scale_at(kAScale, plan.a_parameters.Index(product, row));
+                      for (std::int64_t c = 0; c < count; ++c) {
+                        const float b_scale =
+                            scale_at(kBScale, plan.b_parameters.Index(product, column + c));
+                        values[c] = static_cast<double>(sums[c]) *
+                                    ProductFactor(plan.scales, a_scale, b_scale, y_scale);
+                      }
+                      plan.requantize(
+                          values, static_cast<double>(y_point), count,
+                          args.outputs[0] + (product * shape.rows + row) * shape.columns + column);
+                    });
+              },
+          .scratch_bytes = kProductScratch<E>};
+}
+
+}  // namespace
+
+BoundKernel BindQLinearMatMul(const KernelCall& call) {
+  RequireArity(call, 8, 8);
+  RequireElement(call.inputs[kA], kFactorTypes, "input 0");
+  RequireElement(call.inputs[kB], kFactorTypes, "input 3");
+  RequireElement(call.outputs[0], kFactorTypes, "output 0");
+  const ElementType scales = call.inputs[kAScale].element;
+  RequireElement(call.inputs[kAScale], kScaleTypes, "input 1");
+  RequireElement(call.inputs[kBScale], Types({scales}), "input 4");
+  RequireElement(call.inputs[kYScale], Types({scales}), "input 6");
+  const TensorType& y_point = call.inputs[kYPoint];
+  RequirePoint(y_point, call.outputs[0].element, call.inputs[kYScale], "input 7");
+  Require(RequireCount(y_point.shape, "input 7") == 1,
+          "input 6 is " + ToString(call.inputs[kYScale]) + ", the result has one scale");
+  const MatMulPlan matmul = PlanMatMul(call, kB, call.outputs[0].element);
+  if (matmul.shape.products == 0) return NothingToRun();
+  const QLinearPlan plan{
+      .matmul = matmul,
+      .a_parameters = PairedParameters(call, matmul, kA, matmul.shape.rows, 1),
+      .b_parameters = PairedParameters(call, matmul, kB, matmul.shape.columns, 0),
+      .scales = scales,
+      .read_scale = FindGatherScales<float, kScaleTypes>(scales),
+      .read_point = FindGatherScales<float, kFactorTypes>(y_point.element),
+      .requantize = Requantizer(call.outputs[0].element)};
+  const bool is_integer = Contains(kByteTypes, call.inputs[kA].element) &&
+                          Contains(kByteTypes, call.inputs[kB].element);
+  return is_integer ? BindQLinear<std::int16_t>(call, plan) : BindQLinear<float>(call, plan);
+}
+
+}  // namespace poprt::kernels

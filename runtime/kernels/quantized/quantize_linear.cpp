@@ -1,0 +1,161 @@
+#include <algorithm>
+
+#include "runtime/kernels/convert.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
+#include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
+#include "runtime/kernels/quantized/scale_grid.hpp"
+#include "runtime/kernels/quantized/scale_reader.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+constexpr std::int64_t kBlock = 1024;
+constexpr TypeSet kInputTypes = kFloatTypes | Types({ElementType::kInt32});
+constexpr TypeSet kScaleTypes = kInputTypes | Types({ElementType::kFloat8E8M0});
+
+template <typename C>
+struct QuantizePlan {
+  ScaleGrid grid;
+  Converter load;   // to C
+  Converter store;  // from int32 to integers, from C to floats
+  GatherScales<C> scales = nullptr;
+  GatherScales<C> points = nullptr;  // null without zero points
+  std::int64_t count = 0;
+  IntegerRange range;
+};
+
+/// Operands and quotients are rounded to the type P that the division happens in.
+template <typename P, typename C>
+C Rounded(C value) {
+  if constexpr (std::is_same_v<P, C>) {
+    return value;
+  } else {
+    return static_cast<C>(P(value));
+  }
+}
+
+template <typename P, typename C>
+void Divide(C* values, const C* scales, std::int64_t count) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    values[k] = Rounded<P>(Rounded<P>(values[k]) / Rounded<P>(scales[k]));
+  }
+}
+
+template <typename C>
+void ToIntegers(const C* values, const C* points, std::int64_t count, const IntegerRange& range,
+                std::int32_t* integers) {
+  const auto lowest = static_cast<C>(range.lowest);
+  const auto highest = static_cast<C>(range.highest);
+  for (std::int64_t k = 0; k < count; ++k) {
+    // Clipping to integers commutes with rounding, and keeps what is rounded small. NaN becomes the
+    // lowest number.
+    const C low = lowest - points[k];
+    const C high = highest - points[k];
+    const C floor = values[k] > low ? values[k] : low;
+    const C clipped = floor < high ? floor : high;
+    integers[k] = static_cast<std::int32_t>(RoundHalfEven(clipped) + points[k]);
+  }
+}
+
+template <typename P, typename C, bool kIntegers>
+void RunRange(const QuantizePlan<C>& plan, const KernelArguments& args, std::int64_t begin,
+              std::int64_t end) {
+  alignas(64) C values[kBlock];
+  alignas(64) C scales[kBlock];
+  alignas(64) C points[kBlock];
+  alignas(64) std::int32_t integers[kBlock];
+  std::int64_t indices[kBlock];
+  std::fill_n(points, kBlock, C{0});
+  bool is_filled = false;
+  for (std::int64_t i = begin; i < end; i += kBlock) {
+    const std::int64_t count = std::min(kBlock, end - i);
+    if (!is_filled) {
+      plan.grid.Indices(i, count, indices);
+      plan.scales(args.inputs[1], indices, count, scales);
+      if (plan.points != nullptr) plan.points(args.inputs[2], indices, count, points);
+      is_filled = plan.grid.is_uniform();
+    }
+    plan.load(args.inputs[0] + static_cast<std::size_t>(i) * plan.load.from_bytes(),
+              reinterpret_cast<std::byte*>(values), count);
+    Divide<P>(values, scales, count);
+    std::byte* to = args.outputs[0] + static_cast<std::size_t>(i) * plan.store.to_bytes();
+    if constexpr (kIntegers) {
+      ToIntegers(values, points, count, plan.range, integers);
+      plan.store(reinterpret_cast<const std::byte*>(integers), to, count);
+    } else {
+      // Adding zero would lose the sign of a zero.
+      for (std::int64_t k = 0; k < count; ++k) {
+        if (points[k] != 0) values[k] += points[k];
+      }
+      plan.store(reinterpret_cast<const std::byte*>(values), to, count);
+    }
+  }
+}
+
+template <typename P, typename C>
+BoundKernel BindPrecision(const KernelCall& call) {
+  const TensorType& input = call.inputs[0];
+  const TensorType& scales = call.inputs[1];
+  const TensorType& points = InputOrAbsent(call, 2);
+  const ElementType output = call.outputs[0].element;
+  const bool is_integer = Contains(kQuantizedIntegers, output);
+  const ConvertMode mode{.overflow = FlagAttribute(call, "saturate", true) ? Overflow::kSaturate
+                                                                           : Overflow::kSpecial};
+  QuantizePlan<C> plan{
+      .grid = ScaleGrid::Resolve(call, input, scales),
+      .load = Converter(input.element, kElementOf<C>),
+      .store = Converter(is_integer ? ElementType::kInt32 : kElementOf<C>, output, mode),
+      .scales = FindGatherScales<C, kScaleTypes>(scales.element),
+      .count = ElementCount(input.shape),
+      .range = is_integer ? RangeOf(output) : IntegerRange{}};
+  if (points.defined()) plan.points = FindGatherScales<C, kQuantizedTypes>(output);
+  return {.run = [plan, is_integer](const KernelArguments& args) {
+    ForRanges(args.pool, plan.count, kElementsPerTask,
+              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                if (is_integer) {
+                  RunRange<P, C, true>(plan, args, begin, end);
+                } else {
+                  RunRange<P, C, false>(plan, args, begin, end);
+                }
+              });
+  }};
+}
+
+/// The type the division happens in: attribute "precision", else the type of the scales.
+ElementType Precision(const KernelCall& call) {
+  const std::int64_t given = IntAttribute(call, "precision", 0);
+  if (given == 0) return call.inputs[1].element;
+  const auto element = static_cast<ElementType>(given);
+  Require(given > 0 && given < 32 && Contains(kFloatTypes, element),
+          "attribute 'precision' is " + std::to_string(given) +
+              ", which is not the number of float32, float64, float16 or bfloat16");
+  return element;
+}
+
+}  // namespace
+
+BoundKernel BindQuantizeLinear(const KernelCall& call) {
+  RequireArity(call, 2, 3);
+  const TensorType& input = call.inputs[0];
+  const TensorType& scales = call.inputs[1];
+  const TensorType& points = InputOrAbsent(call, 2);
+  RequireElement(input, kInputTypes, "input 0");
+  RequireElement(scales, kScaleTypes, "input 1");
+  RequireElement(call.outputs[0], kQuantizedTypes, "output 0");
+  RequireType(call.outputs[0], {call.outputs[0].element, input.shape}, "output 0");
+  if (points.defined()) RequirePoint(points, call.outputs[0].element, scales, "input 2");
+  switch (Precision(call)) {
+    case ElementType::kFloat16:
+      return BindPrecision<Float16, float>(call);
+    case ElementType::kBFloat16:
+      return BindPrecision<BFloat16, float>(call);
+    case ElementType::kFloat64:
+    case ElementType::kInt32:  // the exact quotient decides
+      return BindPrecision<double, double>(call);
+    default:
+      return BindPrecision<float, float>(call);
+  }
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,42 @@
+#include "runtime/kernels/quantized/quantized.hpp"
+
+#include <array>
+#include <limits>
+
+#include "runtime/kernels/families.hpp"
+#include "runtime/kernels/kernel_binding.hpp"
+
+namespace poprt::kernels {
+
+IntegerRange RangeOf(ElementType element) {
+  return VisitElement<IntegerRange, kQuantizedIntegers>(
+      element, []<typename T>(std::type_identity<T>) -> IntegerRange {
+        if constexpr (std::is_integral_v<T>) {
+          return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+        } else {
+          return {T::kLowest, T::kHighest};
+        }
+      });
+}
+
+void RequirePoint(const TensorType& point, ElementType element, const TensorType& scales,
+                  std::string_view what) {
+  const bool are_single =
+      RequireCount(point.shape, what) == 1 && RequireCount(scales.shape, "the scales") == 1;
+  RequireType(point, {element, are_single ? point.shape : scales.shape}, what);
+}
+
+std::span<const KernelDef> QuantizedKernels() {
+  static constexpr std::array kTable{
+      KernelDef{"ConvInteger", &GuardedBind<BindConvInteger>},
+      KernelDef{"DequantizeLinear", &GuardedBind<BindDequantizeLinear>},
+      KernelDef{"DynamicQuantizeLinear", &GuardedBind<BindDynamicQuantizeLinear>},
+      KernelDef{"MatMulInteger", &GuardedBind<BindMatMulInteger>},
+      KernelDef{"QLinearConv", &GuardedBind<BindQLinearConv>},
+      KernelDef{"QLinearMatMul", &GuardedBind<BindQLinearMatMul>},
+      KernelDef{"QuantizeLinear", &GuardedBind<BindQuantizeLinear>},
+  };
+  return kTable;
+}
+
+}  // namespace poprt::kernels

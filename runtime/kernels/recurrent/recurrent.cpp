@@ -1,0 +1,57 @@
+#include <array>
+#include <memory>
+
+#include "runtime/kernels/families.hpp"
+#include "runtime/kernels/recurrent/recurrent_run.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const TileKernels& kernels) {
+  const bool is_lstm = kind == RecurrentKind::kLstm;
+  RequireArity(call, 3, is_lstm ? 8 : 6, 0, is_lstm ? 3 : 2);
+  const TensorType& x = call.inputs[0];
+  RequireElement(x, kFloatTypes, "input 0");
+  const auto plan = std::make_shared<RecurrentPlan>(kind, call, kernels);
+  Require(!plan->packed || x.element == ElementType::kFloat32 || plan->half_weights,
+          "packed weights are " + ToString(call.inputs[1]) + ", allowed are float32 and float16");
+  const std::vector<TensorType> outputs = plan->shape.Outputs(plan->options, x.element);
+  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+    if (!call.outputs[i].defined()) continue;
+    RequireType(call.outputs[i], outputs[i], "output " + std::to_string(i));
+  }
+  if (plan->shape.batch == 0) return NothingToRun();
+  return VisitElement<BoundKernel, kFloatTypes>(
+      x.element, [&]<typename T>(std::type_identity<T>) -> BoundKernel {
+        return {.run = [plan](const KernelArguments& args) { RecurrentRun<T>(*plan, args).Run(); },
+                .scratch_bytes = plan->scratch_bytes};
+      });
+}
+
+/// The same bits on every processor.
+template <RecurrentKind kKind>
+BoundKernel BindAnywhere(const KernelCall& call) {
+  return BindRecurrent(kKind, call, PortableTileKernels());
+}
+
+/// With the inner loops that are fastest on this one.
+template <RecurrentKind kKind>
+BoundKernel BindTuned(const KernelCall& call) {
+  return BindRecurrent(kKind, call, BestTileKernels());
+}
+
+}  // namespace
+
+std::span<const KernelDef> RecurrentKernels() {
+  static constexpr std::array kTable{
+      KernelDef{"GRU", &GuardedBind<BindAnywhere<RecurrentKind::kGru>>},
+      KernelDef{"LSTM", &GuardedBind<BindAnywhere<RecurrentKind::kLstm>>},
+      KernelDef{"RNN", &GuardedBind<BindAnywhere<RecurrentKind::kRnn>>},
+      KernelDef{"gru", &GuardedBind<BindTuned<RecurrentKind::kGru>>},
+      KernelDef{"lstm", &GuardedBind<BindTuned<RecurrentKind::kLstm>>},
+      KernelDef{"rnn", &GuardedBind<BindTuned<RecurrentKind::kRnn>>},
+  };
+  return kTable;
+}
+
+}  // namespace poprt::kernels

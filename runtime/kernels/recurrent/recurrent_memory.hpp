@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/recurrent/recurrent_plan.hpp"
+#include "runtime/kernels/recurrent/recurrent_product.hpp"
+
+namespace poprt::kernels {
+
+/// Where the numbers of one run of a recurrent kernel stand: in operands of type T and in scratch
+/// memory.
+template <typename T>
+class RecurrentMemory {
+ public:
+  using C = Accumulator<T>;
+
+  RecurrentMemory(const RecurrentPlan& plan, const KernelArguments& args)
+      : plan_(plan),
+        args_(args),
+        memory_(reinterpret_cast<C*>(args.scratch)),
+        lengths_(reinterpret_cast<std::int64_t*>(args.scratch + plan.lengths_at)),
+        batch_(plan.shape.batch),
+        directions_(plan.options.directions) {}
+
+ protected:
+  using In = RecurrentInput;
+
+  // ---- Operands ---------------------------------------------------------------------------
+
+  const T* Input(std::size_t i) const { return i < args_.inputs.size() ? args_.in<T>(i) : nullptr; }
+  T* Output(std::size_t i) const { return i < args_.outputs.size() ? args_.out<T>(i) : nullptr; }
+  std::int64_t InputRow(std::int64_t time, std::int64_t b) const {
+    return plan_.options.batch_first ? b * plan_.shape.steps + time : time * batch_ + b;
+  }
+  std::int64_t OutputRow(std::int64_t d, std::int64_t time, std::int64_t b) const {
+    return plan_.options.batch_first ? (b * plan_.shape.steps + time) * directions_ + d
+                                     : (time * directions_ + d) * batch_ + b;
+  }
+  std::int64_t StateRow(std::int64_t d, std::int64_t b) const {
+    return plan_.options.batch_first ? b * directions_ + d : d * batch_ + b;
+  }
+  std::int64_t Time(std::int64_t d, std::int64_t step, std::int64_t b) const {
+    const bool reversed = d == 1 || plan_.options.first_reversed;
+    return reversed ? lengths_[b] - 1 - step : step;
+  }
+  const RecurrentActivation& ActivationOf(std::int64_t d, std::size_t which) const {
+    const std::size_t each = ActivationsOf(plan_.kind);
+    return plan_.options.activations[static_cast<std::size_t>(d) * each + which];
+  }
+
+  // ---- Scratch memory ---------------------------------------------------------------------
+
+  C* Tile(std::int64_t d, std::int64_t gate, std::int64_t panel, std::int64_t step) const {
+    const std::int64_t index = (d * plan_.gates + gate) * plan_.panels + panel;
+    return memory_ + plan_.parts.tiles +
+           (index * plan_.chunk + step % plan_.chunk) * batch_ * kPanel;
+  }
+  /// State before an even step stands where that behind an odd one stands.
+  C* Hidden(std::int64_t d, std::int64_t step) const {
+    return memory_ + plan_.parts.hidden + (d * 2 + step % 2) * batch_ * plan_.padded;
+  }
+  C* Cell(std::int64_t d) const { return memory_ + plan_.parts.cell + d * batch_ * plan_.padded; }
+  C* Reset(std::int64_t d) const { return memory_ + plan_.parts.reset + d * batch_ * plan_.padded; }
+  const C* Bias(std::int64_t d, std::int64_t gate, std::int64_t panel) const {
+    return memory_ + plan_.parts.bias + (d * plan_.gates + gate) * plan_.padded + panel * kPanel;
+  }
+  const C* Peephole(std::int64_t d, std::int64_t which, std::int64_t panel) const {
+    return memory_ + plan_.parts.peepholes + (d * 3 + which) * plan_.padded + panel * kPanel;
+  }
+  RecurrentPanel Weights(std::size_t input, std::int64_t d, std::int64_t gate,
+                         std::int64_t panel) const {
+    const bool of_inputs = input == In::kW;
+    const std::int64_t depth = of_inputs ? plan_.shape.inputs : plan_.shape.hidden;
+    const std::int64_t index = (d * plan_.gates + gate) * plan_.panels + panel;
+    const std::int64_t at = index * depth * kPanel;
+    if (plan_.packed) {
+      return {args_.in<T>(input) + at, depth, plan_.half_weights};
+    }
+    const std::int64_t part = of_inputs ? plan_.parts.w : plan_.parts.r;
+    return {memory_ + part + at, depth, false};
+  }
+
+  const RecurrentPlan& plan_;
+  const KernelArguments& args_;
+  C* memory_;
+  std::int64_t* lengths_;  ///< steps of every sequence
+  std::int64_t batch_;
+  std::int64_t directions_;
+};
+
+}  // namespace poprt::kernels

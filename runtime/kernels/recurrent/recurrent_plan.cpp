@@ -1,0 +1,76 @@
+#include "runtime/kernels/recurrent/recurrent_plan.hpp"
+
+#include <algorithm>
+
+#include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// Rows of a chunk: enough to read weights rarely, few enough that the gates stay in a cache.
+constexpr std::int64_t kRowsOfChunk = 128;
+/// Multiplications of a task of one step, and of a step that is worth sharing out.
+constexpr std::int64_t kWorkOfTask = 1 << 16;
+constexpr std::int64_t kWorkOfStep = 1 << 18;
+/// Numbers between the starts of two parts are a multiple of a cache line.
+constexpr std::int64_t kAlignment = 16;
+
+/// Gives out parts of the scratch memory, one behind the other.
+class PartList {
+ public:
+  std::int64_t Add(const Shape& extents) {
+    const auto count = CheckedElementCount(extents);
+    constexpr std::int64_t kLimit = std::int64_t{1} << 56;
+    Require(count && *count < kLimit && end_ < kLimit, "the operands are too large");
+    const std::int64_t at = end_;
+    end_ += (*count + kAlignment - 1) / kAlignment * kAlignment;
+    return at;
+  }
+  std::int64_t end() const { return end_; }
+
+ private:
+  std::int64_t end_ = 0;
+};
+
+}  // namespace
+
+RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call,
+                             const TileKernels& inner_loops)
+    : kind(which),
+      options(ReadRecurrentOptions(which, call.attributes)),
+      shape(CheckRecurrentOperands(which, options, call.attributes, call.inputs)),
+      kernels(&inner_loops),
+      packed(call.attributes.get_int("packed", 0) != 0),
+      half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
+      gates(GatesOf(which)),
+      panels((shape.hidden - 1) / kPanel + 1),
+      padded(panels * kPanel),
+      chunk(std::clamp<std::int64_t>(kRowsOfChunk / std::max<std::int64_t>(1, shape.batch), 1,
+                                     std::max<std::int64_t>(1, shape.steps))) {
+  const std::int64_t d = options.directions;
+  const double work_of_panel = static_cast<double>(gates * kPanel) *
+                               static_cast<double>(shape.batch) * static_cast<double>(shape.hidden);
+  if (work_of_panel * static_cast<double>(d * panels) >= kWorkOfStep) {
+    panels_per_task = 1 + static_cast<std::int64_t>(kWorkOfTask / work_of_panel);
+  }
+  const bool linear = options.linear_before_reset;
+  PartList list;
+  parts.w = list.Add({packed ? 0 : d * gates, padded, shape.inputs});
+  parts.r = list.Add({packed ? 0 : d * gates, padded, shape.hidden});
+  parts.bias = list.Add({d, gates, padded});
+  parts.recurrent_bias = list.Add({linear ? d : 0, padded});
+  const bool has_peepholes = InputOrAbsent(call, RecurrentInput::kP).defined();
+  parts.peepholes = list.Add({has_peepholes ? d : 0, 3, padded});
+  parts.rows = list.Add({d, chunk, shape.batch, shape.inputs});
+  parts.tiles = list.Add({d, gates, chunk, shape.batch, padded});
+  parts.hidden = list.Add({d, 2, shape.batch, padded});
+  parts.cell = list.Add({kind == RecurrentKind::kLstm ? d : 0, shape.batch, padded});
+  parts.reset = list.Add({kind == RecurrentKind::kGru ? d : 0, shape.batch, padded});
+  parts.end = list.end();
+  const std::size_t size = call.inputs[0].element == ElementType::kFloat64 ? 8 : 4;
+  lengths_at = static_cast<std::size_t>(parts.end) * size;
+  scratch_bytes = ScratchBytes(lengths_at + static_cast<std::size_t>(shape.batch) * 8);
+}
+
+}  // namespace poprt::kernels

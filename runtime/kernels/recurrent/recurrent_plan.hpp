@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/recurrent/recurrent_options.hpp"
+
+namespace poprt::kernels {
+
+/// One use of a recurrent kernel: what it computes, how time is cut, where its scratch memory is.
+///
+/// The input's part of all gates is computed for a chunk of time steps at once, as one matrix
+/// product; then each step adds the state's part. Gate values stand in tiles: for every direction
+/// and gate and panel of 16 units, (steps of the chunk * batch) x 16.
+struct RecurrentPlan {
+  RecurrentPlan(RecurrentKind which, const KernelCall& call, const TileKernels& inner_loops);
+
+  RecurrentKind kind;
+  RecurrentOptions options;
+  RecurrentShape shape;
+  const TileKernels* kernels;
+  bool packed = false;        ///< W and R come packed
+  bool half_weights = false;  ///< and hold float16
+  std::int64_t gates = 0;
+  std::int64_t panels = 0;  ///< of 16 hidden units
+  std::int64_t padded = 0;  ///< hidden units up to a whole panel
+  std::int64_t chunk = 0;   ///< steps whose input part is computed at once
+  /// Panels a task of one step should have; 0 when steps are too small to share them out.
+  std::int64_t panels_per_task = 0;
+
+  /// Parts of the scratch memory, counted in numbers of the type computed with.
+  struct Parts {
+    std::int64_t w = 0;               ///< as PackRecurrentWeights, unless `packed`
+    std::int64_t r = 0;               ///< the same
+    std::int64_t bias = 0;            ///< [directions, gates, padded]
+    std::int64_t recurrent_bias = 0;  ///< [directions, padded]: that of R, GRU's gate h
+    std::int64_t peepholes = 0;       ///< [directions, 3, padded]
+    std::int64_t rows = 0;            ///< [directions, chunk, batch, inputs]: X in order of steps
+    std::int64_t tiles = 0;           ///< [directions, gates, panels, chunk, batch, 16]
+    std::int64_t hidden = 0;          ///< [directions, 2, batch, padded]: before and after a step
+    std::int64_t cell = 0;            ///< [directions, batch, padded]
+    std::int64_t reset = 0;           ///< GRU: [directions, batch, padded], or tiles of one step
+    std::int64_t end = 0;
+  };
+  Parts parts;
+  std::size_t lengths_at = 0;  ///< byte offset of int64[batch]
+  std::size_t scratch_bytes = 0;
+};
+
+}  // namespace poprt::kernels

@@ -1,0 +1,385 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/recurrent/recurrent_memory.hpp"
+#include "runtime/kernels/recurrent/recurrent_product.hpp"
+#include "runtime/kernels/recurrent/recurrent_weights.hpp"
+
+namespace poprt::kernels {
+
+/// One run of a recurrent kernel on operands of type T. A step s of direction d is time s, or
+/// counted from the end of each sequence when the direction is reversed.
+template <typename T>
+class RecurrentRun : private RecurrentMemory<T> {
+  using Memory = RecurrentMemory<T>;
+  using C = typename Memory::C;
+  using In = RecurrentInput;
+
+ public:
+  using Memory::Memory;
+
+  void Run() {
+    ReadLengths();
+    PrepareWeights();
+    for (std::int64_t d = 0; d < directions_; ++d) {
+      ReadBias(d);
+      ReadState(d);
+      ClearPastEnd(d);
+    }
+    for (std::int64_t first = 0; first < longest_; first += plan_.chunk) {
+      const std::int64_t last = std::min(first + plan_.chunk, longest_);
+      ProjectInputs(first, last);
+      RunSteps(first, last);
+    }
+    for (std::int64_t d = 0; d < directions_; ++d) WriteState(d);
+  }
+
+ private:
+  using Memory::ActivationOf;
+  using Memory::args_;
+  using Memory::batch_;
+  using Memory::Bias;
+  using Memory::Cell;
+  using Memory::directions_;
+  using Memory::Hidden;
+  using Memory::Input;
+  using Memory::InputRow;
+  using Memory::lengths_;
+  using Memory::memory_;
+  using Memory::Output;
+  using Memory::OutputRow;
+  using Memory::Peephole;
+  using Memory::plan_;
+  using Memory::Reset;
+  using Memory::StateRow;
+  using Memory::Tile;
+  using Memory::Time;
+  using Memory::Weights;
+
+  // ---- Before the steps -------------------------------------------------------------------
+
+  /// Lengths are known at run time only: what lies outside [0, steps] is brought inside.
+  void ReadLengths() {
+    const auto* given = reinterpret_cast<const std::int32_t*>(Input(In::kLengths));
+    longest_ = 0;
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      lengths_[b] = given == nullptr ? plan_.shape.steps
+                                     : std::clamp<std::int64_t>(given[b], 0, plan_.shape.steps);
+      longest_ = std::max(longest_, lengths_[b]);
+    }
+  }
+
+  void PrepareWeights() {
+    if (plan_.packed) return;
+    const std::int64_t matrices = directions_ * plan_.gates;
+    ForRanges(args_.pool, 2 * matrices, 1, [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const bool of_inputs = i < matrices;
+        const std::int64_t matrix = of_inputs ? i : i - matrices;
+        const std::int64_t hidden = plan_.shape.hidden;
+        const std::int64_t depth = of_inputs ? plan_.shape.inputs : hidden;
+        const T* from = args_.template in<T>(of_inputs ? In::kW : In::kR) + matrix * hidden * depth;
+        C* to =
+            memory_ + (of_inputs ? plan_.parts.w : plan_.parts.r) + matrix * plan_.padded * depth;
+        PackRecurrentGate(from, hidden, depth, to);
+      }
+    });
+  }
+
+  /// Both biases of a gate are added to the input's part, except where GRU multiplies between.
+  void ReadBias(std::int64_t d) {
+    const T* given = Input(In::kB);
+    const std::int64_t hidden = plan_.shape.hidden;
+    for (std::int64_t gate = 0; gate < plan_.gates; ++gate) {
+      const bool apart = plan_.options.linear_before_reset && gate == 2;
+      const T* of_w = given == nullptr ? nullptr : given + (d * 2 * plan_.gates + gate) * hidden;
+      C* to = memory_ + plan_.parts.bias + (d * plan_.gates + gate) * plan_.padded;
+      C* to_r = memory_ + plan_.parts.recurrent_bias + d * plan_.padded;
+      for (std::int64_t i = 0; i < plan_.padded; ++i) {
+        const bool exists = given != nullptr && i < hidden;
+        const C w = exists ? static_cast<C>(of_w[i]) : C{};
+        const C r = exists ? static_cast<C>(of_w[plan_.gates * hidden + i]) : C{};
+        to[i] = apart ? w : w + r;
+        if (apart) to_r[i] = r;
+      }
+    }
+    if (const T* p = Input(In::kP); p != nullptr && plan_.kind == RecurrentKind::kLstm) {
+      for (std::int64_t which = 0; which < 3; ++which) {
+        ReadRow(p + (d * 3 + which) * hidden,
+                memory_ + plan_.parts.peepholes + (d * 3 + which) * plan_.padded);
+      }
+    }
+  }
+
+  /// A row of hidden units, null for zeros, filled up to whole panels.
+  void ReadRow(const T* from, C* to) const {
+    const std::int64_t count = from == nullptr ? 0 : plan_.shape.hidden;
+    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<C>(from[i]);
+    std::fill(to + count, to + plan_.padded, C{});
+  }
+  void WriteRow(const C* from, T* to) const {
+    for (std::int64_t i = 0; i < plan_.shape.hidden; ++i) to[i] = static_cast<T>(from[i]);
+  }
+
+  void ReadState(std::int64_t d) {
+    const bool has_cell = plan_.kind == RecurrentKind::kLstm;
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      const std::int64_t at = StateRow(d, b) * plan_.shape.hidden;
+      const T* h = Input(In::kInitialH);
+      ReadRow(h == nullptr ? nullptr : h + at, Hidden(d, 0) + b * plan_.padded);
+      if (!has_cell) continue;
+      const T* c = Input(In::kInitialC);
+      ReadRow(c == nullptr ? nullptr : c + at, Cell(d) + b * plan_.padded);
+    }
+  }
+
+  void WriteState(std::int64_t d) {
+    const std::int64_t hidden = plan_.shape.hidden;
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      const std::int64_t at = StateRow(d, b) * hidden;
+      if (T* h = Output(1)) WriteRow(Hidden(d, longest_) + b * plan_.padded, h + at);
+      if (plan_.kind != RecurrentKind::kLstm) continue;
+      if (T* c = Output(2)) WriteRow(Cell(d) + b * plan_.padded, c + at);
+    }
+  }
+
+  void ClearPastEnd(std::int64_t d) {
+    T* y = Output(0);
+    if (y == nullptr) return;
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      for (std::int64_t time = lengths_[b]; time < plan_.shape.steps; ++time) {
+        std::fill_n(y + OutputRow(d, time, b) * plan_.shape.hidden, plan_.shape.hidden, T{});
+      }
+    }
+  }
+
+  // ---- The input's part of the gates --------------------------------------------------------
+
+  void ProjectInputs(std::int64_t first, std::int64_t last) {
+    const std::int64_t rows = (last - first) * batch_;
+    const std::int64_t inputs = plan_.shape.inputs;
+    ForRanges(args_.pool, directions_ * rows, GrainFor(inputs),
+              [&](std::int64_t begin, std::int64_t end, int) {
+                for (std::int64_t i = begin; i < end; ++i) {
+                  const std::int64_t row = i % rows;
+                  GatherRow(i / rows, first + row / batch_, row % batch_, row);
+                }
+              });
+    const std::int64_t matrices = plan_.gates * plan_.panels;
+    const std::int64_t work = rows * kPanel * std::max<std::int64_t>(1, inputs / 4);
+    ForRanges(args_.pool, directions_ * matrices, GrainFor(work),
+              [&](std::int64_t begin, std::int64_t end, int) {
+                for (std::int64_t i = begin; i < end; ++i) {
+                  const std::int64_t matrix = i % matrices;
+                  ProjectPanel(i / matrices, matrix / plan_.panels, matrix % plan_.panels, first,
+                               rows);
+                }
+              });
+  }
+
+  C* Row(std::int64_t d, std::int64_t row) const {
+    return memory_ + plan_.parts.rows + (d * plan_.chunk * batch_ + row) * plan_.shape.inputs;
+  }
+
+  void GatherRow(std::int64_t d, std::int64_t step, std::int64_t b, std::int64_t row) const {
+    C* to = Row(d, row);
+    const std::int64_t inputs = plan_.shape.inputs;
+    if (step >= lengths_[b]) {
+      std::fill_n(to, inputs, C{});
+      return;
+    }
+    const T* from = args_.template in<T>(In::kX) + InputRow(Time(d, step, b), b) * inputs;
+    for (std::int64_t i = 0; i < inputs; ++i) to[i] = static_cast<C>(from[i]);
+  }
+
+  void ProjectPanel(std::int64_t d, std::int64_t gate, std::int64_t panel, std::int64_t first,
+                    std::int64_t rows) const {
+    C* tile = Tile(d, gate, panel, first);
+    const C* bias = Bias(d, gate, panel);
+    for (std::int64_t row = 0; row < rows; ++row) std::copy_n(bias, kPanel, tile + row * kPanel);
+    AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
+               Weights(In::kW, d, gate, panel), tile);
+  }
+
+  // ---- Steps ------------------------------------------------------------------------------
+
+  void RunSteps(std::int64_t first, std::int64_t last) {
+    const bool resets_first =
+        plan_.kind == RecurrentKind::kGru && !plan_.options.linear_before_reset;
+    const int phases = resets_first ? 2 : 1;
+    if (plan_.panels_per_task == 0) {
+      ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t d = begin; d < end; ++d) {
+          for (std::int64_t step = first; step < last; ++step) {
+            for (int phase = 0; phase < phases; ++phase) {
+              for (std::int64_t j = 0; j < plan_.panels; ++j) RunPanel(d, step, j, phase);
+            }
+          }
+        }
+      });
+      return;
+    }
+    for (std::int64_t step = first; step < last; ++step) {
+      for (int phase = 0; phase < phases; ++phase) {
+        ForRanges(args_.pool, directions_ * plan_.panels, plan_.panels_per_task,
+                  [&](std::int64_t begin, std::int64_t end, int) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      RunPanel(i / plan_.panels, step, i % plan_.panels, phase);
+                    }
+                  });
+      }
+    }
+  }
+
+  void RunPanel(std::int64_t d, std::int64_t step, std::int64_t panel, int phase) const {
+    switch (plan_.kind) {
+      case RecurrentKind::kRnn:
+        return RunRnn(d, step, panel);
+      case RecurrentKind::kGru:
+        if (plan_.options.linear_before_reset) return RunLinearGru(d, step, panel);
+        return phase == 0 ? RunGruGates(d, step, panel) : RunGruCandidate(d, step, panel);
+      case RecurrentKind::kLstm:
+        return RunLstm(d, step, panel);
+    }
+  }
+
+  /// Adds rows * R to a tile.
+  void AddState(const C* rows, std::int64_t d, std::int64_t gate, std::int64_t panel,
+                C* tile) const {
+    AddProduct(*plan_.kernels, {rows, plan_.padded, batch_}, Weights(In::kR, d, gate, panel), tile);
+  }
+  void Activate(std::int64_t d, std::size_t which, C* tile) const {
+    kernels::Activate(ActivationOf(d, which), plan_.options.clip, tile, batch_ * kPanel);
+  }
+  /// f(index within a tile, index within rows of padded units) for every element of a panel.
+  template <typename F>
+  void ForTile(std::int64_t panel, const F& f) const {
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      POPRT_INDEPENDENT_LOOP
+      for (std::int64_t c = 0; c < kPanel; ++c) {
+        f(b * kPanel + c, b * plan_.padded + panel * kPanel + c);
+      }
+    }
+  }
+
+  /// Ends a step: the tile is the new hidden state of the sequences that have not ended.
+  void StoreHidden(std::int64_t d, std::int64_t step, std::int64_t panel, const C* tile) const {
+    const C* before = Hidden(d, step);
+    C* after = Hidden(d, step + 1);
+    T* y = Output(0);
+    const std::int64_t units = std::min(kPanel, plan_.shape.hidden - panel * kPanel);
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      const bool active = step < lengths_[b];
+      const std::int64_t at = b * plan_.padded + panel * kPanel;
+      std::copy_n(active ? tile + b * kPanel : before + at, kPanel, after + at);
+      if (!active || y == nullptr) continue;
+      T* to = y + OutputRow(d, Time(d, step, b), b) * plan_.shape.hidden + panel * kPanel;
+      for (std::int64_t c = 0; c < units; ++c) to[c] = static_cast<T>(tile[b * kPanel + c]);
+    }
+  }
+
+  void RunRnn(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    C* tile = Tile(d, 0, panel, step);
+    AddState(Hidden(d, step), d, 0, panel, tile);
+    Activate(d, 0, tile);
+    StoreHidden(d, step, panel, tile);
+  }
+
+  void RunLstm(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    for (std::int64_t gate = 0; gate < 4; ++gate) {
+      AddState(Hidden(d, step), d, gate, panel, Tile(d, gate, panel, step));
+    }
+    C* const in = Tile(d, 0, panel, step);
+    C* const out = Tile(d, 1, panel, step);
+    C* const forget = Tile(d, 2, panel, step);
+    C* const next = Tile(d, 3, panel, step);
+    C* const cell = Cell(d);
+    const bool has_peepholes = Input(In::kP) != nullptr;
+    if (has_peepholes) {
+      const C* const to_in = Peephole(d, 0, panel);
+      const C* const to_forget = Peephole(d, 2, panel);
+      ForTile(panel, [=](std::int64_t i, std::int64_t at) {
+        in[i] += to_in[i % kPanel] * cell[at];
+        forget[i] += to_forget[i % kPanel] * cell[at];
+      });
+    }
+    Activate(d, 0, in);
+    if (plan_.options.input_forget) {
+      ForTile(panel, [=](std::int64_t i, std::int64_t) { forget[i] = C(1) - in[i]; });
+    } else {
+      Activate(d, 0, forget);
+    }
+    Activate(d, 1, next);
+    ForTile(panel, [=](std::int64_t i, std::int64_t at) {
+      next[i] = forget[i] * cell[at] + in[i] * next[i];
+    });
+    if (has_peepholes) {
+      const C* const to_out = Peephole(d, 1, panel);
+      ForTile(panel, [=](std::int64_t i, std::int64_t) { out[i] += to_out[i % kPanel] * next[i]; });
+    }
+    Activate(d, 0, out);
+    std::copy_n(next, batch_ * kPanel, in);
+    Activate(d, 2, in);
+    ForTile(panel, [=](std::int64_t i, std::int64_t) { out[i] *= in[i]; });
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      if (step >= lengths_[b]) continue;
+      std::copy_n(next + b * kPanel, kPanel, cell + b * plan_.padded + panel * kPanel);
+    }
+    StoreHidden(d, step, panel, out);
+  }
+
+  /// Gates z and r, and the state that r lets pass.
+  void RunGruGates(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    const C* const before = Hidden(d, step);
+    for (std::int64_t gate = 0; gate < 2; ++gate) {
+      C* tile = Tile(d, gate, panel, step);
+      AddState(before, d, gate, panel, tile);
+      Activate(d, 0, tile);
+    }
+    const C* const reset = Tile(d, 1, panel, step);
+    C* const passed = Reset(d);
+    ForTile(panel, [=](std::int64_t i, std::int64_t at) { passed[at] = reset[i] * before[at]; });
+  }
+
+  void RunGruCandidate(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    AddState(Reset(d), d, 2, panel, Tile(d, 2, panel, step));
+    FinishGru(d, step, panel);
+  }
+
+  void RunLinearGru(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    const C* const before = Hidden(d, step);
+    for (std::int64_t gate = 0; gate < 2; ++gate) {
+      C* tile = Tile(d, gate, panel, step);
+      AddState(before, d, gate, panel, tile);
+      Activate(d, 0, tile);
+    }
+    C* const linear = Reset(d) + panel * batch_ * kPanel;
+    const C* bias = memory_ + plan_.parts.recurrent_bias + d * plan_.padded + panel * kPanel;
+    for (std::int64_t b = 0; b < batch_; ++b) std::copy_n(bias, kPanel, linear + b * kPanel);
+    AddState(before, d, 2, panel, linear);
+    const C* const reset = Tile(d, 1, panel, step);
+    C* const candidate = Tile(d, 2, panel, step);
+    ForTile(panel, [=](std::int64_t i, std::int64_t) { candidate[i] += reset[i] * linear[i]; });
+    FinishGru(d, step, panel);
+  }
+
+  void FinishGru(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    C* const candidate = Tile(d, 2, panel, step);
+    Activate(d, 1, candidate);
+    const C* const update = Tile(d, 0, panel, step);
+    const C* const before = Hidden(d, step);
+    ForTile(panel, [=](std::int64_t i, std::int64_t at) {
+      candidate[i] = (C(1) - update[i]) * candidate[i] + update[i] * before[at];
+    });
+    StoreHidden(d, step, panel, candidate);
+  }
+
+  std::int64_t longest_ = 0;  ///< steps that any sequence has
+};
+
+}  // namespace poprt::kernels

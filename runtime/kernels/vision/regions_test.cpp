@@ -1,0 +1,218 @@
+// RoiAlign and MaxRoiPool.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/kernels/kernel_test_index.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+using testing::BindError;
+using testing::Draw;
+using testing::ExpectClose;
+using testing::ForSeeds;
+using testing::FromValues;
+using testing::RandomTensor;
+using testing::Run1;
+using testing::ToValues;
+using testing::Values;
+using enum ElementType;
+
+struct AlignOptions {
+  std::int64_t height, width, ratio;
+  double scale;
+  bool half_pixel, maximum;
+};
+
+/// The weighted pixels of one sample; all zero outside.
+Values Corners(const Values& x, std::size_t plane, double height, double width, double py,
+               double px) {
+  if (py < -1 || py > height || px < -1 || px > width) return {0, 0, 0, 0};
+  py = std::fmax(py, 0);
+  px = std::fmax(px, 0);
+  double y0 = std::floor(py), x0 = std::floor(px), y1 = y0 + 1, x1 = x0 + 1;
+  if (y0 >= height - 1) py = y0 = y1 = height - 1;
+  if (x0 >= width - 1) px = x0 = x1 = width - 1;
+  const double ty = py - y0, tx = px - x0;
+  const auto at = [&](double row, double column) {
+    return x[plane + static_cast<std::size_t>(row * width + column)];
+  };
+  return {(1 - ty) * (1 - tx) * at(y0, x0), (1 - ty) * tx * at(y0, x1), ty * (1 - tx) * at(y1, x0),
+          ty * tx * at(y1, x1)};
+}
+
+Values AlignReference(const Tensor& data, const Tensor& regions, const Tensor& images,
+                      const AlignOptions& o) {
+  const Values x = ToValues(data), r = ToValues(regions), batch = ToValues(images);
+  const auto height = static_cast<double>(data.shape()[2]);
+  const auto width = static_cast<double>(data.shape()[3]);
+  const double offset = o.half_pixel ? 0.5 : 0;
+  Values result;
+  for (std::size_t n = 0; n < batch.size(); ++n) {
+    const double x0 = r[n * 4] * o.scale - offset, y0 = r[n * 4 + 1] * o.scale - offset;
+    double w = r[n * 4 + 2] * o.scale - offset - x0, h = r[n * 4 + 3] * o.scale - offset - y0;
+    if (!o.half_pixel) w = std::fmax(w, 1), h = std::fmax(h, 1);
+    const double bin_h = h / static_cast<double>(o.height);
+    const double bin_w = w / static_cast<double>(o.width);
+    const double rows = o.ratio > 0 ? static_cast<double>(o.ratio) : std::fmax(std::ceil(bin_h), 0);
+    const double columns =
+        o.ratio > 0 ? static_cast<double>(o.ratio) : std::fmax(std::ceil(bin_w), 0);
+    for (std::int64_t c = 0; c < data.shape()[1]; ++c) {
+      const auto plane = static_cast<std::size_t>(
+          (batch[n] * static_cast<double>(data.shape()[1]) + static_cast<double>(c)) * height *
+          width);
+      for (std::int64_t i = 0; i < o.height; ++i) {
+        for (std::int64_t j = 0; j < o.width; ++j) {
+          double sum = 0, most = -std::numeric_limits<double>::infinity();
+          for (double a = 0; a < rows; ++a) {
+            for (double b = 0; b < columns; ++b) {
+              const double py = y0 + static_cast<double>(i) * bin_h + (a + 0.5) * bin_h / rows;
+              const double px = x0 + static_cast<double>(j) * bin_w + (b + 0.5) * bin_w / columns;
+              for (const double value : Corners(x, plane, height, width, py, px)) {
+                sum += value;
+                most = std::fmax(most, value);
+              }
+            }
+          }
+          const double count = std::fmax(rows * columns, 1);
+          result.push_back(o.maximum ? (std::isinf(most) ? 0 : most) : sum / count);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+TEST(RoiAlignTest, PoolsLikeTheReference) {
+  ForSeeds(120, [&](std::mt19937& random) {
+    const Shape shape{Draw(random, 1, 3), Draw(random, 1, 3), Draw(random, 1, 9),
+                      Draw(random, 1, 9)};
+    const std::int64_t regions = Draw(random, 0, 4);
+    const AlignOptions o{Draw(random, 1, 4),     Draw(random, 1, 4), Draw(random, 0, 3),
+                         random() % 2 ? 0.5 : 1, random() % 2 == 0,  random() % 2 == 0};
+    // Double: where a sample lies must not depend on rounding.
+    const Tensor data = RandomTensor(random, kFloat64, shape, -1, 1);
+    const Tensor boxes = RandomTensor(random, kFloat64, {regions, 4}, -6, 16);
+    const ElementType index = random() % 2 ? kInt32 : kInt64;
+    const Tensor images = RandomTensor(random, index, {regions}, 0, static_cast<double>(shape[0]));
+    const Attributes attributes{{"output_height", o.height},
+                                {"output_width", o.width},
+                                {"sampling_ratio", o.ratio},
+                                {"spatial_scale", static_cast<float>(o.scale)},
+                                {"mode", std::string(o.maximum ? "max" : "avg")},
+                                {"coordinate_transformation_mode",
+                                 std::string(o.half_pixel ? "half_pixel" : "output_half_pixel")}};
+    const TensorType out{kFloat64, {regions, shape[1], o.height, o.width}};
+    ExpectClose(Run1("RoiAlign", {data, boxes, images}, out, attributes),
+                AlignReference(data, boxes, images, o), 64, 1);
+  });
+}
+
+TEST(RoiAlignTest, SurvivesAnyRegion) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const ElementType type : {kFloat32, kFloat64, kFloat16, kBFloat16}) {
+    const Tensor data = FromValues(type, {1, 1, 2, 2}, {1, 1, 1, 1});
+    const Tensor boxes =
+        FromValues(type, {6, 4}, {nan, 0, 1,  1, 0, 0, inf,  inf, -inf, -inf, inf, inf,
+                                  3,   3, -9, 1, 0, 0, 3e38, 3e4, -6e4, -6e4, 6e4, 6e4});
+    const Tensor images = FromValues(kInt64, {6}, {0, 9, -7, 0, 0, 0});
+    for (const char* mode : {"avg", "max"}) {
+      const Tensor found = Run1("RoiAlign", {data, boxes, images}, {type, {6, 1, 1, 1}},
+                                {{"mode", std::string(mode)}});
+      for (const double value : ToValues(found)) EXPECT_TRUE(value >= 0 && value <= 1) << value;
+    }
+  }
+}
+
+TEST(RoiAlignTest, RefusesWrongOperands) {
+  const TensorType data{kFloat32, {1, 2, 4, 4}}, boxes{kFloat32, {3, 4}}, images{kInt64, {3}};
+  const TensorType out{kFloat32, {3, 2, 1, 1}};
+  EXPECT_EQ(BindError("RoiAlign", {data, boxes, images}, {out}), "");
+  EXPECT_NE(BindError("RoiAlign", {data, boxes, {kInt64, {2}}}, {out}), "");
+  EXPECT_NE(BindError("RoiAlign", {data, boxes, {kFloat32, {3}}}, {out}), "");
+  EXPECT_NE(BindError("RoiAlign", {{kFloat32, {1, 2, 4}}, boxes, images}, {out}), "");
+  for (const char* name : {"output_height", "sampling_ratio"}) {
+    EXPECT_NE(BindError("RoiAlign", {data, boxes, images}, {out}, {{name, std::int64_t{-1}}}), "");
+  }
+  EXPECT_NE(BindError("RoiAlign", {data, boxes, images}, {out}, {{"mode", std::string("min")}}),
+            "");
+  EXPECT_NE(BindError("RoiAlign", {{kFloat32, {0, 2, 4, 4}}, boxes, images}, {out}), "");
+}
+
+Values PoolReference(const Tensor& data, const Tensor& regions, std::int64_t height,
+                     std::int64_t width, double scale) {
+  const Values x = ToValues(data), r = ToValues(regions);
+  Values result;
+  for (std::int64_t n = 0; n < regions.shape()[0]; ++n) {
+    const auto* box = &r[static_cast<std::size_t>(n) * 5];
+    const double x0 = std::round(box[1] * scale), y0 = std::round(box[2] * scale);
+    const double w = std::fmax(std::round(box[3] * scale) - x0 + 1, 1);
+    const double h = std::fmax(std::round(box[4] * scale) - y0 + 1, 1);
+    const auto bin = [](double start, double length, std::int64_t i, std::int64_t bins,
+                        std::int64_t extent) {
+      const double size = length / static_cast<double>(bins);
+      const auto most = static_cast<double>(extent);
+      const double low = start + std::floor(static_cast<double>(i) * size);
+      const double high = start + std::ceil(static_cast<double>(i + 1) * size);
+      return std::pair(static_cast<std::int64_t>(std::fmin(std::fmax(low, 0), most)),
+                       static_cast<std::int64_t>(std::fmin(std::fmax(high, 0), most)));
+    };
+    for (std::int64_t c = 0; c < data.shape()[1]; ++c) {
+      const auto plane = static_cast<std::int64_t>(box[0]) * data.shape()[1] + c;
+      for (std::int64_t i = 0; i < height; ++i) {
+        for (std::int64_t j = 0; j < width; ++j) {
+          const auto [top, bottom] = bin(y0, h, i, height, data.shape()[2]);
+          const auto [left, right] = bin(x0, w, j, width, data.shape()[3]);
+          double most = -std::numeric_limits<double>::infinity();
+          for (std::int64_t row = top; row < bottom; ++row) {
+            for (std::int64_t column = left; column < right; ++column) {
+              most =
+                  std::fmax(most, x[static_cast<std::size_t>(
+                                      (plane * data.shape()[2] + row) * data.shape()[3] + column)]);
+            }
+          }
+          result.push_back(std::isinf(most) ? 0 : most);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+TEST(MaxRoiPoolTest, PoolsLikeTheReference) {
+  constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
+  ForSeeds(80, [&](std::mt19937& random) {
+    const ElementType type = kTypes[random() % 4];
+    const Shape shape{Draw(random, 1, 2), Draw(random, 1, 3), Draw(random, 1, 9),
+                      Draw(random, 1, 9)};
+    const std::int64_t regions = Draw(random, 0, 4);
+    Values boxes;
+    for (std::int64_t i = 0; i < regions; ++i) {
+      boxes.push_back(static_cast<double>(Draw(random, 0, shape[0] - 1)));
+      for (int k = 0; k < 4; ++k) boxes.push_back(static_cast<double>(Draw(random, -8, 24)) / 2);
+    }
+    const Tensor data = RandomTensor(random, type, shape, -1, 1);
+    const Tensor rois = FromValues(type, {regions, 5}, boxes);
+    const std::int64_t height = Draw(random, 1, 4), width = Draw(random, 1, 4);
+    const float scale = random() % 2 ? 0.5F : 1.0F;
+    ExpectClose(Run1("MaxRoiPool", {data, rois}, {type, {regions, shape[1], height, width}},
+                     {{"pooled_shape", Ints{height, width}}, {"spatial_scale", scale}}),
+                PoolReference(data, rois, height, width, static_cast<double>(scale)), 0);
+  });
+}
+
+TEST(MaxRoiPoolTest, RefusesWrongOperands) {
+  const TensorType data{kFloat32, {1, 2, 4, 4}}, boxes{kFloat32, {3, 5}};
+  const TensorType out{kFloat32, {3, 2, 2, 2}};
+  const Attributes pooled{{"pooled_shape", Ints{2, 2}}};
+  EXPECT_EQ(BindError("MaxRoiPool", {data, boxes}, {out}, pooled), "");
+  EXPECT_NE(BindError("MaxRoiPool", {data, boxes}, {out}), "");
+  EXPECT_NE(BindError("MaxRoiPool", {data, boxes}, {out}, {{"pooled_shape", Ints{2, 0}}}), "");
+  EXPECT_NE(BindError("MaxRoiPool", {data, {kFloat32, {3, 4}}}, {out}, pooled), "");
+}
+
+}  // namespace
+}  // namespace poprt::kernels

@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/kernels/gather/gather.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
+#include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/vision/vision.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+struct AlignPlan {
+  std::int64_t regions = 0;
+  std::int64_t images = 0;
+  std::int64_t channels = 0;
+  std::int64_t in_height = 0;
+  std::int64_t in_width = 0;
+  std::int64_t out_height = 1;
+  std::int64_t out_width = 1;
+  std::int64_t sampling_ratio = 0;
+  float spatial_scale = 1;
+  bool half_pixel = true;
+  bool maximum = false;
+};
+
+/// Where the samples of one bin lie along one axis: sample i at first + (i + 0.5) * step.
+template <typename F>
+struct Samples {
+  F first = 0;
+  F step = 0;
+  std::int64_t count = 0;  // that the region asks for
+  std::int64_t begin = 0;  // samples [begin, end) can lie on the image
+  std::int64_t end = 0;
+};
+
+/// One axis of a region.
+template <typename F>
+struct RegionAxis {
+  F start;
+  F bin;
+  std::int64_t samples;  // in each bin
+
+  RegionAxis(const AlignPlan& plan, F low, F high, std::int64_t bins) {
+    const F scale = static_cast<F>(plan.spatial_scale);
+    const F offset = plan.half_pixel ? F(0.5) : F(0);
+    start = low * scale - offset;
+    F length = high * scale - offset - start;
+    if (!plan.half_pixel) length = std::fmax(length, F(1));
+    bin = length / static_cast<F>(bins);
+    // Nothing sensible is larger, and it must fit an integer.
+    constexpr F kMost = F(1 << 30);
+    const F adaptive = std::ceil(bin);
+    samples = plan.sampling_ratio > 0 ? plan.sampling_ratio
+              : adaptive > 0          ? static_cast<std::int64_t>(std::fmin(adaptive, kMost))
+                                      : 0;
+  }
+
+  Samples<F> Bin(std::int64_t index, std::int64_t extent) const {
+    Samples<F> found{.first = start + static_cast<F>(index) * bin,
+                     .step = samples > 0 ? bin / static_cast<F>(samples) : F(0),
+                     .count = samples,
+                     .begin = 0,
+                     .end = samples};
+    // A region may be far larger than the image: skip what cannot reach it, with one to spare.
+    if (found.step > 0 && std::isfinite(found.first) && std::isfinite(found.step)) {
+      const auto at = [&](F position) {
+        const F sample = std::floor((position - found.first) / found.step);
+        return static_cast<std::int64_t>(
+            std::fmin(std::fmax(sample, F(-4)), static_cast<F>(samples) + F(4)));
+      };
+      found.begin = std::clamp<std::int64_t>(at(F(-1)) - 2, 0, samples);
+      found.end = std::clamp<std::int64_t>(at(static_cast<F>(extent)) + 3, found.begin, samples);
+    } else if (!std::isfinite(found.first) || !std::isfinite(found.step)) {
+      found.end = 0;
+    }
+    return found;
+  }
+};
+
+/// The two pixels next to a sample, and the weight of the second.
+template <typename F>
+struct Neighbors {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  F t = 0;
+  bool outside = false;
+
+  Neighbors(const Samples<F>& samples, std::int64_t i, std::int64_t extent) {
+    F x = samples.first + (static_cast<F>(i) + F(0.5)) * samples.step;
+    outside = !(x >= F(-1) && x <= static_cast<F>(extent));
+    if (outside) return;
+    x = std::fmax(x, F(0));
+    low = std::min(static_cast<std::int64_t>(x), extent - 1);
+    high = std::min(low + 1, extent - 1);
+    t = low == extent - 1 ? F(0) : x - static_cast<F>(low);
+  }
+};
+
+/// Calls f(rows, columns) for every pair of samples on the image; true if there are others.
+template <typename F, typename Visit>
+bool ForSamples(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x, const Visit& f) {
+  bool others = y.begin > 0 || x.begin > 0 || y.end < y.count || x.end < x.count;
+  for (std::int64_t i = y.begin; i < y.end; ++i) {
+    const Neighbors<F> rows(y, i, plan.in_height);
+    for (std::int64_t j = x.begin; j < x.end; ++j) {
+      const Neighbors<F> columns(x, j, plan.in_width);
+      if (rows.outside || columns.outside) {
+        others = true;
+      } else {
+        f(rows, columns);
+      }
+    }
+  }
+  return others && y.count > 0 && x.count > 0;
+}
+
+template <typename T, typename F>
+F BinAverage(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x, const T* in) {
+  F sum = 0;
+  ForSamples(plan, y, x, [&](const Neighbors<F>& rows, const Neighbors<F>& columns) {
+    const T* low = in + rows.low * plan.in_width;
+    const T* high = in + rows.high * plan.in_width;
+    sum += (F(1) - rows.t) * ((F(1) - columns.t) * static_cast<F>(low[columns.low]) +
+                              columns.t * static_cast<F>(low[columns.high])) +
+           rows.t * ((F(1) - columns.t) * static_cast<F>(high[columns.low]) +
+                     columns.t * static_cast<F>(high[columns.high]));
+  });
+  return sum / std::fmax(static_cast<F>(y.count) * static_cast<F>(x.count), F(1));
+}
+
+/// The largest weighted pixel, not the largest interpolated value: ONNX's conformance data and
+/// other runtimes have it so. Samples outside count as 0.
+template <typename T, typename F>
+F BinMaximum(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x, const T* in) {
+  F most = 0;
+  bool any = false;
+  const auto take = [&](F value) {
+    most = !any || value > most ? value : most;
+    any = true;
+  };
+  const bool others =
+      ForSamples(plan, y, x, [&](const Neighbors<F>& rows, const Neighbors<F>& columns) {
+        const T* low = in + rows.low * plan.in_width;
+        const T* high = in + rows.high * plan.in_width;
+        take((F(1) - rows.t) * (F(1) - columns.t) * static_cast<F>(low[columns.low]));
+        take((F(1) - rows.t) * columns.t * static_cast<F>(low[columns.high]));
+        take(rows.t * (F(1) - columns.t) * static_cast<F>(high[columns.low]));
+        take(rows.t * columns.t * static_cast<F>(high[columns.high]));
+      });
+  if (others) take(F(0));
+  return most;
+}
+
+template <typename T, typename Number>
+void RunRoiAlign(const AlignPlan& plan, const KernelArguments& args) {
+  using F = Accumulator<T>;
+  const std::int64_t plane = plan.in_height * plan.in_width;
+  const std::int64_t bins = plan.out_height * plan.out_width;
+  ForRanges(args.pool, plan.regions * plan.channels, GrainFor(bins * 16),
+            [&](std::int64_t begin, std::int64_t end, int) {
+              for (std::int64_t i = begin; i < end; ++i) {
+                const std::int64_t region = i / plan.channels;
+                const std::int64_t image = ClampedIndex(args.in<Number>(2)[region], plan.images);
+                const T* in = args.in<T>(0) + (image * plan.channels + i % plan.channels) * plane;
+                const T* corners = args.in<T>(1) + region * 4;
+                const auto corner = [&](int k) { return static_cast<F>(corners[k]); };
+                const RegionAxis<F> x(plan, corner(0), corner(2), plan.out_width);
+                const RegionAxis<F> y(plan, corner(1), corner(3), plan.out_height);
+                for (std::int64_t bin = 0; bin < bins; ++bin) {
+                  const Samples<F> rows = y.Bin(bin / plan.out_width, plan.in_height);
+                  const Samples<F> columns = x.Bin(bin % plan.out_width, plan.in_width);
+                  const F value = plan.maximum ? BinMaximum(plan, rows, columns, in)
+                                               : BinAverage(plan, rows, columns, in);
+                  args.out<T>(0)[i * bins + bin] = static_cast<T>(value);
+                }
+              }
+            });
+}
+
+std::int64_t ReadCount(const KernelCall& call, std::string_view name, std::int64_t least,
+                       std::int64_t otherwise) {
+  constexpr std::int64_t kMost = 1 << 15;
+  const std::int64_t value = IntAttribute(call, name, otherwise);
+  if (value >= least && value <= kMost) return value;
+  throw KernelError("attribute '" + std::string(name) + "' is " + std::to_string(value) +
+                    ", allowed are " + std::to_string(least) + " to " + std::to_string(kMost));
+}
+
+bool ReadChoice(const KernelCall& call, std::string_view name, std::string_view off,
+                std::string_view on) {
+  const std::string value = StringAttribute(call, name, off);
+  if (value == on || value == off) return value == on;
+  throw KernelError("attribute '" + std::string(name) + "' is \"" + value + "\", allowed are " +
+                    std::string(off) + ", " + std::string(on));
+}
+
+}  // namespace
+
+BoundKernel BindRoiAlign(const KernelCall& call) {
+  RequireArity(call, 3, 3);
+  const TensorType& data = call.inputs[0];
+  const TensorType& regions = call.inputs[1];
+  const TensorType& images = call.inputs[2];
+  RequireElement(data, kFloatTypes, "input 0");
+  RequireCount(data.shape, "input 0");
+  Require(data.shape.size() == 4, "input 0 is " + ToString(data) + ", expected [N, C, H, W]");
+  Require(images.shape.size() == 1, "input 2 is " + ToString(images) + ", expected rank 1");
+  RequireType(regions, {data.element, {images.shape[0], 4}}, "input 1");
+  const AlignPlan plan{.regions = images.shape[0],
+                       .images = data.shape[0],
+                       .channels = data.shape[1],
+                       .in_height = data.shape[2],
+                       .in_width = data.shape[3],
+                       .out_height = ReadCount(call, "output_height", 1, 1),
+                       .out_width = ReadCount(call, "output_width", 1, 1),
+                       .sampling_ratio = ReadCount(call, "sampling_ratio", 0, 0),
+                       .spatial_scale = FloatAttribute(call, "spatial_scale", 1.0F),
+                       .half_pixel = !ReadChoice(call, "coordinate_transformation_mode",
+                                                 "half_pixel", "output_half_pixel"),
+                       .maximum = ReadChoice(call, "mode", "avg", "max")};
+  const Shape output{plan.regions, plan.channels, plan.out_height, plan.out_width};
+  RequireType(call.outputs[0], {data.element, output}, "output 0");
+  RequireElement(images, kIndexTypes, "input 2");
+  if (RequireCount(output, "the output") == 0) return NothingToRun();
+  Require(ElementCount(data.shape) > 0,
+          "input 0 is " + ToString(data) + ", which has no elements to pool");
+  return VisitElement<BoundKernel, kFloatTypes>(
+      data.element, [&]<typename T>(std::type_identity<T>) {
+        return VisitIndex(images, "input 2", [&]<typename Number>(std::type_identity<Number>) {
+          return BoundKernel{
+              .run = [plan](const KernelArguments& args) { RunRoiAlign<T, Number>(plan, args); }};
+        });
+      });
+}
+
+}  // namespace poprt::kernels
