@@ -7,9 +7,8 @@ namespace {
 
 Shape Spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
-/// What Conv and ConvTranspose have in common; returns the number of groups.
+/// What all convolutions have in common; returns the number of groups.
 std::int64_t CheckOperands(const InferenceCall& call) {
-  RequireSameElements(call);
   RequireRankAtLeast(call, 0, 3);
   RequireRank(call, 1, call.input(0).shape.size());
   const Shape kernel = Spatial(call.input(1).shape);
@@ -28,7 +27,7 @@ TensorType Result(const InferenceCall& call, std::int64_t channels, const Shape&
   return {call.input(0).element, shape};
 }
 
-Types InferConv(const InferenceCall& call) {
+TensorType ConvResult(const InferenceCall& call) {
   const std::int64_t group = CheckOperands(call);
   const Shape& data = call.input(0).shape;
   const Shape& weights = call.input(1).shape;
@@ -39,10 +38,16 @@ Types InferConv(const InferenceCall& call) {
           " output channels must be a multiple of attribute 'group', which is ", group);
   const Shape spatial = Spatial(data);
   const auto window = kernels::ResolveWindow(call.attributes, spatial, Spatial(weights));
-  return {Result(call, weights[0], kernels::WindowOutputExtents(window, spatial, false))};
+  return Result(call, weights[0], kernels::WindowOutputExtents(window, spatial, false));
+}
+
+Types InferConv(const InferenceCall& call) {
+  RequireSameElements(call);
+  return {ConvResult(call)};
 }
 
 Types InferConvTranspose(const InferenceCall& call) {
+  RequireSameElements(call);
   const std::int64_t group = CheckOperands(call);
   const Shape& data = call.input(0).shape;
   const Shape& weights = call.input(1).shape;
@@ -54,6 +59,10 @@ Types InferConvTranspose(const InferenceCall& call) {
 }
 
 }  // namespace
+
+Shape ConvShape(const Attributes& attributes, const TensorType& data, const TensorType& weights) {
+  return ConvResult({.op = "Conv", .inputs = {data, weights}, .attributes = attributes}).shape;
+}
 
 std::span<const OpDef> ConvolutionOps() {
   static const OpDef rows[] = {

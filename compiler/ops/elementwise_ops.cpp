@@ -24,6 +24,7 @@ Types InferBroadcast(const InferenceCall& call) {
 }
 
 Types InferComparison(const InferenceCall& call) {
+  RequireNoNarrowElements(call);
   RequireSameElements(call);
   return {{ElementType::kBool, BroadcastInputs(call)}};
 }
@@ -133,7 +134,7 @@ std::span<const OpDef> ElementwiseOps() {
       Unary("Cos", 7),
       Unary("Cosh", 9),
       Unary("Elu", 1),
-      Unary("Erf", 9),
+      Unary("Erf", 9, TypeSet::kNumeric),
       Unary("Exp", 1),
       Unary("Floor", 1),
       {.name = "Gelu", .since = 20, .types = TypeSet::kFloat, .infer = InferGelu},
@@ -192,7 +193,7 @@ std::span<const OpDef> ElementwiseOps() {
       {.name = "Where", .since = 9, .types = TypeSet::kBool, .inputs = {3, 3}, .infer = InferWhere},
       {.name = "Cast",
        .infer = InferCast,
-       .notes = "no strings, complex numbers, 8-bit floats or 4-bit types"},
+       .notes = "no complex numbers; strings while importing only"},
       {.name = "CastLike", .since = 15, .inputs = kTwo, .infer = InferCastLike, .notes = "as Cast"},
   };
   return rows;

@@ -20,5 +20,16 @@ std::span<const OpDef> MatMulOps();         ///< MatMul, Gemm
 std::span<const OpDef> ConvolutionOps();    ///< Conv, ConvTranspose
 std::span<const OpDef> PoolingOps();        ///< MaxPool, AveragePool, GlobalAveragePool, ...
 std::span<const OpDef> ResizeOps();         ///< Resize, Upsample
+std::span<const OpDef> VisionOps();         ///< GridSample, RoiAlign, Col2Im, DeformConv, ...
+std::span<const OpDef> EinsumOps();         ///< Einsum
+std::span<const OpDef> SelectionOps();      ///< NonZero, Unique, Compress, NonMaxSuppression
+std::span<const OpDef> SignalOps();         ///< DFT, STFT, windows, MelWeightMatrix
+std::span<const OpDef> RecurrentOps();      ///< RNN, GRU, LSTM
+std::span<const OpDef> MlOps();             ///< LabelEncoder, TfIdfVectorizer
+std::span<const OpDef> QuantizationOps();   ///< QuantizeLinear, QLinearConv, MatMulInteger, ...
+std::span<const OpDef> LossOps();           ///< NegativeLogLikelihoodLoss
+std::span<const OpDef> TreeOps();           ///< TreeEnsemble
+std::span<const OpDef> RandomOps();         ///< RandomUniform, RandomNormal, Multinomial
+std::span<const OpDef> ControlFlowOps();    ///< If, Loop, Scan
 
 }  // namespace poprt::ops

@@ -71,8 +71,11 @@ Types InferGatherNd(const InferenceCall& call) {
 void RequireReduction(const InferenceCall& call) {
   const std::string reduction =
       Choice(call.attributes, "reduction", "none", {"none", "add", "mul", "max", "min"});
-  Require(reduction == "none" || call.input(0).element != ElementType::kBool, "input 0 is ",
-          call.input(0), ", reduction ", reduction, " needs numbers");
+  const ElementType element = call.input(0).element;
+  Require(reduction == "none" || IsFloat(element) || IsInteger(element) ||
+              element == ElementType::kBool,
+          "input 0 is ", call.input(0), ", reduction ", reduction,
+          " needs numbers of 8 bits or more or bool");
 }
 
 Types InferScatterElements(const InferenceCall& call) {
@@ -90,20 +93,40 @@ Types InferScatterNd(const InferenceCall& call) {
   return SameAsInput(call);
 }
 
+// What cannot be refused once a program runs.
+constexpr std::string_view kNearest = "indices outside the data take the nearest element";
+constexpr std::string_view kLeftOut = "updates outside the data are left out";
+
 }  // namespace
 
 std::span<const OpDef> GatherOps() {
   static const OpDef rows[] = {
-      {.name = "Gather", .inputs = {2, 2}, .infer = InferGather},
-      {.name = "GatherElements", .since = 11, .inputs = {2, 2}, .infer = InferGatherElements},
-      {.name = "GatherND", .since = 11, .inputs = {2, 2}, .infer = InferGatherNd},
-      {.name = "ScatterElements", .since = 11, .inputs = {3, 3}, .infer = InferScatterElements},
+      {.name = "Gather", .inputs = {2, 2}, .infer = InferGather, .notes = kNearest},
+      {.name = "GatherElements",
+       .since = 11,
+       .inputs = {2, 2},
+       .infer = InferGatherElements,
+       .notes = kNearest},
+      {.name = "GatherND",
+       .since = 11,
+       .inputs = {2, 2},
+       .infer = InferGatherNd,
+       .notes = kNearest},
+      {.name = "ScatterElements",
+       .since = 11,
+       .inputs = {3, 3},
+       .infer = InferScatterElements,
+       .notes = kLeftOut},
       {.name = "Scatter",
        .since = 9,
        .inputs = {3, 3},
        .infer = InferScatterElements,
        .notes = "removed from ONNX in opset 11; becomes ScatterElements"},
-      {.name = "ScatterND", .since = 11, .inputs = {3, 3}, .infer = InferScatterNd},
+      {.name = "ScatterND",
+       .since = 11,
+       .inputs = {3, 3},
+       .infer = InferScatterNd,
+       .notes = kLeftOut},
   };
   return rows;
 }

@@ -33,7 +33,15 @@ std::int64_t FloatSteps(double start, double limit, double delta) {
   return count > 0.0 ? static_cast<std::int64_t>(count) : 0;
 }
 
+/// A bound of type float64 is kept as a tensor, which loses no digits.
 double StaticFloat(const Attributes& attributes, std::string_view name) {
+  if (const AttributeValue* value = attributes.find(name);
+      value != nullptr && std::holds_alternative<Tensor>(*value)) {
+    const Tensor& bound = std::get<Tensor>(*value);
+    Require(bound.element() == ElementType::kFloat64 && bound.count() == 1, "attribute '", name,
+            "' is ", bound.type(), ", it must be one float64");
+    return bound.as<double>()[0];
+  }
   const Floats values = attributes.get_floats(name);
   Require(values.size() == 1, "attribute '", name, "' has ", values.size(),
           " numbers, it must have one");
@@ -43,10 +51,10 @@ double StaticFloat(const Attributes& attributes, std::string_view name) {
 Types InferRange(const InferenceCall& call) {
   const Attributes& attributes = call.attributes;
   RequireAttribute(attributes, "start");
-  const bool is_float = std::holds_alternative<Floats>(*attributes.find("start"));
+  const bool is_float = !std::holds_alternative<Ints>(*attributes.find("start"));
   const ElementType element =
       ElementAttribute(attributes, "dtype", is_float ? ElementType::kFloat32 : ElementType::kInt64);
-  const bool fits = is_float ? element == ElementType::kFloat32 || element == ElementType::kFloat64
+  const bool fits = is_float ? IsFloat(element)
                              : element == ElementType::kInt16 || element == ElementType::kInt32 ||
                                    element == ElementType::kInt64;
   Require(fits, "attribute 'dtype' names ", element,
@@ -89,10 +97,9 @@ std::span<const OpDef> GeneratorOps() {
        .inputs = {0, 0},
        .static_inputs =
            {{.index = 0, .attribute = "start", .input_since = 11, .type_attribute = "dtype"},
-            {.index = 1, .attribute = "limit", .input_since = 11},
-            {.index = 2, .attribute = "delta", .input_since = 11}},
-       .infer = InferRange,
-       .notes = "bounds of type float64 are rounded to float32"},
+            {.index = 1, .attribute = "limit", .input_since = 11, .type_attribute = "dtype"},
+            {.index = 2, .attribute = "delta", .input_since = 11, .type_attribute = "dtype"}},
+       .infer = InferRange},
       {.name = "ConstantOfShape",
        .since = 9,
        .type_only = true,

@@ -46,6 +46,9 @@ TEST(GatherOpsTest, Scatter) {
             "input 2 is float32[2, 2], its shape must be [2, 3]");
   EXPECT_EQ(InferText("ScatterElements", {F32({5}), I64({2}), F32({2})}, {{"reduction", "sub"}}),
             "attribute 'reduction' is \"sub\", allowed are none, add, mul, max, min");
+  EXPECT_EQ(
+      InferText("ScatterElements", {Bools({5}), I64({2}), Bools({2})}, {{"reduction", "max"}}),
+      "bool[5]");
   EXPECT_EQ(InferText("ScatterND", {F32({5, 6}), I64({3, 1}), F32({3, 6})}), "float32[5, 6]");
   EXPECT_EQ(InferText("ScatterND", {F32({5, 6}), I64({3, 1}), F32({3, 5})}),
             "input 2 is float32[3, 5], its shape must be [3, 6]");
@@ -100,6 +103,25 @@ TEST(GeneratorOpsTest, Range) {
           "Range", {},
           {{"start", Ints{0}}, {"limit", Ints{4}}, {"delta", Ints{1}}, {"dtype", std::int64_t{6}}}),
       "int32[4]");
+  const auto exact = [](double value) { return Tensor({ElementType::kFloat64, {}}, &value); };
+  EXPECT_EQ(InferText("Range", {},
+                      {{"start", exact(0)},
+                       {"limit", exact(0.3)},
+                       {"delta", exact(0.1)},
+                       {"dtype", std::int64_t{11}}}),
+            "float64[3]");
+  EXPECT_EQ(InferText("Range", {},
+                      {{"start", exact(0)},
+                       {"limit", Tensor(F32({}))},
+                       {"delta", exact(0.1)},
+                       {"dtype", std::int64_t{11}}}),
+            "attribute 'limit' is float32[], it must be one float64");
+  EXPECT_EQ(InferText("Range", {},
+                      {{"start", Floats{4}},
+                       {"limit", Floats{0}},
+                       {"delta", Floats{-1}},
+                       {"dtype", std::int64_t{10}}}),
+            "float16[4]");
   EXPECT_EQ(InferText("Range", {}, {{"start", Ints{0}}, {"dtype", std::int64_t{1}}}),
             "attribute 'dtype' names float32, which does not fit the bounds of the range");
 }

@@ -17,20 +17,6 @@ std::string_view OtherOnnxType(std::int64_t number) {
       return "complex64";
     case 15:
       return "complex128";
-    case 17:
-      return "float8e4m3fn";
-    case 18:
-      return "float8e4m3fnuz";
-    case 19:
-      return "float8e5m2";
-    case 20:
-      return "float8e5m2fnuz";
-    case 21:
-      return "uint4";
-    case 22:
-      return "int4";
-    case 23:
-      return "float4e2m1";
     default:
       return "no type of ONNX";
   }
@@ -162,6 +148,12 @@ void RequireWideIntegers(const InferenceCall& call) {
   const TensorType& type = call.input(0);
   Require(IsFloat(type.element) || ElementSize(type.element) >= 4, "input 0 is ", type,
           ", its integers must have 32 or 64 bits");
+}
+
+void RequireNoNarrowElements(const InferenceCall& call) {
+  const TensorType& type = call.input(0);
+  Require(!IsNarrowFloat(type.element) && !IsNarrowInteger(type.element), "input 0 is ", type,
+          ", whose elements can only be stored and converted: add a Cast");
 }
 
 void RequireSameElements(const InferenceCall& call) {

@@ -86,12 +86,19 @@ void RequireIndices(const InferenceCall& call, std::size_t input);
 void RequireFloat(const InferenceCall& call, std::size_t input);
 /// Input 0 must not be of an integer type of 8 or 16 bits, which some operators of ONNX leave out.
 void RequireWideIntegers(const InferenceCall& call);
+/// Input 0 must not be of a float of 8 or 4 bits nor of an integer of 4 or 2.
+void RequireNoNarrowElements(const InferenceCall& call);
 /// All inputs that are there must have the element type of input 0.
 void RequireSameElements(const InferenceCall& call);
 /// The shape of the input must broadcast to `target` without changing it.
 void RequireBroadcastsTo(const InferenceCall& call, std::size_t input, const Shape& target);
 /// The common shape of all inputs.
 Shape BroadcastInputs(const InferenceCall& call);
+
+/// The shape of NumPy's matmul.
+Shape MatMulShape(const TensorType& left, const TensorType& right);
+/// The shape of a convolution with attributes of Conv.
+Shape ConvShape(const Attributes& attributes, const TensorType& data, const TensorType& weights);
 
 /// The rule of operators whose output has the type of input 0, whatever their other inputs are.
 Types SameAsInput(const InferenceCall& call);

@@ -122,7 +122,7 @@ std::span<const OpDef> NormalizationOps() {
        .types = TypeSet::kFloat,
        .inputs = {5, 5},
        .infer = InferBatchNormalization,
-       .notes = "inference only"},
+       .notes = "training mode is made of other operators"},
       {.name = "InstanceNormalization",
        .types = TypeSet::kFloat,
        .inputs = {3, 3},
@@ -144,7 +144,7 @@ std::span<const OpDef> NormalizationOps() {
        .static_inputs = {{.index = 1, .attribute = "ratio", .input_since = 12},
                          {.index = 2, .attribute = "training_mode", .input_since = 12}},
        .infer = InferDropout,
-       .notes = "inference only"},
+       .notes = "training mode is made of other operators"},
   };
   return rows;
 }

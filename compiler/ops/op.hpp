@@ -17,9 +17,13 @@
 namespace poprt::ops {
 
 /// Newest opset whose operators are known.
-inline constexpr int kNewestOpset = 22;
+inline constexpr int kNewestOpset = 25;
 /// Oldest opset a model may use.
-inline constexpr int kOldestOpset = 7;
+inline constexpr int kOldestOpset = 1;
+
+/// ONNX's domains besides the default one, whose name is empty.
+inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
+inline constexpr std::string_view kTrainingDomain = "ai.onnx.preview.training";
 
 /// An ONNX input whose value determines shapes. It must be constant, and is an attribute in the IR:
 /// Ints for integer tensors (a scalar becomes one element), Floats for float tensors.
@@ -57,6 +61,15 @@ struct InferenceCall {
 /// through InferTypes, which also checks what is common to all operators beforehand.
 using InferRule = std::vector<TensorType> (*)(const InferenceCall& call);
 
+/// An output whose extent along one axis depends on data.
+struct OpenOutput {
+  std::size_t output = 0;
+  std::size_t axis = 0;
+};
+
+/// The outputs of a call, whose types fit, that are open; ascending.
+using OpenRule = std::vector<OpenOutput> (*)(const InferenceCall& call);
+
 /// Which element types an operator's first input may have.
 enum class TypeSet : std::uint8_t {
   kAll,
@@ -81,9 +94,16 @@ struct OpDef {
   std::vector<StaticInput> static_inputs = {};
   InferRule infer = nullptr;
   std::string_view notes = {};  ///< what is restricted, for the documentation; empty if nothing is
+  /// Empty for the default domain, else one of the names above. No name is in two domains. `since`
+  /// counts the versions of the domain.
+  std::string_view domain = {};
+  /// Not null for operators with open outputs, of whose extents the shape rule gives the bounds.
+  /// Their last output is not ONNX's: an int64 scalar, the true extent of all open outputs. It
+  /// counts in `outputs`, so min equals max.
+  OpenRule open = nullptr;
 };
 
-/// The row of an operator of the default domain, or null.
+/// The row of an operator, whatever its domain, or null.
 const OpDef* FindOp(std::string_view name);
 
 /// All rows, ordered by name.

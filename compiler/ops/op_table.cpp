@@ -10,18 +10,11 @@ namespace {
 std::vector<OpDef> BuildTable() {
   std::vector<OpDef> table;
   for (const auto family : {
-           ElementwiseOps(),
-           ReductionOps(),
-           NormalizationOps(),
-           ShapeOps(),
-           DataMovementOps(),
-           GatherOps(),
-           IndexOps(),
-           GeneratorOps(),
-           MatMulOps(),
-           ConvolutionOps(),
-           PoolingOps(),
-           ResizeOps(),
+           ElementwiseOps(), ReductionOps(), NormalizationOps(), ShapeOps(),  DataMovementOps(),
+           GatherOps(),      IndexOps(),     GeneratorOps(),     MatMulOps(), ConvolutionOps(),
+           PoolingOps(),     ResizeOps(),    VisionOps(),        EinsumOps(), SelectionOps(),
+           SignalOps(),      RecurrentOps(), QuantizationOps(),  MlOps(),     LossOps(),
+           RandomOps(),      TreeOps(),      ControlFlowOps(),
        }) {
     table.insert(table.end(), family.begin(), family.end());
   }

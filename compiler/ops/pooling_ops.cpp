@@ -56,7 +56,10 @@ Types InferGlobalLpPool(const InferenceCall& call) {
 std::span<const OpDef> PoolingOps() {
   static const OpDef rows[] = {
       {.name = "MaxPool", .types = TypeSet::kNumeric, .outputs = {1, 2}, .infer = InferMaxPool},
-      {.name = "AveragePool", .types = TypeSet::kFloat, .infer = InferAveragePool},
+      {.name = "AveragePool",
+       .types = TypeSet::kFloat,
+       .infer = InferAveragePool,
+       .notes = "what ceil_mode lets hang over the padding never counts"},
       {.name = "LpPool", .types = TypeSet::kFloat, .infer = InferLpPool},
       {.name = "GlobalAveragePool", .types = TypeSet::kFloat, .infer = InferGlobalPool},
       {.name = "GlobalMaxPool", .types = TypeSet::kFloat, .infer = InferGlobalPool},

@@ -34,6 +34,7 @@ Types InferArithmeticReduce(const InferenceCall& call) {
 }
 
 Types InferExtremum(const InferenceCall& call) {
+  RequireNoNarrowElements(call);
   const TensorType& data = call.input(0);
   Require(!IsInteger(data.element) || ElementSize(data.element) != 2, "input 0 is ", data,
           ", its integers must not have 16 bits");

@@ -12,7 +12,7 @@ Types InferResize(const InferenceCall& call) {
           call.input(0), ", mode ", mode, " needs numbers");
   Choice(attributes, "coordinate_transformation_mode", "half_pixel",
          {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-          "tf_crop_and_resize"});
+          "tf_crop_and_resize", "tf_half_pixel_for_nn"});
   Choice(attributes, "nearest_mode", "round_prefer_floor",
          {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   const TensorType& data = call.input(0);

@@ -1,0 +1,358 @@
+#include "compiler/ops/open_axis.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "compiler/ops/families.hpp"
+#include "compiler/ops/inference.hpp"
+
+namespace poprt::ops {
+namespace {
+
+using Axis = std::optional<std::size_t>;
+using Carried = std::optional<CarriedAxis>;
+
+/// A call and the open axes of its inputs.
+struct OpenCall {
+  const InferenceCall& call;
+  const std::vector<TensorType>& outputs;
+  std::span<const Axis> open;
+
+  const Shape& shape(std::size_t input) const { return call.input(input).shape; }
+  const Shape& result() const { return outputs[0].shape; }
+  Axis axis(std::size_t input) const { return input < open.size() ? open[input] : std::nullopt; }
+
+  /// The open axis of that input if no other has one.
+  Axis OnlyAxis(std::size_t input) const {
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      if (i != input && open[i]) return std::nullopt;
+    }
+    return axis(input);
+  }
+};
+
+Carried At(Axis axis) {
+  if (!axis) return std::nullopt;
+  return CarriedAxis{.axis = *axis};
+}
+
+using Rule = Carried (*)(const OpenCall& call);
+
+/// Inputs broadcast; those that are not open must be one long along the axis.
+Carried Elementwise(const OpenCall& call) {
+  const std::size_t rank = call.result().size();
+  Axis target;
+  for (std::size_t i = 0; i < call.open.size(); ++i) {
+    if (!call.open[i]) continue;
+    const std::size_t axis = *call.open[i] + rank - call.shape(i).size();
+    if (target && *target != axis) return std::nullopt;
+    target = axis;
+  }
+  for (std::size_t i = 0; i < call.call.inputs.size(); ++i) {
+    const std::size_t missing = rank - std::min(rank, call.shape(i).size());
+    const bool is_there = call.call.input(i).defined() && *target >= missing;
+    if (is_there && !call.axis(i) && call.shape(i)[*target - missing] != 1) return std::nullopt;
+  }
+  return At(target);
+}
+
+Carried Transpose(const OpenCall& call) {
+  const std::size_t rank = call.shape(0).size();
+  const Ints perm = call.call.attributes.get_ints("perm");
+  if (perm.empty()) return At(rank - 1 - *call.axis(0));
+  const auto at = std::find(perm.begin(), perm.end(), static_cast<std::int64_t>(*call.axis(0)));
+  return At(static_cast<std::size_t>(at - perm.begin()));
+}
+
+/// The axis of the result with as many elements before it and the same extent. Where several are,
+/// the one the model leaves open.
+Carried Reshape(const OpenCall& call) {
+  const std::size_t axis = *call.axis(0);
+  const auto before = [](const Shape& shape, std::size_t end) {
+    return ElementCount({shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(end)});
+  };
+  const Ints wanted = call.call.attributes.get_ints("shape");
+  Axis found;
+  for (std::size_t i = 0; i < call.result().size(); ++i) {
+    const bool fits = call.result()[i] == call.shape(0)[axis] &&
+                      before(call.result(), i) == before(call.shape(0), axis);
+    const bool is_open = i < wanted.size() && wanted[i] == -1;
+    if (fits && (!found || is_open)) found = i;
+  }
+  return At(found);
+}
+
+Carried Squeeze(const OpenCall& call) {
+  const std::size_t axis = *call.axis(0);
+  const std::size_t rank = call.shape(0).size();
+  const Ints axes = call.call.attributes.get_ints("axes");
+  std::vector<bool> gone = NamedAxes(axes, rank, "axes");
+  for (std::size_t i = 0; axes.empty() && i < rank; ++i) gone[i] = call.shape(0)[i] == 1;
+  if (gone[axis]) return std::nullopt;
+  const auto end = gone.begin() + static_cast<std::ptrdiff_t>(axis);
+  return At(axis - static_cast<std::size_t>(std::count(gone.begin(), end, true)));
+}
+
+Carried Unsqueeze(const OpenCall& call) {
+  const std::size_t rank = call.result().size();
+  const std::vector<bool> added = NamedAxes(call.call.attributes.get_ints("axes"), rank, "axes");
+  std::size_t left = *call.axis(0);
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (!added[i] && left-- == 0) return At(i);
+  }
+  return std::nullopt;
+}
+
+Carried Expand(const OpenCall& call) {
+  const std::size_t axis = *call.axis(0);
+  const std::size_t moved = axis + call.result().size() - call.shape(0).size();
+  return call.result()[moved] == call.shape(0)[axis] ? At(moved) : std::nullopt;
+}
+
+/// The operator works along other axes than the open one of input 0, which keep their extents.
+Carried Along(const OpenCall& call, const std::vector<bool>& axes) {
+  const Axis axis = call.OnlyAxis(0);
+  return axis && !axes[*axis] ? At(axis) : std::nullopt;
+}
+
+template <std::int64_t kDefault>
+Carried AlongAxis(const OpenCall& call) {
+  const std::size_t rank = call.shape(0).size();
+  std::int64_t axis = kDefault;
+  if (call.call.attributes.has("axis")) axis = StaticInt(call.call.attributes, "axis");
+  return Along(call, NamedAxes({axis}, rank, "axis"));
+}
+
+/// All axes from `axis` on.
+Carried FromAxis(const OpenCall& call) {
+  const std::size_t first = AxisAttribute(call.call.attributes, "axis", -1, call.shape(0).size());
+  const Axis axis = call.OnlyAxis(0);
+  return axis && *axis < first ? At(axis) : std::nullopt;
+}
+
+Carried Reduce(const OpenCall& call) {
+  const std::size_t rank = call.shape(0).size();
+  Ints axes = call.call.attributes.get_ints("axes");
+  if (call.call.op == "ArgMax" || call.call.op == "ArgMin") {
+    axes = {call.call.attributes.get_int("axis", 0)};
+  }
+  std::vector<bool> reduced = NamedAxes(axes, rank, "axes");
+  if (axes.empty() && call.call.attributes.get_int("noop_with_empty_axes", 0) == 0) {
+    reduced.assign(rank, true);
+  }
+  const std::size_t axis = *call.axis(0);
+  if (reduced[axis]) return std::nullopt;
+  if (call.call.attributes.get_int("keepdims", 1) != 0) return At(axis);
+  const auto end = reduced.begin() + static_cast<std::ptrdiff_t>(axis);
+  return At(axis - static_cast<std::size_t>(std::count(reduced.begin(), end, true)));
+}
+
+Carried Concat(const OpenCall& call) {
+  const std::size_t rank = call.shape(0).size();
+  const std::size_t joined = AxisAttribute(call.call.attributes, "axis", 0, rank);
+  const Axis axis = call.axis(0);
+  const bool all = std::all_of(call.open.begin(), call.open.end(),
+                               [&](const Axis& other) { return other && other == axis; });
+  return all && axis != joined ? At(axis) : std::nullopt;
+}
+
+/// Along the open axis a slice may leave out the first elements and those after some position.
+Carried Slice(const OpenCall& call) {
+  const std::size_t rank = call.shape(0).size();
+  const Ints starts = call.call.attributes.get_ints("starts");
+  const Ints ends = call.call.attributes.get_ints("ends");
+  const Ints axes = call.call.attributes.get_ints("axes");
+  const Ints steps = call.call.attributes.get_ints("steps");
+  CarriedAxis carried{.axis = *call.axis(0)};
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t axis = axes.empty() ? i : NormalizedAxis(axes[i], rank, "axes");
+    if (axis != carried.axis) continue;
+    const bool from_front = starts[i] >= 0 && ends[i] >= 0 && (steps.empty() || steps[i] == 1);
+    if (!from_front) return std::nullopt;
+    carried.skipped = starts[i];
+  }
+  return carried;
+}
+
+Carried Tile(const OpenCall& call) {
+  const std::size_t axis = *call.axis(0);
+  return call.call.attributes.get_ints("repeats")[axis] == 1 ? At(axis) : std::nullopt;
+}
+
+Carried Pad(const OpenCall& call) {
+  const std::size_t rank = call.shape(0).size();
+  const Axis axis = call.OnlyAxis(0);
+  if (!axis || call.result()[*axis] != call.shape(0)[*axis]) return std::nullopt;
+  const Ints pads = call.call.attributes.get_ints("pads");
+  const Ints axes = call.call.attributes.get_ints("axes");
+  for (std::size_t i = 0; i < pads.size() / 2; ++i) {
+    const std::size_t padded = axes.empty() ? i : NormalizedAxis(axes[i], rank, "axes");
+    if (padded == *axis && pads[i] != 0) return std::nullopt;
+  }
+  return At(axis);
+}
+
+Carried Gather(const OpenCall& call) {
+  const std::size_t gathered = AxisAttribute(call.call.attributes, "axis", 0, call.shape(0).size());
+  if (const Axis axis = call.OnlyAxis(1)) return At(gathered + *axis);
+  const Axis axis = call.OnlyAxis(0);
+  if (!axis || *axis == gathered) return std::nullopt;
+  return At(*axis < gathered ? *axis : *axis + call.shape(1).size() - 1);
+}
+
+Carried GatherElements(const OpenCall& call) {
+  const std::size_t gathered = AxisAttribute(call.call.attributes, "axis", 0, call.shape(0).size());
+  const Axis axis = call.axis(1);
+  if (!axis || (call.axis(0) && (call.axis(0) != axis || *axis == gathered))) return std::nullopt;
+  return At(axis);
+}
+
+Carried GatherND(const OpenCall& call) {
+  const auto batch_dims = static_cast<std::size_t>(call.call.attributes.get_int("batch_dims", 0));
+  const std::size_t tuple_axis = call.shape(1).size() - 1;
+  if (const Axis axis = call.OnlyAxis(1)) {
+    return *axis >= batch_dims && *axis < tuple_axis ? At(axis) : std::nullopt;
+  }
+  const Axis axis = call.OnlyAxis(0);
+  const std::size_t first = batch_dims + static_cast<std::size_t>(call.shape(1)[tuple_axis]);
+  if (!axis || *axis < first) return std::nullopt;
+  return At(tuple_axis + *axis - first);
+}
+
+Carried OneHot(const OpenCall& call) {
+  const Axis axis = call.OnlyAxis(0);
+  if (!axis) return std::nullopt;
+  const std::size_t added = AxisAttribute(call.call.attributes, "axis", -1, call.result().size());
+  return At(*axis < added ? *axis : *axis + 1);
+}
+
+/// Rows of the first matrix, columns of the second.
+Carried MatMul(const OpenCall& call) {
+  const std::size_t left = call.shape(0).size();
+  const std::size_t right = call.shape(1).size();
+  const std::size_t rank = call.result().size();
+  if (const Axis axis = call.OnlyAxis(0); axis && left >= 2 && *axis == left - 2) {
+    return At(rank - (right >= 2 ? 2 : 1));
+  }
+  // A stack of matrices times one.
+  if (const Axis axis = call.OnlyAxis(0); axis && *axis + 2 < left && right <= 2) return At(axis);
+  if (const Axis axis = call.OnlyAxis(1); axis && right >= 2 && *axis == right - 1) {
+    return At(rank - 1);
+  }
+  return std::nullopt;
+}
+
+Carried Gemm(const OpenCall& call) {
+  const auto is_transposed = [&](const char* name) {
+    return call.call.attributes.get_int(name, 0) != 0;
+  };
+  Axis target;
+  if (const Axis axis = call.OnlyAxis(0); axis == (is_transposed("transA") ? 1U : 0U)) target = 0;
+  if (const Axis axis = call.OnlyAxis(1); axis == (is_transposed("transB") ? 0U : 1U)) target = 1;
+  if (!target || !call.call.input(2).defined()) return At(target);
+  const Shape& bias = call.shape(2);
+  const std::size_t missing = 2 - bias.size();
+  const bool is_constant = *target < missing || bias[*target - missing] == 1;
+  return is_constant ? At(target) : std::nullopt;
+}
+
+/// Every element along axis 0 of the inputs at which `is_item` is true is an item of its own.
+template <bool (*is_item)(std::size_t input)>
+Carried Items(const OpenCall& call) {
+  for (std::size_t i = 0; i < call.open.size(); ++i) {
+    if (!call.call.input(i).defined()) continue;
+    if (is_item(i) ? call.open[i] != 0U : call.open[i].has_value()) return std::nullopt;
+  }
+  return At(0);
+}
+
+bool IsFirst(std::size_t input) { return input == 0; }
+bool IsRegion(std::size_t input) { return input > 0; }
+
+struct Row {
+  std::string_view op;
+  Rule rule;
+};
+
+/// Operators other than the elementwise ones.
+constexpr Row kRows[] = {
+    {"ArgMax", Reduce},
+    {"ArgMin", Reduce},
+    {"AveragePool", Items<IsFirst>},
+    {"BatchNormalization", Items<IsFirst>},
+    {"Concat", Concat},
+    {"Conv", Items<IsFirst>},
+    {"ConvTranspose", Items<IsFirst>},
+    {"CumSum", AlongAxis<0>},
+    {"DepthToSpace", Items<IsFirst>},
+    {"DequantizeLinear", Elementwise},
+    {"Dropout", Elementwise},
+    {"Expand", Expand},
+    {"Flatten", Reshape},
+    {"Gather", Gather},
+    {"GatherElements", GatherElements},
+    {"GatherND", GatherND},
+    {"Gemm", Gemm},
+    {"GlobalAveragePool", Items<IsFirst>},
+    {"GlobalMaxPool", Items<IsFirst>},
+    {"Hardmax", AlongAxis<-1>},
+    {"Identity", Elementwise},
+    {"InstanceNormalization", Items<IsFirst>},
+    {"LRN", Items<IsFirst>},
+    {"LayerNormalization", FromAxis},
+    {"LogSoftmax", AlongAxis<-1>},
+    {"LpNormalization", AlongAxis<-1>},
+    {"MatMul", MatMul},
+    {"MaxPool", Items<IsFirst>},
+    {"OneHot", OneHot},
+    {"Pad", Pad},
+    {"QuantizeLinear", Elementwise},
+    {"RMSNormalization", FromAxis},
+    {"ReduceL1", Reduce},
+    {"ReduceL2", Reduce},
+    {"ReduceLogSum", Reduce},
+    {"ReduceLogSumExp", Reduce},
+    {"ReduceMax", Reduce},
+    {"ReduceMean", Reduce},
+    {"ReduceMin", Reduce},
+    {"ReduceProd", Reduce},
+    {"ReduceSum", Reduce},
+    {"ReduceSumSquare", Reduce},
+    {"Reshape", Reshape},
+    {"RoiAlign", Items<IsRegion>},
+    {"Slice", Slice},
+    {"Softmax", AlongAxis<-1>},
+    {"SpaceToDepth", Items<IsFirst>},
+    {"Split", AlongAxis<0>},
+    {"Squeeze", Squeeze},
+    {"Tile", Tile},
+    {"TopK", AlongAxis<-1>},
+    {"Transpose", Transpose},
+    {"Unsqueeze", Unsqueeze},
+};
+
+Rule FindRule(std::string_view op) {
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows),
+                                [op](const Row& candidate) { return candidate.op == op; });
+  if (row != std::end(kRows)) return row->rule;
+  const auto elementwise = ElementwiseOps();
+  const bool is_elementwise = std::any_of(elementwise.begin(), elementwise.end(),
+                                          [op](const OpDef& def) { return def.name == op; });
+  return is_elementwise ? Elementwise : nullptr;
+}
+
+}  // namespace
+
+std::optional<CarriedAxis> CarryOpenAxis(const InferenceCall& call,
+                                         const std::vector<TensorType>& outputs,
+                                         std::span<const std::optional<std::size_t>> open) {
+  const Rule rule = FindRule(call.op);
+  if (rule == nullptr) return std::nullopt;
+  try {
+    return rule({call, outputs, open});
+  } catch (const std::exception&) {
+    return std::nullopt;  // attributes that do not fit, which the call's shape rule reports
+  }
+}
+
+}  // namespace poprt::ops
