@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/ir/control_flow.hpp"
+
 namespace poprt::ir {
 
 std::string Graph::UniqueName(std::string_view wanted) {
@@ -45,12 +47,32 @@ const Tensor* Graph::ConstantOf(ValueId id) const {
 void Graph::ReplaceUses(ValueId from, ValueId to) {
   for (Node& node : nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
   std::replace(outputs.begin(), outputs.end(), from, to);
+  for (OutputExtent& extent : extents) {
+    if (extent.count == from) extent.count = to;
+  }
+}
+
+void Graph::SelectOutputs(const std::vector<std::size_t>& positions) {
+  std::vector<ValueId> ids;
+  std::vector<std::string> names;
+  std::vector<OutputExtent> selected;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    ids.push_back(outputs[positions[i]]);
+    names.push_back(output_names[positions[i]]);
+    for (const OutputExtent& extent : extents) {
+      if (extent.output == positions[i]) selected.push_back({i, extent.axis, extent.count});
+    }
+  }
+  outputs = std::move(ids);
+  output_names = std::move(names);
+  extents = std::move(selected);
 }
 
 int Graph::Compact() {
   std::vector<bool> live(values_.size(), false);
   for (ValueId id : inputs) live[static_cast<std::size_t>(id)] = true;
   for (ValueId id : outputs) live[static_cast<std::size_t>(id)] = true;
+  for (const OutputExtent& extent : extents) live[static_cast<std::size_t>(extent.count)] = true;
 
   std::vector<Node> kept;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
@@ -58,6 +80,13 @@ int Graph::Compact() {
       return id != kAbsent && live[static_cast<std::size_t>(id)];
     });
     if (!used) continue;
+    if (!node->regions.empty()) {
+      std::vector<bool> is_used;
+      for (ValueId id : node->outputs) {
+        is_used.push_back(id != kAbsent && live[static_cast<std::size_t>(id)]);
+      }
+      CompactRegions(*node, is_used);
+    }
     for (const auto* operands : {&node->inputs, &node->outputs}) {
       for (ValueId id : *operands) {
         if (id != kAbsent) live[static_cast<std::size_t>(id)] = true;
@@ -84,6 +113,9 @@ int Graph::Compact() {
   };
   renumber(inputs);
   renumber(outputs);
+  for (OutputExtent& extent : extents) {
+    extent.count = renumbered[static_cast<std::size_t>(extent.count)];
+  }
   names_.clear();
   for (const Value& value : values_) names_.insert(value.name);
   for (Node& node : nodes) {
@@ -108,6 +140,9 @@ Uses::Uses(const Graph& graph)
     }
   }
   for (ValueId id : graph.outputs) ++output_uses_[static_cast<std::size_t>(id)];
+  for (const OutputExtent& extent : graph.extents) {
+    ++output_uses_[static_cast<std::size_t>(extent.count)];
+  }
 }
 
 int Uses::count(ValueId id) const {
@@ -134,15 +169,28 @@ class Verifier {
       for (ValueId id : node.outputs) {
         if (id != kAbsent) Define(id, "node '" + node.name + "'");
       }
+      CheckRegions(node);
     }
     for (ValueId id : graph_.outputs) Use(id, "graph outputs");
     Expect(graph_.outputs.size() == graph_.output_names.size(), "an output has no name");
+    for (std::size_t i = 0; i < graph_.extents.size(); ++i) CheckExtent(i);
     return problem_;
   }
 
  private:
   void Expect(bool condition, const std::string& message) {
     if (!condition && !problem_) problem_ = "graph '" + graph_.name + "': " + message;
+  }
+
+  void CheckRegions(const Node& node) {
+    if (problem_) return;
+    for (std::size_t i = 0; i < node.regions.size(); ++i) {
+      const auto inside = Verify(node.regions[i]);
+      Expect(!inside, "in " + DescribeRegion(node, i) + ": " + inside.value_or(""));
+    }
+    if (problem_) return;
+    const auto problem = FindRegionProblem(graph_, node);
+    Expect(!problem, "node '" + node.name + "': " + problem.value_or(""));
   }
 
   void CheckValue(std::size_t i, std::unordered_set<std::string>& names) {
@@ -156,6 +204,22 @@ class Verifier {
     Expect(value.constant->type() == value.type, "constant '" + value.name + "' is declared as " +
                                                      ToString(value.type) + " but holds " +
                                                      ToString(value.constant->type()));
+  }
+
+  void CheckExtent(std::size_t i) {
+    const OutputExtent& extent = graph_.extents[i];
+    const std::string where = "extent of output " + std::to_string(extent.output);
+    Expect(extent.output < graph_.outputs.size(), where + ": there is no such output");
+    Expect(i == 0 || graph_.extents[i - 1].output < extent.output, where + ": out of order");
+    Use(extent.count, where);
+    if (problem_) return;
+    const TensorType& count = graph_.type(extent.count);
+    Expect(extent.axis < graph_.type(graph_.outputs[extent.output]).shape.size(),
+           where + ": there is no axis " + std::to_string(extent.axis));
+    Expect(count.shape.empty() &&
+               (count.element == ElementType::kInt64 || count.element == ElementType::kInt32),
+           where + ": value '" + graph_.value(extent.count).name + "' is " + ToString(count) +
+               ", not a scalar of int32 or int64");
   }
 
   bool InRange(ValueId id, const std::string& where) {
@@ -191,21 +255,32 @@ std::string Operands(const Graph& graph, const std::vector<ValueId>& ids) {
   return text;
 }
 
-}  // namespace
-
-std::optional<std::string> Verify(const Graph& graph) { return Verifier(graph).Run(); }
-
-std::string ToString(const Graph& graph) {
-  std::string text = "graph " + graph.name + "(" + Operands(graph, graph.inputs) + ")\n";
+std::string Text(const Graph& graph, const std::string& indent) {
+  std::string text = indent + "graph " + graph.name + "(" + Operands(graph, graph.inputs) + ")\n";
   for (const Node& node : graph.nodes) {
-    text += "  " + Operands(graph, node.outputs) + " = " + node.op + "(" +
+    text += indent + "  " + Operands(graph, node.outputs) + " = " + node.op + "(" +
             Operands(graph, node.inputs) + ")";
     for (const Attributes::Entry& entry : node.attributes.entries()) {
       text += " " + ToString(entry);
     }
-    text += " : " + ToString(graph.type(node.outputs.front())) + "\n";
+    if (!node.outputs.empty() && node.outputs.front() != kAbsent) {
+      text += " : " + ToString(graph.type(node.outputs.front()));
+    }
+    text += "\n";
+    for (const Graph& region : node.regions) text += Text(region, indent + "    ");
   }
-  return text + "  return " + Operands(graph, graph.outputs) + "\n";
+  text += indent + "  return " + Operands(graph, graph.outputs) + "\n";
+  for (const OutputExtent& extent : graph.extents) {
+    text += indent + "  output " + std::to_string(extent.output) + " axis " +
+            std::to_string(extent.axis) + " up to " + graph.value(extent.count).name + "\n";
+  }
+  return text;
 }
+
+}  // namespace
+
+std::optional<std::string> Verify(const Graph& graph) { return Verifier(graph).Run(); }
+
+std::string ToString(const Graph& graph) { return Text(graph, ""); }
 
 }  // namespace poprt::ir

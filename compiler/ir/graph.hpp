@@ -28,6 +28,8 @@ struct Value {
   bool is_constant() const { return constant.has_value(); }
 };
 
+class Graph;
+
 /// One use of an operator. Inputs that determine shapes are attributes (see compiler/ops).
 struct Node {
   std::string name;  ///< unique in the graph, never empty: what error messages call it
@@ -35,6 +37,17 @@ struct Node {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   Attributes attributes;
+  /// The bodies of a control-flow node (see compiler/ir/control_flow.hpp). A region is closed: all
+  /// it uses of the graph around it comes in through its inputs.
+  std::vector<Graph> regions = {};
+};
+
+/// An output whose extent along one axis depends on data: its type gives the bound, which a value
+/// of the graph tells the true extent. What lies beyond it has no meaning.
+struct OutputExtent {
+  std::size_t output = 0;  ///< position among the graph's outputs
+  std::size_t axis = 0;
+  ValueId count = kAbsent;  ///< int32 or int64 scalar
 };
 
 /// A graph is a value: copies are independent (constants share their elements).
@@ -48,6 +61,8 @@ class Graph {
   std::vector<ValueId> outputs;  ///< in the order of the model's outputs; may repeat a value
   /// What users call the outputs. Differs from the value's name when passes replace a value.
   std::vector<std::string> output_names;
+  /// Of the outputs whose extent depends on data, at most one each, ascending by output.
+  std::vector<OutputExtent> extents = {};
   std::vector<Node> nodes;
 
   const std::vector<Value>& values() const { return values_; }
@@ -69,7 +84,11 @@ class Graph {
   /// The constant of an input, or null when the input is absent or no constant.
   const Tensor* ConstantOf(ValueId id) const;
 
-  /// Makes every use of `from`, as an input of a node or an output of the graph, a use of `to`.
+  /// Keeps the outputs at these positions, in this order; a position may repeat.
+  void SelectOutputs(const std::vector<std::size_t>& positions);
+
+  /// Makes every use of `from`, as an input of a node, an output of the graph or the count of one,
+  /// a use of `to`.
   void ReplaceUses(ValueId from, ValueId to);
 
   /// Removes nodes none of whose outputs is used, then values that are no longer mentioned (graph
@@ -90,8 +109,9 @@ class Uses {
   const std::vector<std::int32_t>& consumers(ValueId id) const {
     return consumers_[static_cast<std::size_t>(id)];
   }
-  /// Uses by nodes and as graph outputs.
+  /// Uses by nodes, as graph outputs and as counts of them.
   int count(ValueId id) const;
+  /// Whether it is a graph output or the count of one.
   bool is_output(ValueId id) const { return output_uses_[static_cast<std::size_t>(id)] > 0; }
   /// Position of the node that defines the value, -1 for inputs and constants.
   std::int32_t producer(ValueId id) const { return producers_[static_cast<std::size_t>(id)]; }
