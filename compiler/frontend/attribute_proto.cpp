@@ -21,6 +21,7 @@ Proto::AttributeType KindOf(const Proto& proto) {
   if (proto.has_t()) return Proto::TENSOR;
   if (proto.ints_size() > 0) return Proto::INTS;
   if (proto.floats_size() > 0) return Proto::FLOATS;
+  if (proto.strings_size() > 0) return Proto::STRINGS;
   return Proto::UNDEFINED;
 }
 
@@ -39,6 +40,8 @@ absl::StatusOr<AttributeValue> ValueFromProto(const Proto& proto, ExternalData& 
       return Ints(proto.ints().begin(), proto.ints().end());
     case Proto::FLOATS:
       return Floats(proto.floats().begin(), proto.floats().end());
+    case Proto::STRINGS:
+      return Strings(proto.strings().begin(), proto.strings().end());
     case Proto::TENSOR: {
       absl::StatusOr<Tensor> tensor = TensorFromProto(proto.t(), &external);
       if (!tensor.ok()) return tensor.status();

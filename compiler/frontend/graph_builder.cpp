@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/frontend/static_input.hpp"
+#include "compiler/ops/random_ops.hpp"
 #include "runtime/kernels/kernel.hpp"
 
 namespace poprt::frontend {
@@ -42,6 +43,16 @@ Tensor ShapeOf(const TensorType& input, const TensorType& output, const Attribut
   return IntTensor(output.shape, Ints(first, first + output.shape[0]));
 }
 
+/// The results of an operator with open outputs without what lies beyond their extents.
+std::vector<Tensor> TrueResults(const ops::OpDef& def, const ops::InferenceCall& call,
+                                std::vector<Tensor> results) {
+  const std::int64_t count = results.back().as<std::int64_t>()[0];
+  for (const ops::OpenOutput& open : def.open(call)) {
+    results[open.output] = Truncate(results[open.output], open.axis, count);
+  }
+  return results;
+}
+
 void TrimAbsent(std::vector<ValueId>& ids) {
   while (!ids.empty() && ids.back() == kAbsent) ids.pop_back();
 }
@@ -55,12 +66,22 @@ std::vector<TensorType> TypesOf(const ir::Graph& graph, const std::vector<ValueI
 
 }  // namespace
 
-std::string GraphBuilder::FreeName(const std::string& wanted) const {
-  std::string name = wanted;
-  for (int suffix = 1; reserved_.count(name) > 0; ++suffix) {
-    name = wanted + "_" + std::to_string(suffix);
-  }
+std::string GraphBuilder::FreeName(const std::string& wanted) {
+  if (reserved_.count(wanted) == 0) return wanted;
+  // Unrolled loops want the same names thousands of times.
+  int& suffix = last_suffixes_[wanted];
+  std::string name;
+  do {
+    name = wanted + "_" + std::to_string(++suffix);
+  } while (reserved_.count(name) > 0);
   return name;
+}
+
+std::string GraphBuilder::GraphName(const std::string& name) {
+  if (scopes_.size() == 1) return name;
+  std::string free = FreeName(name);
+  reserved_.insert(free);
+  return free;
 }
 
 ValueId GraphBuilder::AddConstant(const std::string& name, Tensor tensor) {
@@ -71,46 +92,133 @@ ValueId GraphBuilder::AddConstant(const std::string& name, Tensor tensor) {
 
 absl::StatusOr<ValueId> GraphBuilder::Add(const std::string& name, const std::string& op,
                                           std::vector<ValueId> inputs, Attributes attributes) {
+  // In a body Place chooses names once more.
+  const bool is_final = scopes_.size() == 1;
   SourceNode node{.name = FreeName(name),
                   .op = op,
                   .inputs = std::move(inputs),
                   .outputs = {},
                   .attributes = std::move(attributes)};
-  reserved_.insert(node.name);
+  if (is_final) reserved_.insert(node.name);
   const std::string output = FreeName(node.name + ":0");
-  reserved_.insert(output);
+  if (is_final) reserved_.insert(output);
   node.outputs = {output};
   if (absl::Status status = Place(std::move(node)); !status.ok()) return status;
-  return values_.at(output);
+  return *Find(output);
 }
 
-void GraphBuilder::Define(const std::string& name, ValueId value) { values_[name] = value; }
+void GraphBuilder::Define(const std::string& name, ValueId value) { DefineValue(name, {value}); }
 
-void GraphBuilder::AddInput(const std::string& name, TensorType type) {
+void GraphBuilder::DefineValue(const std::string& name, ImportValue value) {
+  scopes_.back().values[name] = std::move(value);
+}
+
+ValueId GraphBuilder::AddInput(const std::string& name, TensorType type) {
   const ValueId id = graph_.AddValue(name, std::move(type));
   graph_.inputs.push_back(id);
-  values_[name] = id;
+  Define(name, id);
+  return id;
 }
 
 void GraphBuilder::DefineConstant(const std::string& name, Tensor tensor) {
-  values_[name] = graph_.AddConstant(name, std::move(tensor));
+  Define(name, graph_.AddConstant(GraphName(name), std::move(tensor)));
 }
 
-const ValueId* GraphBuilder::Find(const std::string& name) const {
-  const auto found = values_.find(name);
-  return found == values_.end() ? nullptr : &found->second;
+const ValueId* GraphBuilder::Find(const std::string& name) {
+  const ImportValue* value = FindValue(name);
+  return value == nullptr ? nullptr : value->tensor();
+}
+
+const ImportValue* GraphBuilder::FindValue(const std::string& name) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    const auto found = scope->values.find(name);
+    if (found != scope->values.end()) return &found->second;
+  }
+  const ImportValue* outer = outer_ == nullptr ? nullptr : outer_->FindValue(name);
+  if (outer == nullptr) return nullptr;
+  return &(scopes_.front().values[name] = Capture(*outer));
+}
+
+ValueId GraphBuilder::Capture(ValueId outer) {
+  const auto [at, is_new] = inner_values_.try_emplace(outer, kAbsent);
+  if (!is_new) return at->second;
+  const ir::Value& value = outer_->graph_.value(outer);
+  if (value.is_constant()) {
+    at->second = AddConstant(value.name, *value.constant);
+  } else {
+    const std::string name = FreeName(value.name);
+    reserved_.insert(name);
+    at->second = graph_.AddValue(name, value.type);
+    graph_.inputs.push_back(at->second);
+    captured_.emplace_back(outer, at->second);
+    CaptureExtent(outer, at->second);
+  }
+  return inner_values_.at(outer);
+}
+
+void GraphBuilder::CaptureExtent(ValueId outer, ValueId inner) {
+  const OpenExtent* extent = outer_->open_.Find(outer);
+  if (extent == nullptr) return;
+  open_.Set(inner,
+            {.axis = extent->axis, .count = Capture(extent->count), .source = extent->source});
+}
+
+ImportValue GraphBuilder::Capture(const ImportValue& outer) {
+  if (const ValueId* tensor = outer.tensor()) return {Capture(*tensor)};
+  if (outer.strings() != nullptr) return outer;
+  if (const auto* sequence = outer.sequence()) {
+    ImportValue::Sequence inner;
+    for (const ImportValue& element : sequence->elements)
+      inner.elements.push_back(Capture(element));
+    return {std::move(inner)};
+  }
+  ImportValue::Optional inner;
+  for (const ImportValue& element : outer.optional()->element) {
+    inner.element.push_back(Capture(element));
+  }
+  return {std::move(inner)};
+}
+
+ValueId GraphBuilder::AddRegionInput(const std::string& name, TensorType type) {
+  const std::string free = FreeName(name);
+  reserved_.insert(free);
+  graph_.inputs.push_back(graph_.AddValue(free, std::move(type)));
+  return graph_.inputs.back();
+}
+
+std::vector<ValueId> GraphBuilder::PlaceRegions(ir::Node node, const std::vector<TensorType>& types,
+                                                const std::vector<std::string>& names) {
+  node.name = GraphName(node.name);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    std::string name = i < names.size() ? names[i] : "";
+    if (name.empty()) {
+      name = FreeName(node.name + ":" + std::to_string(i));
+      reserved_.insert(name);
+    } else {
+      name = GraphName(name);
+    }
+    node.outputs.push_back(graph_.AddValue(name, types[i]));
+  }
+  graph_.nodes.push_back(std::move(node));
+  return graph_.nodes.back().outputs;
+}
+
+std::string GraphBuilder::SourceOf(ValueId value) const {
+  for (const auto& [outer, inner] : captured_) {
+    if (inner == value) return outer_->SourceOf(outer);
+  }
+  for (const ir::Node& node : graph_.nodes) {
+    if (std::find(node.outputs.begin(), node.outputs.end(), value) == node.outputs.end()) continue;
+    return "is computed at run time by node '" + node.name + "' (" + node.op + ")";
+  }
+  return outer_ == nullptr ? "is an input of the model" : "differs from iteration to iteration";
 }
 
 absl::Status GraphBuilder::NotConstant(const ops::StaticInput& input, ValueId value) const {
   const std::string& name = graph_.value(value).name;
-  std::string source = "is an input of the model";
-  for (const ir::Node& node : graph_.nodes) {
-    if (std::find(node.outputs.begin(), node.outputs.end(), value) == node.outputs.end()) continue;
-    source = "is computed at run time by node '" + node.name + "' (" + node.op + ")";
-  }
   return absl::InvalidArgumentError(
       "input " + std::to_string(input.index) + " (" + std::string(input.attribute) + ") is '" +
-      name + "', which " + source +
+      name + "', which " + SourceOf(value) +
       ", but must be known when compiling; freeze the value or fix the shape that it comes from");
 }
 
@@ -130,7 +238,11 @@ absl::Status GraphBuilder::ExtractStaticInputs(const ops::OpDef& def, SourceNode
     const Tensor empty = is_empty ? Tensor(graph_.type(id)) : Tensor();
     const Tensor* constant = is_empty ? &empty : graph_.ConstantOf(id);
     if (constant == nullptr) return NotConstant(input, id);
-    std::optional<AttributeValue> value = StaticValue(*constant);
+    // Floats would lose digits where the result is as exact as its inputs.
+    const bool is_exact =
+        !input.type_attribute.empty() && constant->element() == ElementType::kFloat64;
+    std::optional<AttributeValue> value =
+        is_exact ? AttributeValue(*constant) : StaticValue(*constant);
     if (!value) {
       return absl::InvalidArgumentError("input " + std::to_string(input.index) + " (" +
                                         std::string(input.attribute) +
@@ -151,16 +263,17 @@ absl::Status GraphBuilder::ExtractStaticInputs(const ops::OpDef& def, SourceNode
 }
 
 bool GraphBuilder::MayFold(const ops::OpDef& def, const SourceNode& node,
-                           const std::vector<TensorType>& types) const {
+                           const std::vector<TensorType>& types) {
   const bool are_constant = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
     return id == kAbsent || graph_.ConstantOf(id) != nullptr;
   });
   if (!are_constant && !def.type_only) return false;
+  if (ops::IsRandom(node.op)) return false;
   if (!KeepsElements(node.op) && node.op != "Shape" && node.op != "Size" &&
       kernels::FindKernel(node.op) == nullptr) {
     return false;
   }
-  std::uint64_t sum = folded_bytes_;
+  std::uint64_t sum = folded_bytes();
   for (const TensorType& type : types) {
     const bool is_shape = IsInteger(type.element) && type.shape.size() <= 1;
     const std::size_t bytes = type.bytes();
@@ -175,6 +288,7 @@ bool GraphBuilder::MayFold(const ops::OpDef& def, const SourceNode& node,
 }
 
 absl::StatusOr<bool> GraphBuilder::Fold(const ops::OpDef& def, const SourceNode& node,
+                                        const ops::InferenceCall& call,
                                         const std::vector<TensorType>& types) {
   if (!MayFold(def, node, types)) return false;
   std::vector<Tensor> results;
@@ -200,45 +314,152 @@ absl::StatusOr<bool> GraphBuilder::Fold(const ops::OpDef& def, const SourceNode&
                                         error.what());
     }
   }
+  if (def.open != nullptr) results = TrueResults(def, call, std::move(results));
   for (std::size_t i = 0; i < results.size(); ++i) {
-    folded_bytes_ += KeepsElements(node.op) ? 0 : results[i].bytes();
+    folded_bytes() += KeepsElements(node.op) ? 0 : results[i].bytes();
     if (!node.outputs[i].empty()) DefineConstant(node.outputs[i], std::move(results[i]));
   }
   return true;
 }
 
 absl::Status GraphBuilder::Place(SourceNode node) {
+  if (node.op.empty()) return absl::OkStatus();
   const ops::OpDef* def = ops::FindOp(node.op);
   if (def == nullptr) return absl::UnimplementedError("the operator is not supported");
   if (absl::Status status = ExtractStaticInputs(*def, node); !status.ok()) return status;
+  if (def->open != nullptr && node.outputs.size() >= def->outputs.max) {
+    return absl::InvalidArgumentError("has " + std::to_string(node.outputs.size()) +
+                                      " outputs, its form has " +
+                                      std::to_string(def->outputs.max - 1));
+  }
   while (node.outputs.size() < def->outputs.min) node.outputs.emplace_back();
-  const ops::InferenceCall call{.op = node.op,
+  const Attributes attributes = node.attributes;  // the node's own go where it goes
+  const ops::InferenceCall call{.op = def->name,
                                 .inputs = TypesOf(graph_, node.inputs),
-                                .attributes = node.attributes,
+                                .attributes = attributes,
                                 .outputs = node.outputs.size()};
   absl::StatusOr<std::vector<TensorType>> types = ops::InferTypes(*def, call);
   if (!types.ok()) return types.status();
-  absl::StatusOr<bool> folded = Fold(*def, node, *types);
+  if (open_.AnyOf(node.inputs)) return PlaceOpen(std::move(node), *def, call, *types);
+  absl::StatusOr<bool> folded = Fold(*def, node, call, *types);
   if (!folded.ok()) return folded.status();
   if (*folded) return absl::OkStatus();
 
-  ir::Node placed{.name = node.name,
+  const std::string source = "node '" + node.name + "' (" + node.op + ")";
+  const std::vector<ValueId> outputs = Append(std::move(node), *types);
+  if (def->open == nullptr) return absl::OkStatus();
+  for (const ops::OpenOutput& open : def->open(call)) {
+    // An extent of at most 0 is known.
+    if ((*types)[open.output].shape[open.axis] == 0) continue;
+    open_.Set(outputs[open.output], {.axis = open.axis, .count = outputs.back(), .source = source});
+  }
+  return absl::OkStatus();
+}
+
+std::vector<ValueId> GraphBuilder::Append(SourceNode node, const std::vector<TensorType>& types) {
+  ir::Node placed{.name = GraphName(node.name),
                   .op = node.op,
                   .inputs = std::move(node.inputs),
                   .outputs = {},
                   .attributes = std::move(node.attributes)};
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    std::string name = node.outputs[i];
+    const std::string& name = node.outputs[i];
+    std::string called = name.empty() ? FreeName(node.name + ":" + std::to_string(i)) : name;
     if (name.empty()) {
-      name = FreeName(node.name + ":" + std::to_string(i));
-      reserved_.insert(name);
+      reserved_.insert(called);
+    } else {
+      called = GraphName(name);
     }
-    const ValueId id = graph_.AddValue(name, (*types)[i]);
+    const ValueId id = graph_.AddValue(called, types[i]);
     placed.outputs.push_back(id);
-    values_[name] = id;
+    if (!name.empty()) Define(name, id);
   }
   graph_.nodes.push_back(std::move(placed));
+  return graph_.nodes.back().outputs;
+}
+
+absl::Status GraphBuilder::PlaceOpen(SourceNode node, const ops::OpDef& def,
+                                     const ops::InferenceCall& call,
+                                     const std::vector<TensorType>& types) {
+  if (def.name == "Shape") return PlaceShape(std::move(node));
+  if (def.name == "Size") return PlaceSize(std::move(node));
+  const auto carried = open_.Carry(graph_, node.inputs, call, types);
+  if (!carried.ok()) return carried.status();
+  // The operand whose extent it is says how long it may be.
+  std::int64_t longest = 0;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const OpenExtent* extent = open_.Find(node.inputs[i]);
+    if (extent != nullptr) longest = call.input(i).shape[extent->axis];
+  }
+  const std::int64_t bound = types[0].shape[carried->to.axis];
+  const absl::StatusOr<ValueId> count = CarriedCount(node.name, *carried, longest, bound);
+  if (!count.ok()) return count.status();
+  const OpenExtent extent{
+      .axis = carried->to.axis, .count = *count, .source = carried->from->source};
+  for (const ValueId output : Append(std::move(node), types)) {
+    if (bound > 0) open_.Set(output, extent);
+  }
   return absl::OkStatus();
+}
+
+absl::StatusOr<ValueId> GraphBuilder::CarriedCount(const std::string& name,
+                                                   const OpenExtents::Carried& to,
+                                                   std::int64_t longest, std::int64_t bound) {
+  const auto number = [&](std::int64_t value) {
+    return AddConstant(name + "/number", IntTensor({}, {value}));
+  };
+  absl::StatusOr<ValueId> count = to.from->count;
+  if (to.to.skipped > 0) {
+    count = Add(name + "/rest", "Sub", {*count, number(to.to.skipped)}, {});
+    if (count.ok()) count = Add(name + "/count", "Max", {*count, number(0)}, {});
+  }
+  if (count.ok() && bound < longest - to.to.skipped) {
+    count = Add(name + "/count", "Min", {*count, number(bound)}, {});
+  }
+  return count;
+}
+
+absl::Status GraphBuilder::PlaceShape(SourceNode node) {
+  const ValueId input = node.inputs[0];
+  const OpenExtent extent = *open_.Find(input);
+  const auto rank = static_cast<std::int64_t>(graph_.type(input).shape.size());
+  const auto from_front = [&](const char* name, std::int64_t otherwise) {
+    const std::int64_t axis = node.attributes.get_int(name, otherwise);
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(axis < 0 ? axis + rank : axis, 0, rank));
+  };
+  std::vector<ValueId> parts;
+  const std::size_t end = from_front("end", rank);
+  for (std::size_t axis = from_front("start", 0); axis < end; ++axis) {
+    if (axis == extent.axis) {
+      const auto part =
+          Add(node.name + "/extent", "Unsqueeze", {extent.count}, {{"axes", Ints{0}}});
+      if (!part.ok()) return part.status();
+      parts.push_back(*part);
+    } else {
+      parts.push_back(
+          AddConstant(node.name + "/extent", IntTensor({1}, {graph_.type(input).shape[axis]})));
+    }
+  }
+  if (parts.empty()) {
+    DefineConstant(node.outputs[0], IntTensor({0}, {}));
+    return absl::OkStatus();
+  }
+  node.op = "Concat";
+  node.inputs = std::move(parts);
+  node.attributes = {{"axis", std::int64_t{0}}};
+  return Place(std::move(node));
+}
+
+absl::Status GraphBuilder::PlaceSize(SourceNode node) {
+  const ValueId input = node.inputs[0];
+  const OpenExtent extent = *open_.Find(input);
+  Shape others = graph_.type(input).shape;
+  others[extent.axis] = 1;
+  node.op = "Mul";
+  node.inputs = {extent.count,
+                 AddConstant(node.name + "/rest", IntTensor({}, {ElementCount(others)}))};
+  return Place(std::move(node));
 }
 
 }  // namespace poprt::frontend

@@ -9,14 +9,29 @@ namespace {
 
 constexpr int kBeforeNodes = -1;
 
+/// The graphs around a body; null around the model's own.
+struct Surroundings {
+  const std::unordered_map<std::string, int>& definitions;
+  int position;  ///< of the node that the body belongs to
+  const Surroundings* outer;
+
+  /// Whether the body may read the name.
+  bool Defines(const std::string& name) const {
+    const auto found = definitions.find(name);
+    if (found != definitions.end() && found->second < position) return true;
+    return outer != nullptr && outer->Defines(name);
+  }
+};
+
 /// Builds a GraphStructure, one step a method.
 class StructureChecker {
  public:
-  StructureChecker(const onnx::GraphProto& graph, Problems& problems)
-      : graph_(graph), problems_(problems) {}
+  StructureChecker(const onnx::GraphProto& graph, const Surroundings* outer, Problems& problems)
+      : graph_(graph), outer_(outer), problems_(problems) {}
 
   GraphStructure Run() {
     DefineValues();
+    CheckBodies();
     CheckUses();
     CheckOutputs();
     FindLive();
@@ -27,13 +42,17 @@ class StructureChecker {
  private:
   void DefineValues() {
     std::unordered_set<std::string> initializers;
-    for (const onnx::TensorProto& tensor : graph_.initializer()) {
-      if (tensor.name().empty()) {
+    const auto define = [&](const std::string& name) {
+      if (name.empty()) {
         problems_.AddInvalid("an initializer has no name");
-      } else if (!initializers.insert(tensor.name()).second) {
-        problems_.AddInvalid("initializer '" + tensor.name() + "' is defined twice");
+      } else if (!initializers.insert(name).second) {
+        problems_.AddInvalid("initializer '" + name + "' is defined twice");
       }
-      definitions_[tensor.name()] = kBeforeNodes;
+      definitions_[name] = kBeforeNodes;
+    };
+    for (const onnx::TensorProto& tensor : graph_.initializer()) define(tensor.name());
+    for (const onnx::SparseTensorProto& sparse : graph_.sparse_initializer()) {
+      define(sparse.values().name());
     }
     std::unordered_set<std::string> inputs;
     for (const onnx::ValueInfoProto& input : graph_.input()) {
@@ -57,13 +76,33 @@ class StructureChecker {
     }
   }
 
+  void CheckBodies() {
+    reads_.resize(static_cast<std::size_t>(graph_.node_size()));
+    for (int i = 0; i < graph_.node_size(); ++i) {
+      const onnx::NodeProto& node = graph_.node(i);
+      std::set<std::string>& reads = reads_[static_cast<std::size_t>(i)];
+      reads.insert(node.input().begin(), node.input().end());
+      reads.erase("");
+      for (const onnx::AttributeProto& attribute : node.attribute()) {
+        if (!attribute.has_g()) continue;
+        const Surroundings around{.definitions = definitions_, .position = i, .outer = outer_};
+        const Problems::Within within(problems_, DescribeBody(node, attribute.name()));
+        GraphStructure body = StructureChecker(attribute.g(), &around, problems_).Run();
+        reads.insert(body.outer.begin(), body.outer.end());
+        result_.bodies.emplace(&attribute.g(), std::move(body));
+      }
+    }
+  }
+
   void CheckUses() {
     for (int i = 0; i < graph_.node_size(); ++i) {
-      for (const std::string& input : graph_.node(i).input()) {
-        if (input.empty()) continue;
+      for (const std::string& input : reads_[static_cast<std::size_t>(i)]) {
         const auto found = definitions_.find(input);
         const std::string reads = " reads '" + input + "', which ";
-        if (found == definitions_.end()) {
+        const bool is_early = found != definitions_.end() && found->second < i;
+        if (!is_early && outer_ != nullptr && outer_->Defines(input)) {
+          result_.outer.insert(input);
+        } else if (found == definitions_.end()) {
           problems_.AddInvalid(Describe(graph_.node(i)) + reads +
                                "no node, input or initializer defines");
         } else if (found->second >= i) {
@@ -88,7 +127,7 @@ class StructureChecker {
       const int current = pending.back();
       pending.pop_back();
       if (current == on) return true;
-      for (const std::string& input : graph_.node(current).input()) {
+      for (const std::string& input : reads_[static_cast<std::size_t>(current)]) {
         const auto found = definitions_.find(input);
         if (found == definitions_.end() || found->second == kBeforeNodes) continue;
         if (seen.insert(found->second).second) pending.push_back(found->second);
@@ -101,11 +140,15 @@ class StructureChecker {
     if (graph_.output_size() == 0) problems_.AddInvalid("the graph has no outputs");
     std::unordered_set<std::string> seen;
     for (const onnx::ValueInfoProto& output : graph_.output()) {
-      if (!seen.insert(output.name()).second) {
-        problems_.AddInvalid("output '" + output.name() + "' is listed twice");
-      } else if (definitions_.count(output.name()) == 0) {
-        problems_.AddInvalid("output '" + output.name() +
-                             "' is defined by no node, input or initializer");
+      const std::string& name = output.name();
+      if (outer_ == nullptr && !seen.insert(name).second) {
+        problems_.AddInvalid("output '" + name + "' is listed twice");
+      } else if (definitions_.count(name) == 0) {
+        if (outer_ != nullptr && outer_->Defines(name)) {
+          result_.outer.insert(name);
+        } else {
+          problems_.AddInvalid("output '" + name + "' is defined by no node, input or initializer");
+        }
       }
     }
   }
@@ -127,8 +170,10 @@ class StructureChecker {
       const auto at = static_cast<std::size_t>(node);
       if (result_.live[at]) continue;
       result_.live[at] = true;
-      for (const std::string& input : graph_.node(node).input()) use(input);
+      for (const std::string& input : reads_[at]) use(input);
     }
+    std::erase_if(result_.outer,
+                  [&](const std::string& name) { return result_.used.count(name) == 0; });
   }
 
   void NameNodes() {
@@ -152,15 +197,30 @@ class StructureChecker {
   }
 
   const onnx::GraphProto& graph_;
+  const Surroundings* outer_;
   Problems& problems_;
   std::unordered_map<std::string, int> definitions_;
+  /// For each node, what it and its bodies read.
+  std::vector<std::set<std::string>> reads_;
   GraphStructure result_;
 };
 
 }  // namespace
 
 GraphStructure CheckStructure(const onnx::GraphProto& graph, Problems& problems) {
-  return StructureChecker(graph, problems).Run();
+  return StructureChecker(graph, nullptr, problems).Run();
+}
+
+std::vector<const onnx::GraphProto*> BodiesOf(const onnx::NodeProto& node) {
+  std::vector<const onnx::GraphProto*> bodies;
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g()) bodies.push_back(&attribute.g());
+  }
+  return bodies;
+}
+
+std::string DescribeBody(const onnx::NodeProto& node, const std::string& attribute) {
+  return "in attribute '" + attribute + "' of " + Describe(node) + ": ";
 }
 
 std::string Describe(const onnx::NodeProto& node) {

@@ -5,9 +5,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/frontend/frozen_input.hpp"
+#include "compiler/frontend/import_value.hpp"
 #include "compiler/ir/graph.hpp"
 #include "runtime/tensor/shape.hpp"
 
@@ -20,6 +23,8 @@ struct ImportOptions {
   std::string model_name = {};
   /// Shapes of inputs by name. Fixes open dimensions; contradicting a known one is an error.
   std::map<std::string, Shape> input_shapes = {};
+  /// Values of inputs by name: these inputs become constants, which fixes their open dimensions.
+  std::map<std::string, FrozenInput> frozen_inputs = {};
   /// Extent given to dimension `batch_axis` of every input that is open there.
   std::optional<std::int64_t> batch_size = {};
   std::int64_t batch_axis = 0;
@@ -33,8 +38,13 @@ struct ImportOptions {
 /// What is known of a model besides its graph.
 struct ImportedModel {
   ir::Graph graph;
-  int opset = 0;  ///< of the default domain, as found in the file
+  int opset = 0;  ///< of the default domain, as found in the file; 0 if it has none
   std::string producer;
+  /// Inputs that became constants, each with its value's type ("float32[3]"), ordered by name.
+  std::vector<std::pair<std::string, std::string>> frozen_inputs = {};
+  /// Outputs that are tensors of strings, by name (of the file, and like those of the graph for
+  /// what sequences and optionals hold). They are no outputs of the graph.
+  std::vector<std::pair<std::string, HostValue>> host_outputs = {};
 };
 
 /// Reads an ONNX file with its external data (relative to the file, never outside its folder).

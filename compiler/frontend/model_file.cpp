@@ -3,12 +3,10 @@
 #include <onnx/onnx_pb.h>
 
 #include <limits>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "compiler/ops/op.hpp"
 
 namespace poprt::frontend {
 namespace {
@@ -17,8 +15,6 @@ namespace {
 constexpr std::int64_t kNewestIrVersion = 13;
 
 }  // namespace
-
-bool IsDefaultDomain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
 absl::Status ParseModel(std::string_view bytes, onnx::ModelProto* model) {
   if (bytes.empty()) return absl::InvalidArgumentError("the file is empty, expected an ONNX model");
@@ -45,27 +41,8 @@ absl::Status ReadHeader(const onnx::ModelProto& model, ModelHeader* header) {
                        " is newer than the newest supported, " + std::to_string(kNewestIrVersion) +
                        "; export the model with an older version of ONNX");
   }
-  std::set<std::int64_t> opsets;
-  for (const onnx::OperatorSetIdProto& import : model.opset_import()) {
-    if (IsDefaultDomain(import.domain())) opsets.insert(import.version());
-  }
-  if (opsets.empty()) {
-    problems.emplace_back("the model does not say which opset of the default domain it uses");
-  } else if (opsets.size() > 1) {
-    problems.push_back("the model imports several opsets of the default domain: " +
-                       absl::StrJoin(opsets, ", "));
-  } else if (*opsets.begin() < ops::kOldestOpset || *opsets.begin() > ops::kNewestOpset) {
-    problems.push_back("opset " + std::to_string(*opsets.begin()) +
-                       " is not supported, allowed are " + std::to_string(ops::kOldestOpset) +
-                       " to " + std::to_string(ops::kNewestOpset) +
-                       "; convert the model or export it again with such an opset");
-  } else {
-    header->opset = static_cast<int>(*opsets.begin());
-  }
-  if (model.functions_size() > 0) {
-    problems.push_back("model functions are not supported (the first is '" +
-                       model.functions(0).name() + "'); inline them before compiling");
-  }
+  const absl::Status imports = ReadOpsetImports(model, &header->opsets);
+  if (!imports.ok()) problems.emplace_back(imports.message());
   if (model.training_info_size() > 0) {
     problems.emplace_back("training information is not supported; export the model for inference");
   }

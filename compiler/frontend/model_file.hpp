@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "compiler/frontend/opset_imports.hpp"
 
 namespace onnx {
 class ModelProto;
@@ -17,13 +18,10 @@ absl::Status ParseModel(std::string_view bytes, onnx::ModelProto* model);
 /// What of a model outside its graph decides how the graph is read. Errors do not name the model;
 /// several are separated by line feeds.
 struct ModelHeader {
-  int opset = 0;  ///< of the default domain
+  OpsetVersions opsets;
 };
 
-/// Checks opset imports and that the model has nothing that is not supported: functions, training.
+/// Checks opset imports and that the model has nothing that is not supported: training.
 absl::Status ReadHeader(const onnx::ModelProto& model, ModelHeader* header);
-
-/// True for the names of ONNX's default domain.
-bool IsDefaultDomain(std::string_view domain);
 
 }  // namespace poprt::frontend

@@ -7,62 +7,12 @@
 #include <set>
 
 #include "absl/strings/str_join.h"
+#include "compiler/frontend/declared_type.hpp"
 #include "compiler/frontend/tensor_proto.hpp"
 #include "compiler/ir/nearest_name.hpp"
 
 namespace poprt::frontend {
 namespace {
-
-/// A dimension as declared: its extent, or what the model calls it.
-struct Dimension {
-  std::optional<std::int64_t> extent;
-  std::string name = "?";
-};
-
-std::string ToString(const std::vector<Dimension>& dimensions) {
-  return "[" +
-         absl::StrJoin(dimensions, ", ",
-                       [](std::string* out, const Dimension& dimension) {
-                         *out +=
-                             dimension.extent ? std::to_string(*dimension.extent) : dimension.name;
-                       }) +
-         "]";
-}
-
-std::vector<Dimension> ReadDimensions(const onnx::TensorShapeProto& shape) {
-  std::vector<Dimension> dimensions;
-  for (const auto& proto : shape.dim()) {
-    Dimension dimension;
-    // Several exporters write -1 for an open dimension.
-    if (proto.has_dim_value() && proto.dim_value() != -1) {
-      dimension.extent = proto.dim_value();
-    } else if (!proto.dim_param().empty()) {
-      dimension.name = proto.dim_param();
-    }
-    dimensions.push_back(std::move(dimension));
-  }
-  return dimensions;
-}
-
-std::string KindOf(const onnx::TypeProto& type) {
-  switch (type.value_case()) {
-    case onnx::TypeProto::kSequenceType:
-      return "a sequence";
-    case onnx::TypeProto::kMapType:
-      return "a map";
-    case onnx::TypeProto::kOptionalType:
-      return "an optional";
-    case onnx::TypeProto::kSparseTensorType:
-      return "a sparse tensor";
-    case onnx::TypeProto::kOpaqueType:
-      return "opaque";
-    case onnx::TypeProto::kTensorType:
-      return "a tensor";
-    case onnx::TypeProto::VALUE_NOT_SET:
-      break;
-  }
-  return "declared without a type";
-}
 
 /// Fixes the shape of one input.
 class InputResolver {
@@ -71,9 +21,7 @@ class InputResolver {
       : name_(input.name()), type_(input.type()), options_(options) {}
 
   absl::StatusOr<TensorType> Run() {
-    if (!type_.has_tensor_type()) {
-      return absl::UnimplementedError("is " + KindOf(type_) + ", only tensors are supported");
-    }
+    if (absl::Status status = CheckKind(); !status.ok()) return status;
     const absl::StatusOr<ElementType> element =
         ElementTypeFromProto(type_.tensor_type().elem_type());
     if (!element.ok())
@@ -87,7 +35,7 @@ class InputResolver {
     ApplyBatchSize();
     if (absl::Status status = CheckClosed(); !status.ok()) return status;
     TensorType type{*element, {}};
-    for (const Dimension& dimension : *dimensions_) type.shape.push_back(*dimension.extent);
+    for (const DeclaredDimension& dimension : *dimensions_) type.shape.push_back(*dimension.extent);
     const std::optional<std::int64_t> count = CheckedElementCount(type.shape);
     if (!count || *count > std::int64_t{1} << 40) {
       return absl::InvalidArgumentError("has the shape " + ToString(*dimensions_) +
@@ -97,9 +45,27 @@ class InputResolver {
   }
 
  private:
+  absl::Status CheckKind() const {
+    const std::string advice = "give its value with --freeze_input " + name_ + "=FILE";
+    switch (type_.value_case()) {
+      case onnx::TypeProto::kTensorType:
+        if (type_.tensor_type().elem_type() != onnx::TensorProto::STRING) return absl::OkStatus();
+        [[fallthrough]];
+      case onnx::TypeProto::kSequenceType:
+      case onnx::TypeProto::kOptionalType:
+        return absl::UnimplementedError("is " + KindOf(type_) +
+                                        ", which a compiled model cannot take; " + advice);
+      case onnx::TypeProto::VALUE_NOT_SET:
+        return absl::InvalidArgumentError(
+            "is declared without a type; declare one in the model or " + advice);
+      default:
+        return absl::UnimplementedError("is " + KindOf(type_) + ", which is not supported");
+    }
+  }
+
   absl::Status CheckDeclared() const {
     if (!dimensions_) return absl::OkStatus();
-    for (const Dimension& dimension : *dimensions_) {
+    for (const DeclaredDimension& dimension : *dimensions_) {
       if (dimension.extent.value_or(0) < 0) {
         return absl::InvalidArgumentError("has the shape " + ToString(*dimensions_) +
                                           " with a negative dimension");
@@ -136,7 +102,7 @@ class InputResolver {
     if (!options_.batch_size || !dimensions_) return;
     const auto axis = NormalizeAxis(options_.batch_axis, dimensions_->size());
     if (!axis) return;
-    Dimension& dimension = (*dimensions_)[static_cast<std::size_t>(*axis)];
+    DeclaredDimension& dimension = (*dimensions_)[static_cast<std::size_t>(*axis)];
     if (!dimension.extent) dimension.extent = *options_.batch_size;
   }
 
@@ -145,12 +111,13 @@ class InputResolver {
       return absl::InvalidArgumentError("has no shape; give one, e.g. --input_shape " + name_ +
                                         "=1,...");
     }
-    if (std::all_of(dimensions_->begin(), dimensions_->end(),
-                    [](const Dimension& dimension) { return dimension.extent.has_value(); })) {
+    if (std::all_of(
+            dimensions_->begin(), dimensions_->end(),
+            [](const DeclaredDimension& dimension) { return dimension.extent.has_value(); })) {
       return absl::OkStatus();
     }
     std::string example = name_ + "=";
-    for (const Dimension& dimension : *dimensions_) {
+    for (const DeclaredDimension& dimension : *dimensions_) {
       if (example.back() != '=') example += ',';
       example += std::to_string(dimension.extent.value_or(1));
     }
@@ -162,30 +129,64 @@ class InputResolver {
   const std::string& name_;
   const onnx::TypeProto& type_;
   const ImportOptions& options_;
-  std::optional<std::vector<Dimension>> dimensions_;
+  std::optional<std::vector<DeclaredDimension>> dimensions_;
 };
 
-void CheckOptionNames(const std::vector<ModelInput>& inputs,
-                      const std::set<std::string>& initializers, const ImportOptions& options,
-                      Problems& problems) {
-  std::vector<std::string> known;
-  known.reserve(inputs.size());
-  for (const ModelInput& input : inputs) known.push_back(input.name);
-  for (const auto& [name, shape] : options.input_shapes) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string message = "--input_shape names '" + name + "', which is ";
-    if (initializers.count(name) > 0) {
+absl::StatusOr<HostValue> ResolveFrozen(const onnx::ValueInfoProto& input,
+                                        const FrozenInput& frozen, const ImportOptions& options) {
+  const auto* file = std::get_if<FrozenFile>(&frozen);
+  absl::StatusOr<HostValue> value =
+      file != nullptr ? ReadFrozenFile(file->path, input.type()) : std::get<HostValue>(frozen);
+  if (!value.ok()) {
+    return absl::Status(value.status().code(),
+                        "cannot be frozen: " + std::string(value.status().message()));
+  }
+  const std::string source = file != nullptr ? "'" + file->path + "' " : "the given value ";
+  value = FitTo(*std::move(value), input.type());
+  if (!value.ok()) {
+    return absl::Status(value.status().code(),
+                        "cannot be frozen: " + source + std::string(value.status().message()));
+  }
+  const auto wanted = options.input_shapes.find(input.name());
+  const Tensor* tensor = value->tensor();
+  if (wanted != options.input_shapes.end() &&
+      (tensor == nullptr || tensor->shape() != wanted->second)) {
+    return absl::InvalidArgumentError("cannot be frozen: " + source + "is " + Describe(*value) +
+                                      ", but --input_shape asks for " +
+                                      poprt::ToString(wanted->second));
+  }
+  return value;
+}
+
+/// Reports names of an option that are those of no input.
+class OptionNames {
+ public:
+  OptionNames(const std::vector<ModelInput>& inputs, const std::set<std::string>& initializers,
+              Problems& problems)
+      : initializers_(initializers), problems_(problems) {
+    for (const ModelInput& input : inputs) known_.push_back(input.name);
+  }
+
+  void Check(const std::string& option, const std::string& name) const {
+    if (std::find(known_.begin(), known_.end(), name) != known_.end()) return;
+    std::string message = option + " names '" + name + "', which is ";
+    if (initializers_.count(name) > 0) {
       message += "a constant of the model, not an input";
     } else {
       message += "no input of the model";
-      const std::optional<std::string> nearest = ir::NearestName(name, known);
+      const std::optional<std::string> nearest = ir::NearestName(name, known_);
       if (nearest) message += "; did you mean '" + *nearest + "'?";
     }
-    message +=
-        known.empty() ? " (it has no inputs)" : " (inputs: '" + absl::StrJoin(known, "', '") + "')";
-    problems.AddInvalid(message);
+    message += known_.empty() ? " (it has no inputs)"
+                              : " (inputs: '" + absl::StrJoin(known_, "', '") + "')";
+    problems_.AddInvalid(message);
   }
-}
+
+ private:
+  std::vector<std::string> known_;
+  const std::set<std::string>& initializers_;
+  Problems& problems_;
+};
 
 }  // namespace
 
@@ -193,6 +194,9 @@ std::vector<ModelInput> ResolveInputs(const onnx::GraphProto& graph, const Impor
                                       Problems& problems) {
   std::set<std::string> initializers;
   for (const onnx::TensorProto& tensor : graph.initializer()) initializers.insert(tensor.name());
+  for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer()) {
+    initializers.insert(sparse.values().name());
+  }
   if (options.batch_size && *options.batch_size < 1) {
     problems.AddInvalid("the batch size is " + std::to_string(*options.batch_size) +
                         ", it must be at least 1");
@@ -200,33 +204,47 @@ std::vector<ModelInput> ResolveInputs(const onnx::GraphProto& graph, const Impor
   std::vector<ModelInput> inputs;
   for (const onnx::ValueInfoProto& proto : graph.input()) {
     if (initializers.count(proto.name()) > 0) continue;
-    ModelInput input{.name = proto.name(), .type = {}};
-    absl::StatusOr<TensorType> type = InputResolver(proto, options).Run();
-    if (type.ok()) {
-      input.type = *std::move(type);
+    ModelInput input{.name = proto.name(), .type = {}, .frozen = {}};
+    const std::string where = "input '" + proto.name() + "' ";
+    if (const auto found = options.frozen_inputs.find(proto.name());
+        found != options.frozen_inputs.end()) {
+      absl::StatusOr<HostValue> value = ResolveFrozen(proto, found->second, options);
+      if (value.ok()) {
+        input.frozen = *std::move(value);
+      } else {
+        problems.Add(value.status(), where);
+      }
     } else {
-      problems.Add(type.status(), "input '" + proto.name() + "' ");
+      absl::StatusOr<TensorType> type = InputResolver(proto, options).Run();
+      if (type.ok()) {
+        input.type = *std::move(type);
+      } else {
+        problems.Add(type.status(), where);
+      }
     }
     inputs.push_back(std::move(input));
   }
-  CheckOptionNames(inputs, initializers, options, problems);
+  const OptionNames names(inputs, initializers, problems);
+  for (const auto& [name, shape] : options.input_shapes) names.Check("--input_shape", name);
+  for (const auto& [name, value] : options.frozen_inputs) names.Check("--freeze_input", name);
   return inputs;
 }
 
 std::optional<std::string> Contradiction(const onnx::ValueInfoProto& declared,
-                                         const TensorType& type) {
+                                         const TensorType& type,
+                                         std::optional<std::size_t> open_axis) {
   const std::string text = "is declared as ";
   if (declared.type().value_case() == onnx::TypeProto::VALUE_NOT_SET) return std::nullopt;
   if (!declared.type().has_tensor_type()) return text + KindOf(declared.type());
   const onnx::TypeProto::Tensor& tensor = declared.type().tensor_type();
   const int element = static_cast<int>(type.element);
   bool differs = tensor.elem_type() != 0 && tensor.elem_type() != element;
-  std::vector<Dimension> dimensions;
+  std::vector<DeclaredDimension> dimensions;
   if (tensor.has_shape()) {
     dimensions = ReadDimensions(tensor.shape());
     differs = differs || dimensions.size() != type.shape.size();
     for (std::size_t i = 0; !differs && i < dimensions.size(); ++i) {
-      differs = dimensions[i].extent.value_or(type.shape[i]) != type.shape[i];
+      differs = i != open_axis && dimensions[i].extent.value_or(type.shape[i]) != type.shape[i];
     }
   }
   if (!differs) return std::nullopt;

@@ -50,6 +50,31 @@ std::string TextOf(const absl::StatusOr<ImportedModel>& result) {
   return result.ok() ? ir::ToString(result->graph) : ErrorOf(result);
 }
 
+std::string ValuesOf(const absl::StatusOr<ImportedModel>& result, std::size_t output) {
+  if (!result.ok()) return ErrorOf(result);
+  const Tensor* tensor = result->graph.ConstantOf(result->graph.outputs.at(output));
+  if (tensor == nullptr) return "no constant";
+  const auto text = [&](const auto& values) {
+    std::string line = ToString(tensor->type()) + ":";
+    for (const auto value : values) absl::StrAppend(&line, " ", value);
+    return line;
+  };
+  switch (tensor->element()) {
+    case ElementType::kFloat32:
+      return text(tensor->as<float>());
+    case ElementType::kFloat64:
+      return text(tensor->as<double>());
+    case ElementType::kInt32:
+      return text(tensor->as<std::int32_t>());
+    case ElementType::kInt64:
+      return text(tensor->as<std::int64_t>());
+    case ElementType::kBool:
+      return text(tensor->as<std::uint8_t>());
+    default:
+      return "elements of " + ToString(tensor->type());
+  }
+}
+
 std::string InputText(const std::string& name, const std::vector<std::string>& dimensions,
                       int element) {
   std::string text = absl::StrCat("input { ", Quoted("name", name),

@@ -25,6 +25,9 @@ std::string ErrorOf(const absl::StatusOr<ImportedModel>& result);
 /// ir::ToString of the imported graph, or the error.
 std::string TextOf(const absl::StatusOr<ImportedModel>& result);
 
+/// An output that importing has computed: "float32[2]: 1 0.5"; the error if there is one.
+std::string ValuesOf(const absl::StatusOr<ImportedModel>& result, std::size_t output = 0);
+
 /// "input { name: ... }" and so on, for the text of a graph.
 std::string InputText(const std::string& name, const std::vector<std::string>& dimensions,
                       int element = 1);

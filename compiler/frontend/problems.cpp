@@ -9,9 +9,20 @@ namespace poprt::frontend {
 
 void Problems::Add(const absl::Status& status, const std::string& where) {
   for (const auto& line : absl::StrSplit(status.message(), '\n')) {
-    lines_.push_back(model_ + ": " + where + std::string(line));
+    lines_.push_back(model_ + ": " + within_ + where + std::string(line));
     codes_.push_back(status.code());
   }
+}
+
+Problems Problems::Attempt() const {
+  Problems attempt(model_);
+  attempt.within_ = within_;
+  return attempt;
+}
+
+void Problems::Append(const Problems& attempt) {
+  lines_.insert(lines_.end(), attempt.lines_.begin(), attempt.lines_.end());
+  codes_.insert(codes_.end(), attempt.codes_.begin(), attempt.codes_.end());
 }
 
 absl::Status Problems::ToStatus() const {

@@ -19,6 +19,25 @@ class Problems {
   void Add(const absl::Status& status, const std::string& where = "");
   void AddInvalid(const std::string& message) { Add(absl::InvalidArgumentError(message)); }
 
+  /// While it lives, problems are said to be `where`, which ends in ": ".
+  class Within {
+   public:
+    Within(Problems& problems, const std::string& where)
+        : problems_(problems), outer_(std::exchange(problems.within_, problems.within_ + where)) {}
+    ~Within() { problems_.within_ = outer_; }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+
+   private:
+    Problems& problems_;
+    std::string outer_;
+  };
+
+  /// For an attempt whose problems may not matter: no problems yet, the same place.
+  Problems Attempt() const;
+  /// Adds the problems of an attempt.
+  void Append(const Problems& attempt);
+
   bool empty() const { return lines_.empty(); }
   const std::string& model() const { return model_; }
 
@@ -28,6 +47,7 @@ class Problems {
 
  private:
   std::string model_;
+  std::string within_;
   std::vector<std::string> lines_;
   std::vector<absl::StatusCode> codes_;
 };

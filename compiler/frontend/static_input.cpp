@@ -61,8 +61,8 @@ std::optional<AttributeValue> StaticValue(const Tensor& tensor) {
       return AsFloats<Float16>(tensor);
     case ElementType::kBFloat16:
       return AsFloats<BFloat16>(tensor);
-    case ElementType::kUndefined:
-      break;
+    default:
+      break;  // no operator takes narrow types there
   }
   return std::nullopt;
 }

@@ -20,7 +20,8 @@ std::string DataTypeName(int data_type) {
       "INT16",          "INT32",    "INT64",        "STRING",         "BOOL",
       "FLOAT16",        "DOUBLE",   "UINT32",       "UINT64",         "COMPLEX64",
       "COMPLEX128",     "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
-      "FLOAT8E5M2FNUZ", "UINT4",    "INT4",         "FLOAT4E2M1",     "FLOAT8E8M0"};
+      "FLOAT8E5M2FNUZ", "UINT4",    "INT4",         "FLOAT4E2M1",     "FLOAT8E8M0",
+      "UINT2",          "INT2"};
   if (data_type < 0 || data_type >= static_cast<int>(std::size(names))) return "";
   return std::string(names[data_type]);
 }
@@ -55,6 +56,45 @@ absl::StatusOr<Tensor> FromBools(TensorType type, const onnx::TensorProto& proto
   return tensor;
 }
 
+/// Elements of 4 or 2 bits, the first in the lowest bits of a byte; the last byte may be partly
+/// unused. `byte(i)` reads the i-th of `found` bytes.
+template <typename Bytes>
+absl::StatusOr<Tensor> FromPacked(TensorType type, std::int64_t found, const Bytes& byte) {
+  const auto bits = static_cast<std::int64_t>(PackedBits(type.element));
+  const std::int64_t per_byte = 8 / bits;
+  const std::int64_t count = ElementCount(type.shape);
+  const std::int64_t wanted = count / per_byte + (count % per_byte != 0 ? 1 : 0);
+  if (found != wanted) {
+    return absl::InvalidArgumentError("has " + std::to_string(found) + " packed bytes, but " +
+                                      ToString(type) + " has " + std::to_string(wanted));
+  }
+  const bool is_signed = type.element == ElementType::kInt4 || type.element == ElementType::kInt2;
+  const unsigned sign = is_signed ? 1U << (bits - 1) : 0;
+  Tensor tensor(std::move(type));
+  const auto elements = tensor.as_mutable<std::uint8_t>();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto shift = static_cast<unsigned>(i % per_byte * bits);
+    const unsigned value = static_cast<unsigned>(byte(i / per_byte)) >> shift & ((1U << bits) - 1);
+    elements[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>((value ^ sign) - sign);
+  }
+  return tensor;
+}
+
+std::string Pack(const Tensor& tensor) {
+  const std::size_t bits = PackedBits(tensor.element());
+  const std::size_t per_byte = 8 / bits;
+  const auto elements = tensor.as<std::uint8_t>();
+  std::string packed((elements.size() + per_byte - 1) / per_byte, '\0');
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const unsigned value = (elements[i] & ((1U << bits) - 1)) << (i % per_byte * bits);
+    char& byte = packed[i / per_byte];
+    byte = static_cast<char>(static_cast<unsigned char>(byte) | value);
+  }
+  return packed;
+}
+
+bool IsPacked(ElementType element) { return PackedBits(element) < 8; }
+
 absl::StatusOr<Tensor> FromFields(const TensorType& type, const onnx::TensorProto& proto) {
   switch (type.element) {
     case ElementType::kFloat32:
@@ -78,9 +118,21 @@ absl::StatusOr<Tensor> FromFields(const TensorType& type, const onnx::TensorProt
     case ElementType::kBFloat16:
       return FromField<std::uint16_t>(type, "int32_data", proto.int32_data());
     case ElementType::kUint8:
+    case ElementType::kFloat8E4M3FN:
+    case ElementType::kFloat8E4M3FNUZ:
+    case ElementType::kFloat8E5M2:
+    case ElementType::kFloat8E5M2FNUZ:
+    case ElementType::kFloat8E8M0:
       return FromField<std::uint8_t>(type, "int32_data", proto.int32_data());
     case ElementType::kBool:
       return FromBools(type, proto);
+    case ElementType::kUint4:
+    case ElementType::kInt4:
+    case ElementType::kFloat4E2M1:
+    case ElementType::kUint2:
+    case ElementType::kInt2:
+      return FromPacked(type, proto.int32_data_size(),
+                        [&](std::int64_t i) { return proto.int32_data(static_cast<int>(i)); });
     case ElementType::kUndefined:
       break;
   }
@@ -88,6 +140,11 @@ absl::StatusOr<Tensor> FromFields(const TensorType& type, const onnx::TensorProt
 }
 
 absl::StatusOr<Tensor> FromRaw(TensorType type, std::string_view raw) {
+  if (IsPacked(type.element)) {
+    return FromPacked(std::move(type), static_cast<std::int64_t>(raw.size()), [&](std::int64_t i) {
+      return static_cast<unsigned char>(raw[static_cast<std::size_t>(i)]);
+    });
+  }
   if (raw.size() != type.bytes()) {
     return absl::InvalidArgumentError("has " + std::to_string(raw.size()) + " bytes, but " +
                                       ToString(type) + " has " + std::to_string(type.bytes()));
@@ -142,7 +199,11 @@ absl::StatusOr<Tensor> TensorFromProto(const onnx::TensorProto& proto, ExternalD
 void TensorToProto(const Tensor& tensor, onnx::TensorProto* proto) {
   proto->set_data_type(static_cast<int>(tensor.element()));
   for (std::int64_t extent : tensor.shape()) proto->add_dims(extent);
-  proto->set_raw_data(tensor.data(), tensor.bytes());
+  if (IsPacked(tensor.element())) {
+    proto->set_raw_data(Pack(tensor));
+  } else {
+    proto->set_raw_data(tensor.data(), tensor.bytes());
+  }
 }
 
 }  // namespace poprt::frontend

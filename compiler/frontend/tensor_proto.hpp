@@ -13,12 +13,12 @@ namespace poprt::frontend {
 
 class ExternalData;
 
-/// The element type of that number of TensorProto.DataType. Unimplemented for strings, complex,
-/// 8-bit floats, 4-bit integers; InvalidArgument for undefined and numbers that are no type.
+/// The element type of that number of TensorProto.DataType. Unimplemented for strings and complex
+/// numbers; InvalidArgument for undefined and numbers that are no type.
 absl::StatusOr<ElementType> ElementTypeFromProto(int data_type);
 
-/// Copies the elements, however they are stored. `external` may be null: then external data is an
-/// error. Errors do not name the tensor.
+/// Copies the elements, however they are stored; packed ones get a byte each. `external` may be
+/// null: then external data is an error. Errors do not name the tensor.
 absl::StatusOr<Tensor> TensorFromProto(const onnx::TensorProto& proto, ExternalData* external);
 
 /// The inverse, with raw data and without a name.

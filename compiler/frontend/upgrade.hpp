@@ -36,14 +36,20 @@ class NodeSink {
   virtual void Define(const std::string& name, ir::ValueId value) = 0;
   /// Whether anything reads the value of that name.
   virtual bool IsUsed(const std::string& name) const = 0;
+  /// Tells the user of something that does not stop the import.
+  virtual void Warn(const std::string& message) = 0;
 };
 
 /// Brings a node of an older form to the newest one. May add nodes before it; the node itself
-/// becomes the last of its replacement. Unimplemented when there is no such form, InvalidArgument
+/// becomes the last of its replacement, or loses its operator's name when Define has given all its
+/// outputs values. Unimplemented when there is no such form, InvalidArgument
 /// when the node is wrong; messages do not name the node.
 absl::Status Upgrade(int opset, SourceNode& node, NodeSink& sink);
 
 /// True if nodes of this operator never reach the operator table: Upgrade makes others of them.
-bool IsReplaced(std::string_view op);
+bool IsReplaced(std::string_view op, std::string_view domain = {});
+
+/// The operators for which IsReplaced holds, "Dropout" or "ai.onnx.ml.Scaler", in that order.
+std::vector<std::string> ReplacedOps();
 
 }  // namespace poprt::frontend

@@ -49,15 +49,6 @@ TEST(Upgrade, BatchNormalization) {
   EXPECT_EQ(
       Upgraded(7, {"1", "3", "2"}, node({"y", "m", "v", "sm", "sv"}, IntAttribute("spatial", 1))),
       OneLine("y = BatchNormalization(x, p, p, p, p) : float32[1, 3, 2]"));
-  const std::string where =
-      "m: node 'b' (BatchNormalization, opset 7, inputs float32[1, 3, 2], float32[3], float32[3], "
-      "float32[3], float32[3]): ";
-  EXPECT_EQ(Upgraded(7, {"1", "3", "2"}, node({"y"}, IntAttribute("spatial", 0))),
-            where +
-                "normalising each element apart (spatial=0) is not supported; export with "
-                "spatial=1");
-  EXPECT_EQ(Upgraded(7, {"1", "3", "2"}, node({"y", "mean"}, "") + OutputText("mean")),
-            where + "training mode is not supported; export the model for inference");
 }
 
 TEST(Upgrade, ClipBoundsBecomeInputs) {
@@ -117,8 +108,34 @@ TEST(Upgrade, UpsampleAndFirstResize) {
   EXPECT_EQ(Upgraded(10, {"2", "4"},
                      FloatsText("s", {2, 0.5F}, {2}) +
                          NodeText("Resize", {"x", "s"}, {"y"}, "name: \"r\"")),
-            "m: node 'r' (Resize, opset 10, inputs float32[2, 4], float32[2]): enlarging one "
-            "dimension while reducing another has no newer form; export with opset 11 or newer");
+            "graph m(x)\n"
+            "  r/reduced:0 = Resize(x) coordinate_transformation_mode=\"asymmetric\" "
+            "nearest_mode=\"ceil\" scales=[1, 0.5] : float32[2, 2]\n"
+            "  y = Resize(r/reduced:0) coordinate_transformation_mode=\"asymmetric\" "
+            "nearest_mode=\"floor\" scales=[2, 1] : float32[4, 2]\n"
+            "  return y\n");
+  EXPECT_EQ(Upgraded(10, {"2", "4"},
+                     InputText("s", {"2"}) + NodeText("Resize", {"x", "s"}, {"y"}, "name: \"r\"")),
+            "m: node 'r' (Resize, opset 10, inputs float32[2, 4], float32[2]): input 2 (scales) is "
+            "'s', which must be known when compiling; freeze the value or fix the shape that it "
+            "comes from");
+}
+
+TEST(Upgrade, ResizeWithoutTheLastHalfPixel) {
+  const auto resize = [](const std::string& rest) {
+    return FloatsText("s", {1, 3}, {2}) +
+           NodeText("Resize", {"x", "", "s"}, {"y"},
+                    TextAttribute("coordinate_transformation_mode", "tf_half_pixel_for_nn") + rest);
+  };
+  EXPECT_EQ(Upgraded(11, {"1", "2"}, resize(TextAttribute("nearest_mode", "floor"))),
+            OneLine("y = Resize(x) coordinate_transformation_mode=\"half_pixel\" "
+                    "nearest_mode=\"round_prefer_ceil\" scales=[1, 3] : float32[1, 6]"));
+  EXPECT_EQ(Upgraded(11, {"1", "2"}, resize("")),
+            OneLine("y = Resize(x) coordinate_transformation_mode=\"half_pixel\" "
+                    "nearest_mode=\"ceil\" scales=[1, 3] : float32[1, 6]"));
+  EXPECT_EQ(Upgraded(11, {"1", "2"}, resize(TextAttribute("mode", "linear"))),
+            OneLine("y = Resize(x) coordinate_transformation_mode=\"tf_half_pixel_for_nn\" "
+                    "mode=\"linear\" scales=[1, 3] : float32[1, 6]"));
 }
 
 TEST(Upgrade, ResizeForgetsEmptyInputs) {
@@ -140,16 +157,6 @@ TEST(Upgrade, DropoutIsIdentity) {
   ASSERT_NE(mask, nullptr);
   EXPECT_EQ(ToString(mask->type()), "bool[2]");
   EXPECT_EQ(mask->as<std::uint8_t>()[1], 1);
-}
-
-TEST(Upgrade, DropoutInTrainingIsRefused) {
-  EXPECT_EQ(
-      Upgraded(13, {"2"},
-               FloatsText("ratio", {0.5F}, {}) +
-                   "initializer { name: \"t\" data_type: 9 int32_data: 1 } " +
-                   NodeText("Dropout", {"x", "ratio", "t"}, {"y"}, "name: \"d\"")),
-      "m: node 'd' (Dropout, opset 13, inputs float32[2], float32[], bool[]): training mode is "
-      "not supported; export the model for inference");
 }
 
 TEST(Upgrade, RenamedOperators) {
@@ -195,6 +202,42 @@ TEST(Upgrade, SplitChecksTheNumberOfOutputs) {
                             NodeText("Split", {"x"}, {"y", "z"}, IntAttribute("num_outputs", 2)),
                         18)),
       "graph m(x)\n  y, z = Split(x) : float32[3]\n  return y, z\n");
+}
+
+TEST(Upgrade, CastsToNarrowIntegersSaturatedOnce) {
+  const std::string node = NodeText("Cast", {"x"}, {"y"}, "name: \"c\" " + IntAttribute("to", 22));
+  EXPECT_EQ(Upgraded(21, {"2"}, node),
+            "graph m(x)\n"
+            "  c/saturate:0 = Clip(x, c/lowest, c/highest) : float32[2]\n"
+            "  y = Cast(c/saturate:0) to=22 : int4[2]\n"
+            "  return y\n");
+  EXPECT_EQ(Upgraded(24, {"2"}, node), OneLine("y = Cast(x) to=22 : int4[2]"));
+}
+
+TEST(Upgrade, CastKeepsWhatItsTypeHeeds) {
+  const std::string saturate = IntAttribute("saturate", 0);
+  EXPECT_EQ(Upgraded(21, {"2"}, NodeText("Cast", {"x"}, {"y"}, saturate + IntAttribute("to", 19))),
+            OneLine("y = Cast(x) saturate=0 to=19 : float8e5m2[2]"));
+  EXPECT_EQ(Upgraded(21, {"2"}, NodeText("Cast", {"x"}, {"y"}, saturate + IntAttribute("to", 10))),
+            OneLine("y = Cast(x) to=10 : float16[2]"));
+}
+
+TEST(Upgrade, CastLikeKeepsSaturate) {
+  EXPECT_EQ(Upgraded(21, {"2"},
+                     InputText("like", {}, 17) +
+                         NodeText("CastLike", {"x", "like"}, {"y"}, IntAttribute("saturate", 0))),
+            "graph m(x, like)\n"
+            "  y = Cast(x) saturate=0 to=17 : float8e4m3fn[2]\n"
+            "  return y\n");
+}
+
+TEST(Upgrade, QuantizeLinearDropsZeros) {
+  EXPECT_EQ(Upgraded(23, {"2"},
+                     FloatsText("s", {0.5F}, {}) +
+                         NodeText("QuantizeLinear", {"x", "s"}, {"y"},
+                                  IntAttribute("block_size", 0) + IntAttribute("output_dtype", 0) +
+                                      IntAttribute("precision", 0))),
+            OneLine("y = QuantizeLinear(x, s) : uint8[2]"));
 }
 
 }  // namespace

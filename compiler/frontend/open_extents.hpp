@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/graph.hpp"
+#include "compiler/ops/op.hpp"
+#include "compiler/ops/open_axis.hpp"
+#include "runtime/tensor/tensor.hpp"
+
+namespace poprt::frontend {
+
+/// A value's extent along one axis depends on data; its type gives the bound.
+struct OpenExtent {
+  std::size_t axis = 0;
+  ir::ValueId count = ir::kAbsent;  ///< int64 scalar: how long the value is
+  std::string source;               ///< the node that decides it, as messages call it
+};
+
+/// What the builder of a graph knows of values with open axes.
+class OpenExtents {
+ public:
+  void Set(ir::ValueId value, OpenExtent extent) { extents_[value] = std::move(extent); }
+  /// Null for values whose type says all. Valid until the next Set.
+  const OpenExtent* Find(ir::ValueId value) const;
+  bool AnyOf(const std::vector<ir::ValueId>& values) const;
+
+  /// How the outputs of a call are open whose inputs, some of which are open, are `values`.
+  /// `skipped` and the types of inputs and outputs tell how their count follows from the inputs'
+  /// (ops::CarriedAxis). InvalidArgument if the operator cannot take such inputs.
+  struct Carried {
+    const OpenExtent* from;
+    ops::CarriedAxis to;
+  };
+  absl::StatusOr<Carried> Carry(const ir::Graph& graph, const std::vector<ir::ValueId>& values,
+                                const ops::InferenceCall& call,
+                                const std::vector<TensorType>& outputs) const;
+
+ private:
+  absl::Status Refusal(const ir::Graph& graph, const std::vector<ir::ValueId>& values) const;
+
+  std::unordered_map<ir::ValueId, OpenExtent> extents_;
+};
+
+/// The first `count` slices of the tensor along the axis.
+Tensor Truncate(const Tensor& tensor, std::size_t axis, std::int64_t count);
+
+}  // namespace poprt::frontend

@@ -1,0 +1,140 @@
+#include "compiler/frontend/open_extents.hpp"
+
+#include <gtest/gtest.h>
+
+#include "compiler/frontend/model_text.hpp"
+
+// Values whose extent along an axis depends on data, from operator to output.
+namespace poprt::frontend {
+namespace {
+
+const std::string kNonZero =
+    InputText("x", {"2", "3"}) + NodeText("NonZero", {"x"}, {"p"}, "name: \"find\"");
+
+TEST(OpenExtents, NodesPassThemOnToOutputs) {
+  const auto model =
+      ImportText(kNonZero + OutputText("t") + NodeText("Transpose", {"p"}, {"t"}, ""));
+  EXPECT_EQ(TextOf(model),
+            "graph m(x)\n"
+            "  p, find:1 = NonZero(x) : int64[2, 6]\n"
+            "  t = Transpose(p) : int64[6, 2]\n"
+            "  return t\n"
+            "  output 0 axis 0 up to find:1\n");
+}
+
+TEST(OpenExtents, ConstantsAreExact) {
+  const auto model =
+      ImportText(FloatsText("c", {0, 2, 3, 0, 0, 4}, {2, 3}) + OutputText("p") + OutputText("s") +
+                 NodeText("NonZero", {"c"}, {"p"}) + NodeText("Shape", {"p"}, {"s"}));
+  ASSERT_TRUE(model.ok()) << ErrorOf(model);
+  EXPECT_TRUE(model->graph.nodes.empty());
+  EXPECT_TRUE(model->graph.extents.empty());
+  const Tensor& places = *model->graph.ConstantOf(model->graph.outputs[0]);
+  EXPECT_EQ(places.shape(), (Shape{2, 3}));
+  EXPECT_EQ(places.as<std::int64_t>()[2], 1);
+  EXPECT_EQ(places.as<std::int64_t>()[5], 2);
+  EXPECT_EQ(model->graph.ConstantOf(model->graph.outputs[1])->as<std::int64_t>()[1], 3);
+}
+
+TEST(OpenExtents, UniqueGivesOnlyTheOutputsAskedFor) {
+  const auto model = ImportText(FloatsText("c", {2, 1, 2}, {3}) + OutputText("y") +
+                                OutputText("n") + NodeText("Unique", {"c"}, {"y", "", "", "n"}));
+  ASSERT_TRUE(model.ok()) << ErrorOf(model);
+  const Tensor& values = *model->graph.ConstantOf(model->graph.outputs[0]);
+  EXPECT_EQ(values.shape(), (Shape{2}));
+  EXPECT_EQ(values.as<float>()[0], 1.0F);
+  EXPECT_EQ(model->graph.ConstantOf(model->graph.outputs[1])->as<std::int64_t>()[1], 2);
+  EXPECT_EQ(ErrorOf(ImportText(kNonZero + OutputText("q") +
+                               NodeText("NonZero", {"x"}, {"r", "q"}, "name: \"two\""))),
+            "m: node 'two' (NonZero, opset 17, inputs float32[2, 3]): has 2 outputs, its form has "
+            "1");
+}
+
+TEST(OpenExtents, ShapeAndSizeAreComputedFromTheCount) {
+  const auto model = ImportText(kNonZero + OutputText("s") + OutputText("n") + OutputText("first") +
+                                NodeText("Shape", {"p"}, {"s"}, "name: \"shape\"") +
+                                NodeText("Size", {"p"}, {"n"}, "name: \"size\"") +
+                                NodeText("Shape", {"p"}, {"first"}, IntAttribute("end", 1)));
+  EXPECT_EQ(TextOf(model),
+            "graph m(x)\n"
+            "  p, find:1 = NonZero(x) : int64[2, 6]\n"
+            "  shape/extent_1:0 = Unsqueeze(find:1) axes=[0] : int64[1]\n"
+            "  s = Concat(shape/extent, shape/extent_1:0) axis=0 : int64[2]\n"
+            "  n = Mul(find:1, size/rest) : int64[]\n"
+            "  return s, n, first\n");
+}
+
+TEST(OpenExtents, SlicesHaveAnExtentOfTheirOwn) {
+  const auto model =
+      ImportText(kNonZero + OutputText("y") + IntsText("starts", {1}, {1}) +
+                 IntsText("ends", {3}, {1}) + IntsText("axes", {1}, {1}) +
+                 NodeText("Slice", {"p", "starts", "ends", "axes"}, {"y"}, "name: \"cut\""));
+  EXPECT_EQ(TextOf(model),
+            "graph m(x)\n"
+            "  p, find:1 = NonZero(x) : int64[2, 6]\n"
+            "  cut/rest:0 = Sub(find:1, cut/number) : int64[]\n"
+            "  cut/count:0 = Max(cut/rest:0, cut/number_1) : int64[]\n"
+            "  cut/count_1:0 = Min(cut/count:0, cut/number_2) : int64[]\n"
+            "  y = Slice(p) axes=[1] ends=[3] starts=[1] : int64[2, 2]\n"
+            "  return y\n"
+            "  output 0 axis 1 up to cut/count_1:0\n");
+}
+
+TEST(OpenExtents, RefusesWhatWouldMixIn) {
+  EXPECT_EQ(ErrorOf(ImportText(kNonZero + OutputText("y") +
+                               NodeText("ReduceSum", {"p"}, {"y"}, "name: \"sum\""))),
+            "m: node 'sum' (ReduceSum, opset 17, inputs int64[2, 6]): input 0, 'p', has an extent "
+            "along axis 1 that depends on data, from node 'find' (NonZero): this operator cannot "
+            "compute with that at run time; freeze the inputs that the extent depends on, or end "
+            "the model before this node");
+  EXPECT_NE(ErrorOf(ImportText(kNonZero + InputText("z", {"2", "3"}) + OutputText("y") +
+                               NodeText("NonZero", {"z"}, {"q"}) +
+                               NodeText("Add", {"p", "q"}, {"y"}, "name: \"sum\""))),
+            "no error");
+}
+
+TEST(OpenExtents, OutputsMayBeDeclaredAsShortAsTheyAre) {
+  std::vector<std::string> warnings;
+  ImportOptions options;
+  options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
+  const auto declared = [](const std::string& extents) {
+    return kNonZero + "output { name: \"p\" type { tensor_type { elem_type: 7 shape { " + extents +
+           " } } } }";
+  };
+  ASSERT_TRUE(ImportText(declared("dim { dim_value: 2 } dim { dim_value: 4 }"), 17, options).ok());
+  EXPECT_TRUE(warnings.empty());
+  ASSERT_TRUE(ImportText(declared("dim { dim_value: 3 } dim { dim_value: 4 }"), 17, options).ok());
+  EXPECT_EQ(warnings.size(), 1U);
+}
+
+TEST(OpenExtents, BoundOfSelectedBoxes) {
+  const std::string inputs =
+      InputText("boxes", {"1", "9", "4"}) + InputText("scores", {"1", "2", "9"});
+  const std::string node =
+      OutputText("y") +
+      NodeText("NonMaxSuppression", {"boxes", "scores", "most"}, {"y"}, "name: \"nms\"");
+  EXPECT_EQ(TextOf(ImportText(inputs + IntsText("most", {3}, {}) + node)),
+            "graph m(boxes, scores)\n"
+            "  y, nms:1 = NonMaxSuppression(boxes, scores, most) most_boxes=3 : int64[6, 3]\n"
+            "  return y\n"
+            "  output 0 axis 0 up to nms:1\n");
+  EXPECT_EQ(TextOf(ImportText(inputs + InputText("most", {"1"}, 7) + node)),
+            "graph m(boxes, scores, most)\n"
+            "  y, nms:1 = NonMaxSuppression(boxes, scores, most) : int64[18, 3]\n"
+            "  return y\n"
+            "  output 0 axis 0 up to nms:1\n");
+}
+
+TEST(OpenExtents, Truncate) {
+  const std::vector<std::int64_t> values{1, 2, 3, 4, 5, 6};
+  const Tensor tensor = Tensor::Of<std::int64_t>(ElementType::kInt64, {2, 3}, values);
+  const Tensor columns = Truncate(tensor, 1, 2);
+  EXPECT_EQ(columns.shape(), (Shape{2, 2}));
+  EXPECT_EQ(columns.as<std::int64_t>()[2], 4);
+  EXPECT_EQ(columns.as<std::int64_t>()[3], 5);
+  EXPECT_EQ(Truncate(tensor, 0, 0).shape(), (Shape{0, 3}));
+  EXPECT_EQ(Truncate(tensor, 0, 2).shape(), (Shape{2, 3}));
+}
+
+}  // namespace
+}  // namespace poprt::frontend
