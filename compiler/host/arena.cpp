@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "runtime/program/program.hpp"
 
@@ -22,21 +23,73 @@ struct Lifetime {
   bool Overlaps(const Lifetime& other) const { return first <= other.last && other.first <= last; }
 };
 
-std::vector<Lifetime> ComputeLifetimes(const Schedule& schedule) {
-  std::vector<Lifetime> lifetimes(schedule.buffers.size());
-  const auto touch = [&](BufferId id, std::int64_t step) {
-    if (id != lower::kNoBuffer) lifetimes[schedule.Storage(id)].Touch(step);
-  };
-  // Steps count from 1: 0 is the copying in, the number after the last step the copying out.
-  for (const lower::Stream& input : schedule.inputs) touch(input.buffer, 0);
-  for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
-    for (BufferId id : schedule.steps[i].inputs) touch(id, static_cast<std::int64_t>(i) + 1);
-    for (BufferId id : schedule.steps[i].outputs) touch(id, static_cast<std::int64_t>(i) + 1);
+/// Numbers the steps, those inside steps among them, in the order in which they would run once.
+class LifetimeBuilder {
+ public:
+  explicit LifetimeBuilder(const Schedule& schedule)
+      : schedule_(schedule), lifetimes_(schedule.buffers.size()) {}
+
+  std::vector<Lifetime> Build() && {
+    // Steps count from 1: 0 is the copying in, the number after the last step the copying out.
+    for (const lower::Stream& input : schedule_.inputs) Touch(input.buffer);
+    VisitSteps(schedule_.steps);
+    ++now_;
+    for (const lower::Stream& output : schedule_.outputs) {
+      Touch(output.buffer);
+      if (output.extent) Touch(output.extent->buffer);
+    }
+    return std::move(lifetimes_);
   }
-  const auto end = static_cast<std::int64_t>(schedule.steps.size()) + 1;
-  for (const lower::Stream& output : schedule.outputs) touch(output.buffer, end);
-  return lifetimes;
-}
+
+ private:
+  /// A loop that is being visited, with what it reads of before it: needed in every iteration.
+  struct Loop {
+    std::int64_t first;
+    std::vector<BufferId> outer;
+  };
+
+  void Touch(BufferId id) {
+    if (id == lower::kNoBuffer) return;
+    Lifetime& lifetime = lifetimes_[schedule_.Storage(id)];
+    for (Loop& loop : loops_) {
+      if (lifetime.first < loop.first) loop.outer.push_back(id);
+    }
+    lifetime.Touch(now_);
+  }
+
+  void Touch(const std::vector<BufferId>& ids) {
+    for (const BufferId id : ids) Touch(id);
+  }
+
+  void VisitSteps(const std::vector<lower::Step>& steps) {
+    for (const lower::Step& step : steps) {
+      ++now_;
+      TouchOperands(step);
+      if (step.bodies.empty()) continue;
+      loops_.push_back({.first = now_, .outer = {}});
+      for (const lower::Body& body : step.bodies) {
+        VisitSteps(body.steps);
+        ++now_;
+        Touch(body.outputs);
+      }
+      const std::vector<BufferId> outer = std::move(loops_.back().outer);
+      loops_.pop_back();
+      if (step.kernel == program::kLoop) Touch(outer);
+      TouchOperands(step);
+    }
+  }
+
+  void TouchOperands(const lower::Step& step) {
+    Touch(step.inputs);
+    Touch(step.outputs);
+    for (const lower::Body& body : step.bodies) Touch(body.inputs);
+  }
+
+  const Schedule& schedule_;
+  std::vector<Lifetime> lifetimes_;
+  std::vector<Loop> loops_;
+  std::int64_t now_ = 0;
+};
 
 std::uint64_t AlignedBytes(const lower::Buffer& buffer) {
   constexpr std::uint64_t alignment = program::kSlotAlignment;
@@ -46,7 +99,7 @@ std::uint64_t AlignedBytes(const lower::Buffer& buffer) {
 }  // namespace
 
 ArenaPlan PlanArena(const Schedule& schedule) {
-  const std::vector<Lifetime> lifetimes = ComputeLifetimes(schedule);
+  const std::vector<Lifetime> lifetimes = LifetimeBuilder(schedule).Build();
   std::vector<BufferId> order;
   for (BufferId id = 0; id < schedule.buffers.size(); ++id) {
     const lower::Buffer& buffer = schedule.buffers[id];

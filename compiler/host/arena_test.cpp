@@ -91,5 +91,48 @@ TEST(ArenaTest, LiveBuffersNeverOverlap) {
   }
 }
 
+/// A step with bodies; of a loop if it has one.
+lower::Step Control(std::vector<BufferId> inputs, std::vector<BufferId> outputs,
+                    std::vector<lower::Body> bodies) {
+  lower::Step step = Call(std::move(inputs), std::move(outputs));
+  step.kernel = bodies.size() == 1 ? "Loop" : "If";
+  step.bodies = std::move(bodies);
+  return step;
+}
+
+TEST(ArenaTest, BranchesOfAnIfShareTheirMemory) {
+  // 0: cond and input, 1: output; each branch has two temporaries.
+  const auto body = [](BufferId a, BufferId b) {
+    return lower::Body{.inputs = {}, .outputs = {b}, .steps = {Call({0}, {a}), Call({a}, {b})}};
+  };
+  Schedule schedule{.name = "if",
+                    .buffers = std::vector<Buffer>(6, Activation(64)),
+                    .inputs = {{"x", 0}},
+                    .outputs = {{"y", 1}},
+                    .steps = {Control({0}, {1}, {body(2, 3), body(4, 5)})}};
+  EXPECT_EQ(PlanArena(schedule).bytes, 256U);
+}
+
+TEST(ArenaTest, WhatALoopReadsOfItsSurroundingsLivesThroughIt) {
+  // 0: initial value, 1: carried, 2: iteration, 3: condition, 4: captured, read by the first step
+  // of the body only, 5 and 6: temporaries.
+  Schedule schedule{
+      .name = "loop",
+      .buffers = std::vector<Buffer>(7, Activation(64)),
+      .inputs = {{"x", 0}, {"w", 4}},
+      .outputs = {{"y", 1}},
+      .steps = {Control(
+          {lower::kNoBuffer, lower::kNoBuffer, 0}, {1},
+          {{.inputs = {2, 3}, .outputs = {3, 6}, .steps = {Call({1, 4}, {5}), Call({5}, {6})}}})}};
+  const ArenaPlan plan = PlanArena(schedule);
+  for (const BufferId a : {0U, 1U, 2U, 3U, 4U}) {
+    for (const BufferId b : {1U, 2U, 3U, 4U, 6U}) {
+      if (a != b) {
+        EXPECT_NE(plan.offsets[a], plan.offsets[b]) << a << ", " << b;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace poprt::host

@@ -5,6 +5,8 @@
 #include "absl/status/status.h"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
+#include "runtime/kernels/recurrent/recurrent_options.hpp"
+#include "runtime/kernels/recurrent/recurrent_weights.hpp"
 
 namespace poprt::host {
 namespace {
@@ -59,9 +61,34 @@ KernelChoice SelectConvolution(const ir::Graph& graph, const ir::Node& node) {
   return choice;
 }
 
+/// The tuned form; W and R are packed when both are constants of a type that can be.
+KernelChoice SelectRecurrent(const ir::Graph& graph, const ir::Node& node,
+                             kernels::RecurrentKind kind, const char* kernel) {
+  using In = kernels::RecurrentInput;
+  KernelChoice choice{
+      .kernel = kernel, .operands = ValueOperands(node), .attributes = node.attributes};
+  for (const std::size_t i : {In::kW, In::kR}) {
+    const Tensor* weights = graph.ConstantOf(node.inputs[i]);
+    const bool can_pack = weights != nullptr && weights->count() > 0 &&
+                          (weights->element() == ElementType::kFloat32 ||
+                           weights->element() == ElementType::kFloat16);
+    if (!can_pack) return choice;
+  }
+  for (const std::size_t i : {In::kW, In::kR}) {
+    choice.operands[i].packed =
+        kernels::PackRecurrentWeights(*graph.ConstantOf(node.inputs[i]), kernels::GatesOf(kind));
+  }
+  choice.attributes.set("hidden_size", graph.type(node.inputs[In::kR]).shape.at(2));
+  choice.attributes.set("packed", std::int64_t{1});
+  return choice;
+}
+
 KernelChoice Select(const ir::Graph& graph, const ir::Node& node) {
   if (node.op == "FusedMatMul") return SelectGemm(graph, node);
   if (node.op == "FusedConv") return SelectConvolution(graph, node);
+  if (node.op == "RNN") return SelectRecurrent(graph, node, kernels::RecurrentKind::kRnn, "rnn");
+  if (node.op == "GRU") return SelectRecurrent(graph, node, kernels::RecurrentKind::kGru, "gru");
+  if (node.op == "LSTM") return SelectRecurrent(graph, node, kernels::RecurrentKind::kLstm, "lstm");
   const std::string kernel = node.op == "BatchMatMul" ? "batch_matmul" : node.op;
   return {.kernel = kernel, .operands = ValueOperands(node), .attributes = node.attributes};
 }

@@ -23,10 +23,7 @@ std::vector<BufferId> UsedConstants(const Schedule& schedule) {
     const BufferId storage = schedule.Storage(id);
     if (schedule.buffers[storage].constant && seen.insert(storage).second) used.push_back(storage);
   };
-  for (const lower::Step& step : schedule.steps) {
-    for (BufferId id : step.inputs) use(id);
-  }
-  for (const lower::Stream& output : schedule.outputs) use(output.buffer);
+  for (const BufferId id : lower::BuffersRead(schedule)) use(id);
   return used;
 }
 

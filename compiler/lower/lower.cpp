@@ -8,7 +8,9 @@
 
 #include "absl/status/status.h"
 #include "compiler/host/select_kernel.hpp"
+#include "compiler/ir/control_flow.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/program/program.hpp"
 
 namespace poprt::lower {
 namespace {
@@ -17,29 +19,141 @@ namespace {
 constexpr std::array<std::string_view, 5> kViews{"Flatten", "Identity", "Reshape", "Squeeze",
                                                  "Unsqueeze"};
 
+/// Lowers one graph, or one region of a node, into a schedule.
 class Lowering {
  public:
-  explicit Lowering(const ir::Graph& graph) : graph_(graph) { schedule_.name = graph.name; }
+  /// `where` starts the messages: the model, for a region also the node.
+  Lowering(const ir::Graph& graph, std::string where, Schedule& schedule, std::string& problems)
+      : graph_(graph), where_(std::move(where)), schedule_(schedule), problems_(problems) {}
 
-  absl::StatusOr<Schedule> Run() {
+  void LowerStreams() {
     for (ir::ValueId id : graph_.inputs) {
       schedule_.inputs.push_back({graph_.value(id).name, BufferOf(id)});
     }
+    schedule_.steps = LowerNodes();
+    for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+      schedule_.outputs.push_back({graph_.output_names[i], BufferOf(graph_.outputs[i])});
+    }
+    for (const ir::OutputExtent& extent : graph_.extents) {
+      schedule_.outputs[extent.output].extent = {static_cast<std::uint32_t>(extent.axis),
+                                                 BufferOf(extent.count)};
+    }
+  }
+
+ private:
+  std::vector<Step> LowerNodes() {
     for (const ir::Node& node : graph_.nodes) {
       if (std::find(kViews.begin(), kViews.end(), node.op) != kViews.end()) {
         AddView(node);
+      } else if (node.op == program::kIf) {
+        AddIf(node);
+      } else if (node.op == program::kLoop) {
+        AddLoop(node);
       } else {
         AddStep(node);
       }
     }
-    for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
-      schedule_.outputs.push_back({graph_.output_names[i], BufferOf(graph_.outputs[i])});
-    }
-    if (!problems_.empty()) return absl::InvalidArgumentError(problems_);
-    return std::move(schedule_);
+    return std::move(steps_);
   }
 
- private:
+  // ---- Regions ---------------------------------------------------------------------------------
+
+  Lowering RegionOf(const ir::Node& node, std::size_t i) {
+    const ir::Graph& region = node.regions[i];
+    Lowering inner(region, where_ + ": in " + ir::DescribeRegion(node, i), schedule_, problems_);
+    for (std::size_t n = ir::FirstCaptured(node); n < node.inputs.size(); ++n) {
+      inner.buffers_[region.inputs[ir::RegionInput(node, n)]] = BufferOf(node.inputs[n]);
+    }
+    return inner;
+  }
+
+  std::vector<BufferId> BuffersOf(const std::vector<ir::ValueId>& ids) {
+    std::vector<BufferId> buffers;
+    for (ir::ValueId id : ids) buffers.push_back(BufferOf(id));
+    return buffers;
+  }
+
+  void AddIf(const ir::Node& node) {
+    Step step{.name = node.name,
+              .kernel = std::string(program::kIf),
+              .inputs = {BufferOf(node.inputs[0])},
+              .outputs = BuffersOf(node.outputs),
+              .attributes = {}};
+    for (std::size_t i = 0; i < node.regions.size(); ++i) {
+      const std::vector<ir::ValueId>& results = node.regions[i].outputs;
+      Lowering inner = RegionOf(node, i);
+      inner.ComputeInPlace(step.outputs);
+      Body body;
+      body.steps = inner.LowerNodes();
+      body.outputs = inner.BuffersOf(results);
+      step.bodies.push_back(std::move(body));
+    }
+    steps_.push_back(std::move(step));
+  }
+
+  /// Steps that compute an output of the region write it to where it is wanted.
+  void ComputeInPlace(const std::vector<BufferId>& targets) {
+    for (const ir::Node& node : graph_.nodes) {
+      if (std::find(kViews.begin(), kViews.end(), node.op) != kViews.end()) continue;
+      for (const ir::ValueId id : node.outputs) {
+        const auto first = std::find(graph_.outputs.begin(), graph_.outputs.end(), id);
+        if (id == ir::kAbsent || first == graph_.outputs.end()) continue;
+        if (std::find(first + 1, graph_.outputs.end(), id) != graph_.outputs.end()) continue;
+        const BufferId target = targets[static_cast<std::size_t>(first - graph_.outputs.begin())];
+        if (target != kNoBuffer) buffers_[id] = target;
+      }
+    }
+  }
+
+  void AddLoop(const ir::Node& node) {
+    const ir::Graph& region = node.regions[0];
+    const std::size_t carried = ir::NumCarried(node);
+    Step step{.name = node.name,
+              .kernel = std::string(program::kLoop),
+              .inputs = BuffersOf(
+                  {node.inputs.begin(),
+                   node.inputs.begin() + static_cast<std::ptrdiff_t>(ir::FirstCaptured(node))}),
+              .outputs = BuffersOf(node.outputs),
+              .attributes = {}};
+    Lowering inner = RegionOf(node, 0);
+    Body body;
+    for (std::size_t i = 0; i < ir::kLoopControls; ++i) {
+      body.inputs.push_back(inner.BufferOf(region.inputs[i]));
+    }
+    for (std::size_t i = 0; i < carried; ++i) {
+      const ir::ValueId id = region.inputs[i + ir::kLoopControls];
+      if (step.outputs[i] == kNoBuffer) step.outputs[i] = AddBuffer({.type = region.type(id)});
+      inner.buffers_[id] = step.outputs[i];
+    }
+    body.steps = inner.LowerNodes();
+    body.outputs = inner.BuffersOf(region.outputs);
+    SaveCarried(step, carried, body);
+    step.bodies.push_back(std::move(body));
+    steps_.push_back(std::move(step));
+  }
+
+  /// The device copies what is carried one by one: a result that is the present state of another
+  /// must be somewhere else by then.
+  void SaveCarried(const Step& step, std::size_t carried, Body& body) {
+    const auto states = step.outputs.begin();
+    for (std::size_t i = 0; i < carried; ++i) {
+      BufferId& result = body.outputs[i + 1];
+      const BufferId storage = schedule_.Storage(result);
+      const bool is_state = std::find(states, states + static_cast<std::ptrdiff_t>(carried),
+                                      storage) != states + static_cast<std::ptrdiff_t>(carried);
+      if (!is_state || storage == step.outputs[i]) continue;
+      const BufferId copy = AddBuffer({.type = schedule_.buffers[result].type});
+      body.steps.push_back({.name = step.name + "/carried_" + std::to_string(i),
+                            .kernel = "Identity",
+                            .inputs = {result},
+                            .outputs = {copy},
+                            .attributes = {}});
+      result = copy;
+    }
+  }
+
+  // ---- Single nodes ----------------------------------------------------------------------------
+
   BufferId AddBuffer(Buffer buffer) {
     schedule_.buffers.push_back(std::move(buffer));
     return static_cast<BufferId>(schedule_.buffers.size() - 1);
@@ -80,7 +194,7 @@ class Lowering {
     for (const host::Operand& operand : choice->operands) step.inputs.push_back(BufferOf(operand));
     for (ir::ValueId id : node.outputs) step.outputs.push_back(BufferOf(id));
     Check(node, step);
-    schedule_.steps.push_back(std::move(step));
+    steps_.push_back(std::move(step));
   }
 
   /// Binds the step's kernel, for its opinion only.
@@ -109,18 +223,26 @@ class Lowering {
       types += (types.empty() ? "" : ", ") + (id == ir::kAbsent ? "-" : ToString(graph_.type(id)));
     }
     if (!problems_.empty()) problems_ += "\n";
-    problems_ += graph_.name + ": node '" + node.name + "' (" + node.op + " of " + types +
+    problems_ += where_ + ": node '" + node.name + "' (" + node.op + " of " + types +
                  ") cannot be compiled: " + reason;
   }
 
   const ir::Graph& graph_;
-  Schedule schedule_;
+  std::string where_;
+  Schedule& schedule_;
+  std::string& problems_;
+  std::vector<Step> steps_;
   std::unordered_map<ir::ValueId, BufferId> buffers_;
-  std::string problems_;
 };
 
 }  // namespace
 
-absl::StatusOr<Schedule> Lower(const ir::Graph& graph) { return Lowering(graph).Run(); }
+absl::StatusOr<Schedule> Lower(const ir::Graph& graph) {
+  Schedule schedule{.name = graph.name};
+  std::string problems;
+  Lowering(graph, graph.name, schedule, problems).LowerStreams();
+  if (!problems.empty()) return absl::InvalidArgumentError(problems);
+  return schedule;
+}
 
 }  // namespace poprt::lower

@@ -46,6 +46,34 @@ TEST(LowerTest, PacksConstantWeights) {
   EXPECT_EQ(schedule->buffers[step.inputs[1]].type.shape, (Shape{2, 3, 16}));
 }
 
+TEST(LowerTest, PacksConstantWeightsOfRecurrentOperators) {
+  for (const bool constant : {false, true}) {
+    ir::Graph graph;
+    graph.name = "model";
+    graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {5, 2, 3}})};
+    const auto weights = [&](const char* name, const Shape& shape) {
+      const TensorType type{ElementType::kFloat32, shape};
+      if (constant) return graph.AddConstant(name, Tensor(type));
+      graph.inputs.push_back(graph.AddValue(name, type));
+      return graph.inputs.back();
+    };
+    const ir::ValueId w = weights("w", {1, 60, 3});
+    const ir::ValueId r = weights("r", {1, 60, 20});
+    graph.nodes.push_back(graph.MakeNode("GRU", {graph.inputs[0], w, r},
+                                         {ElementType::kFloat32, {5, 1, 2, 20}}, {}, "gru"));
+    graph.outputs = graph.nodes[0].outputs;
+    graph.output_names = {"y"};
+    const auto schedule = Lower(graph);
+    ASSERT_TRUE(schedule.ok()) << schedule.status();
+    const Step& step = schedule->steps[0];
+    EXPECT_EQ(step.kernel, "gru");
+    EXPECT_EQ(step.attributes.has("packed"), constant);
+    // Three gates of two panels.
+    EXPECT_EQ(schedule->buffers[step.inputs[2]].type.shape,
+              constant ? (Shape{6, 20, 16}) : (Shape{1, 60, 20}));
+  }
+}
+
 TEST(LowerTest, ListsEveryNodeThatCannotRun) {
   ir::Graph graph;
   graph.name = "model";
@@ -60,6 +88,56 @@ TEST(LowerTest, ListsEveryNodeThatCannotRun) {
             "has no kernel for it\n"
             "model: node 'second' (NoSuchOp of float32[2, 3]) cannot be compiled: the model device "
             "has no kernel for it");
+}
+
+/// (a, b) = Loop(n, -, a, b) that swaps what it carries.
+ir::Graph Swap() {
+  const TensorType number{ElementType::kInt64, {}};
+  ir::Graph graph;
+  graph.name = "model";
+  graph.inputs = {graph.AddValue("n", number), graph.AddValue("a", kMatrix),
+                  graph.AddValue("b", kMatrix)};
+  ir::Node node =
+      graph.MakeNode("Loop", {graph.inputs[0], ir::kAbsent, graph.inputs[1], graph.inputs[2]},
+                     kMatrix, {{"num_carried", std::int64_t{2}}}, "swap");
+  node.outputs.push_back(graph.AddValue("b9", kMatrix));
+  ir::Graph body;
+  body.inputs = {body.AddValue("i", number), body.AddValue("c", {ElementType::kBool, {}}),
+                 body.AddValue("p", kMatrix), body.AddValue("q", kMatrix)};
+  body.outputs = {body.inputs[1], body.inputs[3], body.inputs[2]};
+  body.output_names = {"c", "q", "p"};
+  node.regions = {body};
+  graph.outputs = node.outputs;
+  graph.output_names = {"a9", "b9"};
+  graph.nodes = {node};
+  return graph;
+}
+
+TEST(LowerTest, SwappedStatesAreSavedFirst) {
+  const auto schedule = Lower(Swap());
+  ASSERT_TRUE(schedule.ok()) << schedule.status();
+  ASSERT_EQ(schedule->steps.size(), 1U);
+  const Step& step = schedule->steps[0];
+  EXPECT_EQ(step.kernel, "Loop");
+  ASSERT_EQ(step.bodies.size(), 1U);
+  const Body& body = step.bodies[0];
+  ASSERT_EQ(body.steps.size(), 2U);
+  for (std::size_t i : {0, 1}) {
+    EXPECT_EQ(body.steps[i].kernel, "Identity");
+    EXPECT_EQ(body.steps[i].inputs[0], step.outputs[1 - i]);
+    EXPECT_EQ(body.steps[i].outputs[0], body.outputs[i + 1]);
+  }
+  EXPECT_EQ(body.outputs[0], body.inputs[1]);
+}
+
+TEST(LowerTest, NamesTheBodyOfANodeThatCannotRun) {
+  ir::Graph graph = Swap();
+  ir::Graph& body = graph.nodes[0].regions[0];
+  body.nodes.push_back(body.MakeNode("NoSuchOp", {body.inputs[2]}, kMatrix, {}, "inner"));
+  body.outputs[1] = body.nodes[0].outputs[0];
+  EXPECT_EQ(Lower(graph).status().message(),
+            "model: in the body of node 'swap': node 'inner' (NoSuchOp of float32[2, 3]) cannot be "
+            "compiled: the model device has no kernel for it");
 }
 
 }  // namespace

@@ -17,36 +17,76 @@ inline constexpr BufferId kNoBuffer = 0xFFFFFFFF;
 
 /// Memory of one tensor, not yet placed.
 struct Buffer {
-  TensorType type;
-  std::optional<Tensor> constant;   ///< weights, in the layout the kernel reads
-  std::optional<BufferId> view_of;  ///< same bytes as an earlier buffer that is no view itself
+  TensorType type = {};
+  std::optional<Tensor> constant = {};   ///< weights, in the layout the kernel reads
+  std::optional<BufferId> view_of = {};  ///< same bytes as an earlier buffer that is no view itself
 };
 
-/// One kernel call. The last word on what runs, but for addresses.
+struct Body;
+
+/// One kernel call, or a choice or repetition of steps. The last word on what runs, but for
+/// addresses.
 struct Step {
   std::string name;  ///< of the node
   std::string kernel;
   std::vector<BufferId> inputs;
   std::vector<BufferId> outputs;
   Attributes attributes;
+  std::vector<Body> bodies = {};
+};
+
+/// Steps inside a step, on the buffers of the schedule: program::Body says how they run.
+struct Body {
+  std::vector<BufferId> inputs;
+  std::vector<BufferId> outputs;
+  std::vector<Step> steps;
+};
+
+/// Where the true extent of an output stands: see program::StreamExtent.
+struct StreamExtent {
+  std::uint32_t axis = 0;
+  BufferId buffer = kNoBuffer;
 };
 
 /// A buffer that users fill or read, under its public name.
 struct Stream {
   std::string name;
   BufferId buffer = kNoBuffer;
+  std::optional<StreamExtent> extent = {};
 };
 
 /// One graph as the model device runs it: stream copies in, steps in order, stream copies out.
 struct Schedule {
   std::string name;
-  std::vector<Buffer> buffers;
-  std::vector<Stream> inputs;
-  std::vector<Stream> outputs;
-  std::vector<Step> steps;
+  std::vector<Buffer> buffers = {};
+  std::vector<Stream> inputs = {};
+  std::vector<Stream> outputs = {};
+  std::vector<Step> steps = {};
 
   /// The buffer whose memory `id` uses: itself unless it is a view.
   BufferId Storage(BufferId id) const { return buffers[id].view_of.value_or(id); }
 };
+
+inline void AppendBuffersRead(const std::vector<Step>& steps, std::vector<BufferId>& read) {
+  for (const Step& step : steps) {
+    read.insert(read.end(), step.inputs.begin(), step.inputs.end());
+    for (const Body& body : step.bodies) {
+      AppendBuffersRead(body.steps, read);
+      read.insert(read.end(), body.outputs.begin(), body.outputs.end());
+    }
+  }
+}
+
+/// What steps, also those inside steps, and output streams read, in their order. May hold a buffer
+/// many times, and kNoBuffer.
+inline std::vector<BufferId> BuffersRead(const Schedule& schedule) {
+  std::vector<BufferId> read;
+  AppendBuffersRead(schedule.steps, read);
+  for (const Stream& output : schedule.outputs) {
+    read.push_back(output.buffer);
+    if (output.extent) read.push_back(output.extent->buffer);
+  }
+  return read;
+}
 
 }  // namespace poprt::lower

@@ -34,10 +34,11 @@ class LoadedProgram {
 
   /// Runs one branch on one batch. `inputs` and `outputs` are user memory in the order of the
   /// branch's streams, of the exact size of their slots and any alignment; they are read and
-  /// written only during the call. An output that is null is not copied out. Allocates nothing. Not
-  /// to be called by two threads at once.
+  /// written only during the call. An output that is null is not copied out. `extents` has an
+  /// element for each output; it receives the true extent of those with Stream::extent, of which
+  /// only the true part is written. Allocates nothing. Not to be called by two threads at once.
   virtual void Run(std::size_t branch, std::span<const void* const> inputs,
-                   std::span<void* const> outputs) = 0;
+                   std::span<void* const> outputs, std::span<std::int64_t> extents) = 0;
 };
 
 /// One IPU. Thread-safe. Whoever holds the shared pointer that DeviceRegistry gave out has the

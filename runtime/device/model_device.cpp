@@ -7,16 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/kernels/kernel.hpp"
+#include "runtime/device/bound_steps.hpp"
+#include "runtime/kernels/thread_pool.hpp"
 
 namespace poprt::device {
 namespace {
 
-using kernels::BoundKernel;
 using program::Branch;
 using program::Slot;
-using program::SlotIndex;
-using program::Step;
 using program::Stream;
 
 /// Zeroed anonymous memory whose pages cost nothing until they are touched.
@@ -39,48 +37,53 @@ class Memory {
   void* data_;
 };
 
-struct BoundStep {
-  BoundKernel kernel;
-  std::vector<const std::byte*> inputs;
-  std::vector<std::byte*> outputs;
+/// A scalar of the arena or the weights that says how much of a tensor there is.
+struct BoundCount {
+  const std::byte* memory = nullptr;  ///< null if all of it is there
+  ElementType element = ElementType::kUndefined;
 };
 
 struct BoundStream {
   std::byte* memory = nullptr;
   std::size_t bytes = 0;
+  BoundCount count = {};
+  /// Of a stream with a count: the tensor as rows, of each of which as many pieces as the count
+  /// says are there.
+  std::size_t rows = 1;
+  std::size_t piece_bytes = 0;
+  std::int64_t bound = 0;
+
+  /// What the count says, if that can be.
+  std::int64_t TrueExtent() const {
+    std::int64_t found = 0;
+    if (count.element == ElementType::kInt32) {
+      found = *reinterpret_cast<const std::int32_t*>(count.memory);
+    } else {
+      found = *reinterpret_cast<const std::int64_t*>(count.memory);
+    }
+    return std::clamp<std::int64_t>(found, 0, bound);
+  }
+
+  void CopyOut(void* target, std::int64_t extent) const {
+    if (bytes == 0) return;
+    if (count.memory == nullptr || extent == bound) {
+      std::memcpy(target, memory, bytes);
+      return;
+    }
+    const std::size_t row_bytes = piece_bytes * static_cast<std::size_t>(bound);
+    const std::size_t true_bytes = piece_bytes * static_cast<std::size_t>(extent);
+    for (std::size_t row = 0; true_bytes > 0 && row < rows; ++row) {
+      std::memcpy(static_cast<std::byte*>(target) + row * true_bytes, memory + row * row_bytes,
+                  true_bytes);
+    }
+  }
 };
 
 struct BoundBranch {
   std::vector<BoundStream> inputs;
   std::vector<BoundStream> outputs;
-  std::vector<BoundStep> steps;
+  BoundSteps steps;
 };
-
-kernels::KernelCall CallOf(const Branch& branch, const Step& step) {
-  const auto types = [&](const std::vector<SlotIndex>& slots) {
-    std::vector<TensorType> result;
-    for (SlotIndex i : slots) {
-      result.push_back(i == program::kNoSlot ? TensorType{} : branch.slots[i].type);
-    }
-    return result;
-  };
-  return {
-      .inputs = types(step.inputs), .outputs = types(step.outputs), .attributes = step.attributes};
-}
-
-BoundKernel BindKernel(const Branch& branch, const Step& step) {
-  const std::string where = "branch '" + branch.name + "', step '" + step.name + "': ";
-  const kernels::KernelDef* def = kernels::FindKernel(step.kernel);
-  if (def == nullptr) {
-    throw DeviceError(where + "this runtime has no kernel '" + step.kernel +
-                      "': use the runtime that belongs to the compiler");
-  }
-  try {
-    return def->bind(CallOf(branch, step));
-  } catch (const std::exception& error) {
-    throw DeviceError(where + "kernel '" + step.kernel + "' " + error.what());
-  }
-}
 
 class ModelProgram : public LoadedProgram {
  public:
@@ -91,61 +94,53 @@ class ModelProgram : public LoadedProgram {
     std::size_t scratch_bytes = 0;
     for (const Branch& branch : image_->payload.program.branches) {
       branches_.push_back(Bind(branch));
-      for (const BoundStep& step : branches_.back().steps) {
-        scratch_bytes = std::max(scratch_bytes, step.kernel.scratch_bytes);
-      }
+      scratch_bytes = std::max(scratch_bytes, ScratchBytes(branches_.back().steps));
     }
     scratch_ = std::make_unique<Memory>(scratch_bytes * static_cast<std::size_t>(pool_.size()));
   }
 
-  void Run(std::size_t index, std::span<const void* const> inputs,
-           std::span<void* const> outputs) override {
+  void Run(std::size_t index, std::span<const void* const> inputs, std::span<void* const> outputs,
+           std::span<std::int64_t> extents) override {
     const BoundBranch& branch = branches_[index];
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const BoundStream& stream = branch.inputs[i];
       if (stream.bytes > 0) std::memcpy(stream.memory, inputs[i], stream.bytes);
     }
-    for (const BoundStep& step : branch.steps) {
-      step.kernel.run({.inputs = step.inputs,
-                       .outputs = step.outputs,
-                       .scratch = scratch_->data(),
-                       .pool = &pool_});
-    }
+    RunSteps(branch.steps, scratch_->data(), pool_);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const BoundStream& stream = branch.outputs[i];
-      if (stream.bytes > 0 && outputs[i] != nullptr) {
-        std::memcpy(outputs[i], stream.memory, stream.bytes);
-      }
+      if (stream.count.memory != nullptr) extents[i] = stream.TrueExtent();
+      if (outputs[i] != nullptr) stream.CopyOut(outputs[i], extents[i]);
     }
   }
 
  private:
-  /// Where the slot lies. Steps never write to weights (FindProblem), so dropping const is safe.
-  std::byte* Address(const Slot& slot) const {
-    std::byte* base = slot.space == program::Space::kArena
-                          ? arena_.data()
-                          : const_cast<std::byte*>(image_->payload.weights.data());
-    return base + slot.offset;
+  Workspace workspace() const {
+    return {.arena = arena_.data(), .weights = image_->payload.weights.data()};
   }
+
+  std::byte* Address(const Slot& slot) const { return AddressOf(slot, workspace()); }
 
   BoundStream BindStream(const Branch& branch, const Stream& stream) const {
     const Slot& slot = branch.slots[stream.slot];
-    return {.memory = Address(slot), .bytes = slot.type.bytes()};
+    BoundStream bound{.memory = Address(slot), .bytes = slot.type.bytes()};
+    if (!stream.extent) return bound;
+    const Slot& count = branch.slots[stream.extent->slot];
+    const Shape& shape = slot.type.shape;
+    const auto axis = shape.begin() + stream.extent->axis;
+    bound.count = {.memory = Address(count), .element = count.type.element};
+    bound.bound = *axis;
+    if (bound.bytes == 0) return bound;  // products of some extents alone may be anything
+    bound.rows = static_cast<std::size_t>(ElementCount({shape.begin(), axis}));
+    bound.piece_bytes = TensorType{slot.type.element, {axis + 1, shape.end()}}.bytes();
+    return bound;
   }
 
   BoundBranch Bind(const Branch& branch) const {
     BoundBranch bound;
     for (const Stream& stream : branch.inputs) bound.inputs.push_back(BindStream(branch, stream));
     for (const Stream& stream : branch.outputs) bound.outputs.push_back(BindStream(branch, stream));
-    for (const Step& step : branch.steps) {
-      BoundStep bound_step{.kernel = BindKernel(branch, step), .inputs = {}, .outputs = {}};
-      const auto address = [&](SlotIndex i) {
-        return i == program::kNoSlot ? nullptr : Address(branch.slots[i]);
-      };
-      for (SlotIndex i : step.inputs) bound_step.inputs.push_back(address(i));
-      for (SlotIndex i : step.outputs) bound_step.outputs.push_back(address(i));
-      bound.steps.push_back(std::move(bound_step));
-    }
+    bound.steps = BindSteps(branch, branch.steps, workspace());
     return bound;
   }
 

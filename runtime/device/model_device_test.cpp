@@ -49,9 +49,10 @@ TEST(ModelDeviceTest, RunsTheChosenBranch) {
   std::array<float, 4> result{};
   const std::array<const void*, 1> inputs{x.data()};
   const std::array<void*, 1> outputs{result.data()};
-  loaded->Run(0, inputs, outputs);
+  std::array<std::int64_t, 1> extents{};
+  loaded->Run(0, inputs, outputs, extents);
   EXPECT_EQ(result, (std::array<float, 4>{9, 22, 27, 44}));
-  loaded->Run(1, inputs, outputs);
+  loaded->Run(1, inputs, outputs, extents);
   EXPECT_EQ(result, (std::array<float, 4>{0, 2, 0, 4}));
 }
 

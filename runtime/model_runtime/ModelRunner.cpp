@@ -1,10 +1,10 @@
 #include "model_runtime/ModelRunner.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "model_runtime/engine.hpp"
 #include "model_runtime/model_file.hpp"
+#include "model_runtime/sort_by_name.hpp"
 #include "runtime/device/device_registry.hpp"
 
 namespace model_runtime {
@@ -44,13 +44,6 @@ void CheckReplica(unsigned replica_id) {
               ", allowed is 0: there is one replica");
 }
 
-/// So that a wrong request gets the same message every time.
-template <typename Buffer>
-void SortByName(std::vector<Buffer>& buffers) {
-  std::sort(buffers.begin(), buffers.end(),
-            [](const Buffer& a, const Buffer& b) { return a.name < b.name; });
-}
-
 /// The request's inputs and the frozen ones. Names point into the two maps.
 std::vector<InputBuffer> InputBuffers(const InputMemoryView& inputs,
                                       const InputMemoryView& frozen) {
@@ -65,14 +58,27 @@ std::vector<InputBuffer> InputBuffers(const InputMemoryView& inputs,
   return buffers;
 }
 
-std::vector<OutputBuffer> OutputBuffers(const OutputMemoryView& outputs) {
+/// Buffers for the outputs; their shapes go to `shapes` if it is not null.
+std::vector<OutputBuffer> OutputBuffers(const OutputMemoryView& outputs, OutputShapes* shapes) {
   std::vector<OutputBuffer> buffers;
   buffers.reserve(outputs.size());
   for (const auto& [name, view] : outputs) {
-    buffers.push_back({name, view.data, view.data_size_bytes});
+    buffers.push_back(
+        {name, view.data, view.data_size_bytes, shapes == nullptr ? nullptr : &(*shapes)[name]});
   }
   SortByName(buffers);
   return buffers;
+}
+
+/// Reduces the memory of results with an open axis to what they take of it.
+template <typename Memory>
+void Shrink(const Engine& engine, const OutputShapes& shapes,
+            std::unordered_map<std::string, Memory>& outputs) {
+  for (auto& [name, memory] : outputs) {
+    const DataDesc* desc = engine.Describe(name);
+    if (desc == nullptr || !desc->open_axis) continue;
+    memory.data_size_bytes = popef::TensorInfo(desc->data_type, shapes.at(name)).sizeInBytes();
+  }
 }
 
 OutputMemory AllocateOutputs(const Engine& engine, const std::vector<InputBuffer>& inputs) {
@@ -96,6 +102,7 @@ struct Pending {
   OutputMemoryView views;
   std::unordered_map<std::string, Memory> outputs;
   std::unordered_map<std::string, std::promise<Memory>> promises;
+  OutputShapes shapes;  ///< for callers that do not ask
 
   std::unordered_map<std::string, std::shared_future<Memory>> Futures() {
     std::unordered_map<std::string, std::shared_future<Memory>> futures;
@@ -116,16 +123,48 @@ struct Pending {
   }
 };
 
+/// `shapes` may be null.
 template <typename Memory>
 auto SubmitPending(Engine& engine, std::shared_ptr<Pending<Memory>> pending,
-                   const InputMemoryView& frozen) {
+                   const InputMemoryView& frozen, OutputShapes* shapes) {
+  if (shapes == nullptr) shapes = &pending->shapes;
   auto futures = pending->Futures();
   auto inputs = InputBuffers(pending->inputs, frozen);
-  auto outputs = OutputBuffers(pending->views);
-  engine.Submit(
-      std::move(inputs), std::move(outputs),
-      [pending = std::move(pending)](const std::exception_ptr& error) { pending->Finish(error); });
+  auto outputs = OutputBuffers(pending->views, shapes);
+  engine.Submit(std::move(inputs), std::move(outputs),
+                [pending = std::move(pending), &engine, shapes](const std::exception_ptr& error) {
+                  if (!error) Shrink(engine, *shapes, pending->outputs);
+                  pending->Finish(error);
+                });
   return futures;
+}
+
+OutputMemory RunAllocated(Engine& engine, const std::vector<InputBuffer>& inputs,
+                          OutputShapes& shapes) {
+  OutputMemory outputs = AllocateOutputs(engine, inputs);
+  const OutputMemoryView views = ViewsOf(outputs);
+  engine.Execute(inputs, OutputBuffers(views, &shapes));
+  Shrink(engine, shapes, outputs);
+  return outputs;
+}
+
+OutputFutureMemory SubmitAllocated(Engine& engine, const InputMemoryView& inputs,
+                                   const InputMemoryView& frozen, OutputShapes* shapes) {
+  auto pending = std::make_shared<Pending<TensorMemory>>();
+  pending->inputs = inputs;
+  pending->outputs = AllocateOutputs(engine, InputBuffers(pending->inputs, frozen));
+  pending->views = ViewsOf(pending->outputs);
+  return SubmitPending(engine, std::move(pending), frozen, shapes);
+}
+
+OutputFutureMemoryView SubmitViews(Engine& engine, const InputMemoryView& inputs,
+                                   const OutputMemoryView& outputs, const InputMemoryView& frozen,
+                                   OutputShapes* shapes) {
+  auto pending = std::make_shared<Pending<TensorMemoryView>>();
+  pending->inputs = inputs;
+  pending->views = outputs;
+  pending->outputs = outputs;
+  return SubmitPending(engine, std::move(pending), frozen, shapes);
 }
 
 }  // namespace
@@ -145,39 +184,51 @@ ModelRunner::ModelRunner(ModelRunner&&) noexcept = default;
 ModelRunner& ModelRunner::operator=(ModelRunner&&) noexcept = default;
 
 OutputMemory ModelRunner::execute(const InputMemoryView& inputs, unsigned replica_id) {
+  OutputShapes shapes;
+  return execute(inputs, shapes, replica_id);
+}
+
+OutputMemory ModelRunner::execute(const InputMemoryView& inputs, OutputShapes& shapes,
+                                  unsigned replica_id) {
   CheckReplica(replica_id);
-  const auto buffers = InputBuffers(inputs, config_.frozen_inputs);
-  OutputMemory outputs = AllocateOutputs(*engine_, buffers);
-  const OutputMemoryView views = ViewsOf(outputs);
-  engine_->Execute(buffers, OutputBuffers(views));
-  return outputs;
+  return RunAllocated(*engine_, InputBuffers(inputs, config_.frozen_inputs), shapes);
 }
 
 void ModelRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs,
                           unsigned replica_id) {
   CheckReplica(replica_id);
-  engine_->Execute(InputBuffers(inputs, config_.frozen_inputs), OutputBuffers(outputs));
+  engine_->Execute(InputBuffers(inputs, config_.frozen_inputs), OutputBuffers(outputs, nullptr));
+}
+
+void ModelRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs,
+                          OutputShapes& shapes, unsigned replica_id) {
+  CheckReplica(replica_id);
+  engine_->Execute(InputBuffers(inputs, config_.frozen_inputs), OutputBuffers(outputs, &shapes));
 }
 
 OutputFutureMemory ModelRunner::executeAsync(const InputMemoryView& inputs, unsigned replica_id) {
   CheckReplica(replica_id);
-  auto pending = std::make_shared<Pending<TensorMemory>>();
-  pending->inputs = inputs;
-  pending->outputs =
-      AllocateOutputs(*engine_, InputBuffers(pending->inputs, config_.frozen_inputs));
-  pending->views = ViewsOf(pending->outputs);
-  return SubmitPending(*engine_, std::move(pending), config_.frozen_inputs);
+  return SubmitAllocated(*engine_, inputs, config_.frozen_inputs, nullptr);
+}
+
+OutputFutureMemory ModelRunner::executeAsync(const InputMemoryView& inputs, OutputShapes& shapes,
+                                             unsigned replica_id) {
+  CheckReplica(replica_id);
+  return SubmitAllocated(*engine_, inputs, config_.frozen_inputs, &shapes);
 }
 
 OutputFutureMemoryView ModelRunner::executeAsync(const InputMemoryView& inputs,
                                                  const OutputMemoryView& outputs,
                                                  unsigned replica_id) {
   CheckReplica(replica_id);
-  auto pending = std::make_shared<Pending<TensorMemoryView>>();
-  pending->inputs = inputs;
-  pending->views = outputs;
-  pending->outputs = outputs;
-  return SubmitPending(*engine_, std::move(pending), config_.frozen_inputs);
+  return SubmitViews(*engine_, inputs, outputs, config_.frozen_inputs, nullptr);
+}
+
+OutputFutureMemoryView ModelRunner::executeAsync(const InputMemoryView& inputs,
+                                                 const OutputMemoryView& outputs,
+                                                 OutputShapes& shapes, unsigned replica_id) {
+  CheckReplica(replica_id);
+  return SubmitViews(*engine_, inputs, outputs, config_.frozen_inputs, &shapes);
 }
 
 std::vector<InputDesc> ModelRunner::getExecuteInputs() const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace model_runtime {
 
@@ -52,5 +53,8 @@ using OutputMemoryView = std::unordered_map<std::string, TensorMemoryView>;
 using OutputFutureMemory = std::unordered_map<std::string, std::shared_future<TensorMemory>>;
 using OutputFutureMemoryView =
     std::unordered_map<std::string, std::shared_future<TensorMemoryView>>;
+
+/// Shapes of results, by the names the request has used.
+using OutputShapes = std::unordered_map<std::string, std::vector<std::int64_t>>;
 
 }  // namespace model_runtime

@@ -55,9 +55,19 @@ std::vector<DataDesc> DescribeAnchors(const popef::Metadata& metadata,
                       .size_in_bytes = anchor.tensorInfo().sizeInBytes(),
                       .shape = anchor.tensorInfo().shape(),
                       .data_type = anchor.tensorInfo().dataType(),
-                      .popef_contains_tensor_data = false});
+                      .popef_contains_tensor_data = false,
+                      .open_axis = std::nullopt});
   }
   return result;
+}
+
+/// Tells of the streams' extents, which metadata has no place for.
+void DescribeExtents(const std::vector<Stream>& streams, std::vector<DataDesc>& anchors) {
+  for (const Stream& stream : streams) {
+    for (DataDesc& anchor : anchors) {
+      if (stream.extent && anchor.name == stream.name) anchor.open_axis = stream.extent->axis;
+    }
+  }
 }
 
 void CheckAnchors(const Branch& branch, const std::vector<Stream>& streams,
@@ -106,6 +116,8 @@ struct Engine::State {
     for (const Branch& branch : image->payload.program.branches) {
       CheckAnchors(branch, branch.inputs, inputs);
       CheckAnchors(branch, branch.outputs, outputs);
+      DescribeExtents(branch.outputs, outputs);
+      extents.resize(std::max(extents.size(), branch.outputs.size()));
     }
   }
 
@@ -116,8 +128,23 @@ struct Engine::State {
     const Branch& branch = image->payload.program.branches[route.branch];
     for (std::uint64_t batch = 0; batch < route.batches; ++batch) {
       if (batch > 0) Advance(branch);
-      program->Run(route.branch, route.inputs, route.outputs);
+      program->Run(route.branch, route.inputs, route.outputs, extents);
     }
+    for (std::size_t i = 0; i < route.shapes.size(); ++i) {
+      if (route.shapes[i] != nullptr) *route.shapes[i] = ResultShape(branch, i);
+    }
+  }
+
+  /// Of output i of the request that has just run.
+  std::vector<std::int64_t> ResultShape(const Branch& branch, std::size_t i) const {
+    const Stream& stream = branch.outputs[i];
+    std::vector<std::int64_t> shape = branch.slots[stream.slot].type.shape;
+    if (stream.extent) {
+      shape[stream.extent->axis] = extents[i];
+    } else if (!shape.empty()) {
+      shape[0] *= static_cast<std::int64_t>(route.batches);
+    }
+    return shape;
   }
 
   /// Moves every pointer to the next batch.
@@ -172,8 +199,9 @@ struct Engine::State {
   std::shared_ptr<poprt::device::Device> device;
   std::unique_ptr<poprt::device::LoadedProgram> program;
 
-  std::mutex running;  ///< guards program and route: a device runs one request at a time
+  std::mutex running;  ///< guards program, route, extents: a device runs one request at a time
   Route route;
+  std::vector<std::int64_t> extents;  ///< for every output of the branch that has most
 
   std::mutex queue_mutex;
   std::condition_variable arrived;

@@ -32,6 +32,9 @@ struct OutputBuffer {
   std::string_view name;
   void* data = nullptr;
   std::uint64_t bytes = 0;
+  /// If not null, gets the shape of the result. An output with an open axis needs memory for its
+  /// largest shape; the result takes the first bytes of it, densely packed.
+  std::vector<std::int64_t>* shape = nullptr;
 };
 
 struct EngineConfig {
@@ -49,7 +52,8 @@ struct EngineConfig {
 ///
 /// A request for a fused model runs one graph: the one `index` selects, or the one its tensors
 /// belong to. Tensors of graph i may be called by the name of the graph, "resnet/x", or by its
-/// number, "graph0/x". A request whose tensors are N times the size of the model's runs N times.
+/// number, "graph0/x". A request whose tensors are N times the size of the model's runs N times,
+/// unless an output of the graph has an open axis.
 class Engine {
  public:
   /// Loads the model. Throws Error when the container is not for this runtime, popef::Error when it

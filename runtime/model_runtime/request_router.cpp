@@ -248,12 +248,18 @@ void RequestRouter::MatchInputs(std::span<const InputBuffer> inputs, Route& rout
   }
   ReportMissing(branch, branch.inputs, "input ", route, problems);
   if (route.batches == kUnknownBatches) route.batches = 1;
+  for (const Stream& output : branch.outputs) {
+    if (!output.extent || route.batches == 1) continue;
+    problems.Add("the request has " + std::to_string(route.batches) + " batches, allowed is 1: " +
+                 "the extent of output " + Quoted(output.name) + " depends on the data");
+  }
 }
 
 void RequestRouter::MatchOutputs(std::span<const OutputBuffer> outputs, Route& route,
                                  Problems& problems) const {
   const Branch& branch = program_.branches[route.branch];
   route.outputs.assign(branch.outputs.size(), nullptr);
+  route.shapes.assign(branch.outputs.size(), nullptr);
   route.given.assign(branch.outputs.size(), false);
   for (const OutputBuffer& output : outputs) {
     const Tensor* tensor = Check(output.name, false, route.branch, problems);
@@ -261,6 +267,7 @@ void RequestRouter::MatchOutputs(std::span<const OutputBuffer> outputs, Route& r
     SetBatches(output.name, *tensor, output.bytes, route, problems);
     route.given[tensor->position] = true;
     route.outputs[tensor->position] = output.data;
+    route.shapes[tensor->position] = output.shape;
   }
   if (validate_) ReportMissing(branch, branch.outputs, "output ", route, problems);
 }

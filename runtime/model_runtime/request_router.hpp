@@ -17,8 +17,9 @@ struct Route {
   std::size_t branch = 0;
   std::uint64_t batches = 1;
   std::vector<const void*> inputs;
-  std::vector<void*> outputs;  ///< null for outputs that are left out
-  std::vector<bool> given;     ///< which streams the request names; kept to save allocations
+  std::vector<void*> outputs;                      ///< null for outputs that are left out
+  std::vector<std::vector<std::int64_t>*> shapes;  ///< where the outputs' shapes go, or null
+  std::vector<bool> given;  ///< which streams the request names; kept to save allocations
 };
 
 /// Finds out what a request asks for. Immutable; thread-safe.

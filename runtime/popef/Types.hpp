@@ -21,7 +21,10 @@ class Error : public std::runtime_error {
 /// Numbers are part of the format.
 enum class BlobType : std::uint16_t { POPLAR_EXECUTABLE, METADATA, DATA_TENSOR, DATA_FEED, OPAQUE };
 
-/// Numbers are part of the format. F8143 and F8152 name the exponent and mantissa bits of an F8.
+/// Numbers are part of the format. F8143 and F8152 name the exponent and mantissa bits of an F8:
+/// one NaN, no infinity, biases 8 and 16. What follows BF16 included is not in the original.
+/// Elements of 4 and 2 bits take a byte each, with the value in the low bits; S4 and S2 extend its
+/// sign.
 enum class DataType : std::uint16_t {
   BOOL,
   F8,
@@ -37,7 +40,16 @@ enum class DataType : std::uint16_t {
   S64,
   U64,
   F8143,
-  F8152
+  F8152,
+  BF16,
+  F8E4M3FN,
+  F8E5M2,
+  F8E8M0,
+  F4E2M1,
+  S4,
+  U4,
+  S2,
+  U2
 };
 
 /// Numbers are part of the format.

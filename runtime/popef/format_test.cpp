@@ -317,7 +317,7 @@ TEST(Format, InfosWithForbiddenValues) {
     return ParseError(MakeBlob(Kind(BlobType::DATA_TENSOR), info, ""));
   };
   EXPECT_THAT(tensor_error({-1}, 0), HasSubstr("tensor data \"t\": dimension -1 is negative"));
-  EXPECT_THAT(tensor_error({0}, 15), HasSubstr("data type 15 is unknown"));
+  EXPECT_THAT(tensor_error({0}, 24), HasSubstr("data type 24 is unknown"));
   EXPECT_THAT(tensor_error({1LL << 32, 1LL << 31}, 1), HasSubstr("not below 2^63"));
   EXPECT_EQ(tensor_error({0}, 14), "");
   const InfoBytes unnamed = BuildInfo([](auto& builder) {

@@ -14,21 +14,11 @@ struct DataTypeRow {
   std::int64_t size;
 };
 
-constexpr std::array<DataTypeRow, 15> kDataTypes = {{{"BOOL", 1},
-                                                     {"F8", 1},
-                                                     {"F16", 2},
-                                                     {"F32", 4},
-                                                     {"F64", 8},
-                                                     {"S8", 1},
-                                                     {"U8", 1},
-                                                     {"S16", 2},
-                                                     {"U16", 2},
-                                                     {"S32", 4},
-                                                     {"U32", 4},
-                                                     {"S64", 8},
-                                                     {"U64", 8},
-                                                     {"F8143", 1},
-                                                     {"F8152", 1}}};
+constexpr std::array<DataTypeRow, 24> kDataTypes = {
+    {{"BOOL", 1},   {"F8", 1},     {"F16", 2},   {"F32", 4},  {"F64", 8},      {"S8", 1},
+     {"U8", 1},     {"S16", 2},    {"U16", 2},   {"S32", 4},  {"U32", 4},      {"S64", 8},
+     {"U64", 8},    {"F8143", 1},  {"F8152", 1}, {"BF16", 2}, {"F8E4M3FN", 1}, {"F8E5M2", 1},
+     {"F8E8M0", 1}, {"F4E2M1", 1}, {"S4", 1},    {"U4", 1},   {"S2", 1},       {"U2", 1}}};
 constexpr std::array<std::string_view, 5> kBlobTypes = {"POPLAR_EXECUTABLE", "METADATA",
                                                         "DATA_TENSOR", "DATA_FEED", "OPAQUE"};
 constexpr std::array<std::string_view, 3> kTensorTypes = {"UNKNOWN", "INPUT", "OUTPUT"};

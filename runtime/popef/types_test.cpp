@@ -18,11 +18,12 @@ using ::testing::HasSubstr;
 using testing::MakeInfo;
 
 TEST(Types, ElementSizesFollowTheNumbersOfTheFormat) {
-  const std::array<std::int64_t, 15> sizes = {1, 1, 2, 4, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1, 1};
+  const std::array<std::int64_t, 24> sizes = {1, 1, 2, 4, 8, 1, 1, 2, 2, 4, 4, 8,
+                                              8, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     EXPECT_EQ(sizeInBytes(static_cast<DataType>(i)), sizes[i]) << i;
   }
-  EXPECT_THAT(ErrorOf([] { sizeInBytes(static_cast<DataType>(15)); }), HasSubstr("0 to 14"));
+  EXPECT_THAT(ErrorOf([] { sizeInBytes(static_cast<DataType>(24)); }), HasSubstr("0 to 23"));
 }
 
 TEST(Types, SizeOfATensor) {

@@ -1,10 +1,10 @@
 #include "poprt/runtime/model_runner.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 #include "model_runtime/engine.hpp"
+#include "model_runtime/sort_by_name.hpp"
 #include "runtime/device/device_registry.hpp"
 
 namespace poprt::runtime {
@@ -49,20 +49,33 @@ std::unique_ptr<Engine> MakeEngine(const Executable& executable, const RuntimeCo
                                   .verify_weights = config.verifyWeights});
 }
 
-/// In the order of their names, so that a wrong request gets the same message every time.
-template <typename Buffer, typename Views>
-std::vector<Buffer> BuffersOf(const Views& views) {
-  std::vector<Buffer> buffers;
-  buffers.reserve(views.size());
-  for (const auto& [name, view] : views) buffers.push_back({name, view.data, view.dataSizeBytes});
-  std::sort(buffers.begin(), buffers.end(),
-            [](const Buffer& a, const Buffer& b) { return a.name < b.name; });
+std::vector<InputBuffer> InputBuffers(const InputMemoryView& inputs) {
+  std::vector<InputBuffer> buffers;
+  buffers.reserve(inputs.size());
+  for (const auto& [name, view] : inputs) buffers.push_back({name, view.data, view.dataSizeBytes});
+  model_runtime::SortByName(buffers);
+  return buffers;
+}
+
+/// `shapes` may be null.
+std::vector<OutputBuffer> OutputBuffers(const OutputMemoryView& outputs, OutputShapes* shapes) {
+  std::vector<OutputBuffer> buffers;
+  buffers.reserve(outputs.size());
+  for (const auto& [name, view] : outputs) {
+    buffers.push_back(
+        {name, view.data, view.dataSizeBytes, shapes == nullptr ? nullptr : &(*shapes)[name]});
+  }
+  model_runtime::SortByName(buffers);
   return buffers;
 }
 
 DataDesc Describe(const model_runtime::DataDesc& desc) {
-  return {desc.name, desc.size_in_bytes, desc.shape, desc.data_type,
-          desc.popef_contains_tensor_data};
+  return {desc.name,
+          desc.size_in_bytes,
+          desc.shape,
+          desc.data_type,
+          desc.popef_contains_tensor_data,
+          desc.open_axis};
 }
 
 std::vector<DataDesc> DescribeAll(const std::vector<model_runtime::DataDesc>& descs) {
@@ -76,6 +89,16 @@ struct Pending {
   InputMemoryView inputs;
   OutputMemoryView outputs;
   std::unordered_map<std::string, std::promise<TensorMemoryView>> promises;
+  OutputShapes shapes;  ///< for callers that do not ask
+
+  /// Reduces the views of results with an open axis to what they take.
+  void Shrink(const Engine& engine, const OutputShapes& found) {
+    for (auto& [name, view] : outputs) {
+      const model_runtime::DataDesc* desc = engine.Describe(name);
+      if (desc == nullptr || !desc->open_axis) continue;
+      view.dataSizeBytes = popef::TensorInfo(desc->data_type, found.at(name)).sizeInBytes();
+    }
+  }
 
   void Finish(const std::exception_ptr& error) {
     for (auto& [name, promise] : promises) {
@@ -101,23 +124,47 @@ ModelRunner::ModelRunner(std::shared_ptr<Executable> executable, const RuntimeCo
 ModelRunner::~ModelRunner() = default;
 
 void ModelRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs) {
-  engine_->Execute(BuffersOf<InputBuffer>(inputs), BuffersOf<OutputBuffer>(outputs));
+  engine_->Execute(InputBuffers(inputs), OutputBuffers(outputs, nullptr));
+}
+
+void ModelRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs,
+                          OutputShapes& shapes) {
+  engine_->Execute(InputBuffers(inputs), OutputBuffers(outputs, &shapes));
 }
 
 OutputFutureMemoryView ModelRunner::executeAsync(const InputMemoryView& inputs,
                                                  const OutputMemoryView& outputs) {
+  return Submit(inputs, outputs, nullptr);
+}
+
+OutputFutureMemoryView ModelRunner::executeAsync(const InputMemoryView& inputs,
+                                                 const OutputMemoryView& outputs,
+                                                 OutputShapes& shapes) {
+  return Submit(inputs, outputs, &shapes);
+}
+
+OutputFutureMemoryView ModelRunner::Submit(const InputMemoryView& inputs,
+                                           const OutputMemoryView& outputs, OutputShapes* shapes) {
   auto pending = std::make_shared<Pending>();
   pending->inputs = inputs;
   pending->outputs = outputs;
+  if (shapes == nullptr) shapes = &pending->shapes;
   OutputFutureMemoryView futures;
   for (const auto& [name, view] : outputs) {
     futures.emplace(name, pending->promises[name].get_future().share());
   }
-  auto input_buffers = BuffersOf<InputBuffer>(pending->inputs);
-  auto output_buffers = BuffersOf<OutputBuffer>(pending->outputs);
+  auto input_buffers = InputBuffers(pending->inputs);
+  auto output_buffers = OutputBuffers(pending->outputs, shapes);
   engine_->Submit(std::move(input_buffers), std::move(output_buffers),
-                  [pending](const std::exception_ptr& error) { pending->Finish(error); });
+                  [pending, shapes, engine = engine_.get()](const std::exception_ptr& error) {
+                    if (!error) pending->Shrink(*engine, *shapes);
+                    pending->Finish(error);
+                  });
   return futures;
+}
+
+std::vector<OutputDesc> ModelRunner::outputsFor(const InputMemoryView& inputs) const {
+  return DescribeAll(engine_->OutputsFor(InputBuffers(inputs)));
 }
 
 std::optional<DataDesc> ModelRunner::describe(const std::string& name) const {

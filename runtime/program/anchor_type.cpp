@@ -29,6 +29,27 @@ std::optional<popef::DataType> AnchorDataType(ElementType type) {
     case ElementType::kUint64:
       return popef::DataType::U64;
     case ElementType::kBFloat16:
+      return popef::DataType::BF16;
+    case ElementType::kFloat8E4M3FNUZ:
+      return popef::DataType::F8143;
+    case ElementType::kFloat8E5M2FNUZ:
+      return popef::DataType::F8152;
+    case ElementType::kFloat8E4M3FN:
+      return popef::DataType::F8E4M3FN;
+    case ElementType::kFloat8E5M2:
+      return popef::DataType::F8E5M2;
+    case ElementType::kFloat8E8M0:
+      return popef::DataType::F8E8M0;
+    case ElementType::kFloat4E2M1:
+      return popef::DataType::F4E2M1;
+    case ElementType::kInt4:
+      return popef::DataType::S4;
+    case ElementType::kUint4:
+      return popef::DataType::U4;
+    case ElementType::kInt2:
+      return popef::DataType::S2;
+    case ElementType::kUint2:
+      return popef::DataType::U2;
     case ElementType::kUndefined:
       break;
   }

@@ -7,8 +7,8 @@
 
 namespace poprt::program {
 
-/// The container's name for an element type; nothing for those that cannot enter or leave a device
-/// (bfloat16, undefined).
+/// The container's name for an element type; nothing for kUndefined. The F8143 and F8152 of the
+/// original are ONNX's FNUZ forms: no infinity, one NaN, a bias of 8 and of 16.
 std::optional<popef::DataType> AnchorDataType(ElementType type);
 
 }  // namespace poprt::program

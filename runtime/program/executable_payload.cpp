@@ -55,10 +55,21 @@ flatbuffers::Offset<fb::Attribute> WriteAttribute(flatbuffers::FlatBufferBuilder
   } else if (const auto* floats = std::get_if<Floats>(&entry.second)) {
     out.kind = fb::AttributeKind_Floats;
     out.floats = *floats;
+  } else if (const auto* texts = std::get_if<Strings>(&entry.second)) {
+    out.kind = fb::AttributeKind_Texts;
+    out.texts = *texts;
   } else {
     throw PayloadError("attribute '" + entry.first + "' holds a tensor, which programs cannot");
   }
   return fb::CreateAttribute(builder, &out);
+}
+
+flatbuffers::Offset<fb::Step> WriteStep(flatbuffers::FlatBufferBuilder& builder, const Step& step);
+
+flatbuffers::Offset<fb::Body> WriteBody(flatbuffers::FlatBufferBuilder& builder, const Body& body) {
+  std::vector<flatbuffers::Offset<fb::Step>> steps;
+  for (const Step& step : body.steps) steps.push_back(WriteStep(builder, step));
+  return fb::CreateBodyDirect(builder, &body.inputs, &body.outputs, &steps);
 }
 
 flatbuffers::Offset<fb::Step> WriteStep(flatbuffers::FlatBufferBuilder& builder, const Step& step) {
@@ -66,15 +77,19 @@ flatbuffers::Offset<fb::Step> WriteStep(flatbuffers::FlatBufferBuilder& builder,
   for (const Attributes::Entry& entry : step.attributes.entries()) {
     attributes.push_back(WriteAttribute(builder, entry));
   }
+  std::vector<flatbuffers::Offset<fb::Body>> bodies;
+  for (const Body& body : step.bodies) bodies.push_back(WriteBody(builder, body));
   return fb::CreateStepDirect(builder, step.name.c_str(), step.kernel.c_str(), &step.inputs,
-                              &step.outputs, &attributes);
+                              &step.outputs, &attributes, bodies.empty() ? nullptr : &bodies);
 }
 
 std::vector<flatbuffers::Offset<fb::Stream>> WriteStreams(flatbuffers::FlatBufferBuilder& builder,
                                                           const std::vector<Stream>& streams) {
   std::vector<flatbuffers::Offset<fb::Stream>> result;
   for (const Stream& stream : streams) {
-    result.push_back(fb::CreateStreamDirect(builder, stream.name.c_str(), stream.slot));
+    flatbuffers::Offset<fb::Extent> extent;
+    if (stream.extent) extent = fb::CreateExtent(builder, stream.extent->axis, stream.extent->slot);
+    result.push_back(fb::CreateStreamDirect(builder, stream.name.c_str(), stream.slot, extent));
   }
   return result;
 }
@@ -123,6 +138,8 @@ class ProgramReader {
     return text.str();
   }
 
+  std::string ReadText(const flatbuffers::String& text) { return Read(text); }
+
   template <typename T>
   std::vector<T> ReadNumbers(const flatbuffers::Vector<T>* numbers) {
     if (numbers == nullptr) return {};
@@ -165,7 +182,11 @@ class ProgramReader {
   }
 
   Stream ReadStream(const fb::Stream& source) {
-    return {.name = Read(*source.name()), .slot = source.slot()};
+    Stream stream{.name = Read(*source.name()), .slot = source.slot()};
+    if (const fb::Extent* extent = source.extent()) {
+      stream.extent = {.axis = extent->axis(), .slot = extent->slot()};
+    }
+    return stream;
   }
 
   Step ReadStep(const fb::Step& source) {
@@ -183,7 +204,14 @@ class ProgramReader {
          ReadAll(source.attributes(), &ProgramReader::ReadAttribute)) {
       step.attributes.set(entry.first, entry.second);
     }
+    step.bodies = ReadAll(source.bodies(), &ProgramReader::ReadBody);
     return step;
+  }
+
+  Body ReadBody(const fb::Body& source) {
+    return {.inputs = ReadNumbers(source.inputs()),
+            .outputs = ReadNumbers(source.outputs()),
+            .steps = ReadAll(source.steps(), &ProgramReader::ReadStep)};
   }
 
   Attributes::Entry ReadAttribute(const fb::Attribute& source) {
@@ -203,6 +231,8 @@ class ProgramReader {
         return {name, ints};
       case fb::AttributeKind_Floats:
         return {name, floats};
+      case fb::AttributeKind_Texts:
+        return {name, ReadAll(source.texts(), &ProgramReader::ReadText)};
     }
     throw PayloadError("attribute '" + name + "' is malformed");
   }
@@ -283,7 +313,7 @@ Payload ParsePayload(std::span<const std::byte> bytes) {
                        " of the executable payload does not match its hash: the file was altered");
   }
   // A table takes 8 bytes at least: its offset to a vtable and somebody's offset to it.
-  constexpr flatbuffers::uoffset_t depth = 16;
+  constexpr flatbuffers::uoffset_t depth = 16 + 2 * kMostNesting;
   const auto tables = static_cast<flatbuffers::uoffset_t>(header.program_bytes / 8 + 1);
   flatbuffers::Verifier verifier(data, header.program_bytes, depth, tables);
   if (!fb::VerifyProgramBuffer(verifier)) {

@@ -19,14 +19,17 @@ Program SmallProgram() {
                            {"epsilon", 0.5F},
                            {"mode", std::string("linear")},
                            {"pads", Ints{1, 2}},
-                           {"scales", Floats{0.5F, 2.0F}}}};
-  Branch branch{
-      .name = "graph0",
-      .slots = {{type, Space::kArena, 0}, {type, Space::kWeights, 64}, {type, Space::kArena, 64}},
-      .inputs = {{"graph0/x", 0}},
-      .outputs = {{"graph0/y", 2}},
-      .steps = {step},
-      .arena_bytes = 128};
+                           {"scales", Floats{0.5F, 2.0F}},
+                           {"texts", Strings{"a", ""}}}};
+  Branch branch{.name = "graph0",
+                .slots = {{type, Space::kArena, 0},
+                          {type, Space::kWeights, 64},
+                          {type, Space::kArena, 64},
+                          {{ElementType::kInt64, {}}, Space::kWeights, 0}},
+                .inputs = {{"graph0/x", 0}},
+                .outputs = {{"graph0/y", 2, {{.axis = 0, .slot = 3}}}},
+                .steps = {step},
+                .arena_bytes = 128};
   return {.branches = {branch},
           .batches_per_step = 4,
           .ipu_version = "ipu21",
@@ -56,6 +59,10 @@ TEST(ExecutablePayloadTest, RoundTrip) {
   EXPECT_EQ(branch.slots[1].space, Space::kWeights);
   EXPECT_EQ(branch.slots[1].type, (TensorType{ElementType::kFloat32, {4}}));
   EXPECT_EQ(branch.outputs[0].name, "graph0/y");
+  ASSERT_TRUE(branch.outputs[0].extent.has_value());
+  EXPECT_EQ(branch.outputs[0].extent->axis, 0U);
+  EXPECT_EQ(branch.outputs[0].extent->slot, 3U);
+  EXPECT_FALSE(branch.inputs[0].extent.has_value());
   EXPECT_EQ(payload.program.batches_per_step, 4U);
   EXPECT_EQ(payload.program.ipu_version, "ipu21");
   EXPECT_EQ(payload.program.io_tiles, 32U);

@@ -4,6 +4,8 @@
 #include <set>
 #include <string_view>
 
+#include "runtime/program/control_flow.hpp"
+
 namespace poprt::program {
 namespace {
 
@@ -39,11 +41,6 @@ std::string FindSlotProblem(const Branch& branch, std::uint64_t weight_bytes) {
   return "";
 }
 
-bool Overlap(const Slot& a, const Slot& b) {
-  if (a.space != b.space) return false;
-  return a.offset < b.offset + b.type.bytes() && b.offset < a.offset + a.type.bytes();
-}
-
 std::string FindStepProblem(const Branch& branch, const Step& step) {
   const std::string what = "step '" + step.name + "'";
   if (step.inputs.size() + step.outputs.size() > kMostOperands) {
@@ -71,6 +68,41 @@ std::string FindStepProblem(const Branch& branch, const Step& step) {
       return what + " writes to memory of another of its operands";
     }
   }
+  const std::string problem = FindBodyProblem(branch, step);
+  return problem.empty() ? "" : what + " " + problem;
+}
+
+/// Steps inside steps are no less suspicious than others.
+std::string FindProblemOfSteps(const Branch& branch, const std::vector<Step>& steps, int nesting) {
+  if (nesting > kMostNesting) {
+    return "steps stand inside steps more than " + std::to_string(kMostNesting) + " deep";
+  }
+  for (const Step& step : steps) {
+    std::string problem = FindStepProblem(branch, step);
+    for (const Body& body : step.bodies) {
+      if (problem.empty()) problem = FindProblemOfSteps(branch, body.steps, nesting + 1);
+    }
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+std::string FindExtentProblem(const Branch& branch, const Stream& stream) {
+  const std::string what = "the extent of stream '" + stream.name + "' ";
+  const Shape& shape = branch.slots[stream.slot].type.shape;
+  if (stream.extent->axis >= shape.size()) {
+    return what + "is of axis " + std::to_string(stream.extent->axis) + " of a tensor of rank " +
+           std::to_string(shape.size());
+  }
+  if (stream.extent->slot >= branch.slots.size()) {
+    return what + "uses slot " + std::to_string(stream.extent->slot) + " of " +
+           std::to_string(branch.slots.size());
+  }
+  const TensorType& type = branch.slots[stream.extent->slot].type;
+  if (!type.shape.empty() ||
+      (type.element != ElementType::kInt64 && type.element != ElementType::kInt32)) {
+    return what + "is " + ToString(type) + ", not a scalar of int32 or int64";
+  }
   return "";
 }
 
@@ -85,9 +117,13 @@ std::string FindStreamProblem(const Branch& branch) {
         return "stream '" + stream.name + "' uses slot " + std::to_string(stream.slot) + " of " +
                std::to_string(branch.slots.size());
       }
+      if (!stream.extent) continue;
+      const std::string problem = FindExtentProblem(branch, stream);
+      if (!problem.empty()) return problem;
     }
   }
   for (const Stream& stream : branch.inputs) {
+    if (stream.extent) return "input '" + stream.name + "' has an extent that depends on data";
     if (branch.slots[stream.slot].space != Space::kArena) {
       return "input '" + stream.name + "' would be written to the weights";
     }
@@ -113,9 +149,7 @@ std::string FindProblem(const Program& program, std::uint64_t weight_bytes) {
     if (branch.outputs.empty()) return InBranch(branch, "there is no output");
     std::string problem = FindSlotProblem(branch, weight_bytes);
     if (problem.empty()) problem = FindStreamProblem(branch);
-    for (const Step& step : branch.steps) {
-      if (problem.empty()) problem = FindStepProblem(branch, step);
-    }
+    if (problem.empty()) problem = FindProblemOfSteps(branch, branch.steps, 0);
     if (!problem.empty()) return InBranch(branch, problem);
   }
   return "";

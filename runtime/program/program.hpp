@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/tensor/attributes.hpp"
@@ -32,19 +35,60 @@ struct Slot {
   std::uint64_t offset = 0;  ///< bytes, a multiple of kSlotAlignment
 };
 
-/// One kernel call.
+struct Body;
+
+/// One kernel call, or a choice or repetition of steps: see Body.
 struct Step {
   std::string name;  ///< of the node it computes
   std::string kernel;
   std::vector<SlotIndex> inputs;
   std::vector<SlotIndex> outputs;  ///< in the arena
   Attributes attributes;           ///< without tensors
+  std::vector<Body> bodies = {};   ///< of kIf and kLoop only
+};
+
+/// Steps inside a step. They use the slots of the branch as all steps do, so what they read of
+/// their surroundings needs no mention here. Where a result has the very slot that it is copied to,
+/// nothing is copied.
+///
+///     kIf    inputs: cond. Runs the first of its two bodies if cond is true, otherwise the second,
+///            and copies the body's outputs to those of the step. Bodies have no inputs.
+///     kLoop  inputs: trip count or none, cond or none, initial values of what it carries. Outputs:
+///            carried values, stacked slices. One body; inputs: iteration and cond, outputs: cond,
+///            carried values, slices. Copies the initial values to the step's outputs, where the
+///            body reads them; while cond holds and iterations are left, of which there are no
+///            more than stacked outputs have room for, runs the body, copies its slices to the next
+///            places in the stacked outputs, then its carried values to the step's outputs.
+///
+/// Conditions are scalars of bool; trip count and iteration are scalars of int64. Stacking is along
+/// a new first axis.
+struct Body {
+  std::vector<SlotIndex> inputs;
+  std::vector<SlotIndex> outputs;
+  std::vector<Step> steps;
+};
+
+/// Kernel names of steps with bodies.
+inline constexpr std::string_view kIf = "If";
+inline constexpr std::string_view kLoop = "Loop";
+/// Inputs of kLoop before those that it carries, and inputs of its body.
+inline constexpr std::size_t kLoopControls = 2;
+/// How deep steps may stand inside steps.
+inline constexpr int kMostNesting = 32;
+
+/// Where the true extent of an output stands whose extent along one axis depends on data.
+struct StreamExtent {
+  std::uint32_t axis = 0;
+  SlotIndex slot = kNoSlot;  ///< int32 or int64 scalar, written by the time the steps have run
 };
 
 /// A tensor that enters or leaves the device, under the name users know.
 struct Stream {
   std::string name;
   SlotIndex slot = kNoSlot;
+  /// Of outputs only. The slot's type then gives the bound; only what lies within the true extent,
+  /// clamped to the bound, leaves the device, densely packed.
+  std::optional<StreamExtent> extent = {};
 };
 
 /// What runs for one value of `index`: copies inputs into their slots, runs the steps in order,

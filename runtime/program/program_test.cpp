@@ -64,6 +64,32 @@ TEST(ProgramTest, RefusesUnknownSlotsAndNames) {
   EXPECT_EQ(FindProblem(program, 0), "branch 'graph0': the name occurs twice");
 }
 
+TEST(ProgramTest, RefusesExtentsThatDoNotExist) {
+  const auto problem = [](const StreamExtent& extent, const TensorType& type) {
+    Program program = SmallProgram();
+    program.branches[0].slots.push_back({type, Space::kArena, 0});
+    program.branches[0].outputs[0].extent = extent;
+    return FindProblem(program, 0);
+  };
+  EXPECT_EQ(problem({.axis = 0, .slot = 2}, {ElementType::kInt64, {}}), "");
+  EXPECT_EQ(problem({.axis = 0, .slot = 2}, {ElementType::kInt32, {}}), "");
+  EXPECT_EQ(problem({.axis = 1, .slot = 2}, {ElementType::kInt64, {}}),
+            "branch 'graph0': the extent of stream 'y' is of axis 1 of a tensor of rank 1");
+  EXPECT_EQ(problem({.axis = 0, .slot = 3}, {ElementType::kInt64, {}}),
+            "branch 'graph0': the extent of stream 'y' uses slot 3 of 3");
+  EXPECT_EQ(problem({.axis = 0, .slot = 2}, {ElementType::kInt64, {1}}),
+            "branch 'graph0': the extent of stream 'y' is int64[1], not a scalar of int32 or "
+            "int64");
+  EXPECT_EQ(problem({.axis = 0, .slot = 2}, {ElementType::kFloat32, {}}),
+            "branch 'graph0': the extent of stream 'y' is float32[], not a scalar of int32 or "
+            "int64");
+  Program program = SmallProgram();
+  program.branches[0].slots.push_back({{ElementType::kInt64, {}}, Space::kArena, 0});
+  program.branches[0].inputs[0].extent = {.axis = 0, .slot = 2};
+  EXPECT_EQ(FindProblem(program, 0),
+            "branch 'graph0': input 'x' has an extent that depends on data");
+}
+
 TEST(ProgramTest, RefusesStepsWithTooManyOperands) {
   Program program = SmallProgram();
   program.branches[0].steps[0].inputs.assign(5000, 0);

@@ -16,14 +16,17 @@ class Engine;
 namespace poprt::runtime {
 
 /// What every runner does. Functions may be called from several threads; errors are exceptions
-/// derived from std::runtime_error. Memory must stay valid until its request is done.
+/// derived from std::runtime_error. Memory must stay valid until its request is done. An output
+/// with DataDesc::openAxis needs memory for the largest shape, the described one; its result takes
+/// the first bytes of it, densely packed.
 class BaseRunner {
  public:
   virtual ~BaseRunner() = default;
 
   /// Runs and returns when the outputs are written.
   virtual void execute(const InputMemoryView& inputs, const OutputMemoryView& outputs) = 0;
-  /// Queues the request. Requests run in order; the futures carry the exception of one that fails.
+  /// Queues the request. Requests run in order; the futures carry the exception of one that fails,
+  /// otherwise views of the bytes the results take.
   virtual OutputFutureMemoryView executeAsync(const InputMemoryView& inputs,
                                               const OutputMemoryView& outputs) = 0;
 
@@ -43,6 +46,14 @@ class ModelRunner : public BaseRunner {
   void execute(const InputMemoryView& inputs, const OutputMemoryView& outputs) override;
   OutputFutureMemoryView executeAsync(const InputMemoryView& inputs,
                                       const OutputMemoryView& outputs) override;
+  /// These also tell the shapes of the results; executeAsync does so before the futures are ready.
+  void execute(const InputMemoryView& inputs, const OutputMemoryView& outputs,
+               OutputShapes& shapes);
+  OutputFutureMemoryView executeAsync(const InputMemoryView& inputs,
+                                      const OutputMemoryView& outputs, OutputShapes& shapes);
+  /// What to allocate for the outputs of a request with these inputs: all outputs of the graph it
+  /// runs, at the request's multiple of the batch.
+  std::vector<OutputDesc> outputsFor(const InputMemoryView& inputs) const;
   std::vector<InputDesc> getExecuteInputs() const override;
   std::vector<OutputDesc> getExecuteOutputs() const override;
   /// The input or output of that name, which may be any name requests can use ("graph0/x" for
@@ -54,6 +65,9 @@ class ModelRunner : public BaseRunner {
   std::vector<OutputDesc> getModelOutputs() const;
 
  private:
+  OutputFutureMemoryView Submit(const InputMemoryView& inputs, const OutputMemoryView& outputs,
+                                OutputShapes* shapes);
+
   std::unique_ptr<model_runtime::Engine> engine_;
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -55,22 +56,30 @@ using OutputMemoryView = std::unordered_map<std::string, TensorMemoryView>;
 using OutputFutureMemoryView =
     std::unordered_map<std::string, std::shared_future<TensorMemoryView>>;
 
-/// One input or output of a model, for one batch.
+/// Shapes of results, by the names the request has used.
+using OutputShapes = std::unordered_map<std::string, std::vector<std::int64_t>>;
+
+/// One input or output of a model, for one batch. `shape` and `sizeInBytes` of an output with an
+/// open axis are the largest possible ones: what to allocate for it.
 struct DataDesc {
   DataDesc() = default;
   DataDesc(std::string tensorName, std::int64_t bytes, std::vector<std::int64_t> extents,
-           popef::DataType type, bool containsTensorData = false)
+           popef::DataType type, bool containsTensorData = false,
+           std::optional<std::size_t> axis = std::nullopt)
       : name(std::move(tensorName)),
         sizeInBytes(bytes),
         shape(std::move(extents)),
         dataType(type),
-        popefContainsTensorData(containsTensorData) {}
+        popefContainsTensorData(containsTensorData),
+        openAxis(axis) {}
 
   std::string name;
   std::int64_t sizeInBytes = 0;
   std::vector<std::int64_t> shape;
   popef::DataType dataType = popef::DataType::F32;
   bool popefContainsTensorData = false;
+  /// The axis along which a result's extent depends on the data, if there is one.
+  std::optional<std::size_t> openAxis;
 };
 
 using InputDesc = DataDesc;

@@ -1,0 +1,208 @@
+#include "runtime/device/bound_steps.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "runtime/device/device.hpp"
+
+namespace poprt::device {
+namespace {
+
+using program::Body;
+using program::Branch;
+using program::SlotIndex;
+using program::Step;
+
+kernels::KernelCall CallOf(const Branch& branch, const Step& step) {
+  const auto types = [&](const std::vector<SlotIndex>& slots) {
+    std::vector<TensorType> result;
+    for (SlotIndex i : slots) {
+      result.push_back(i == program::kNoSlot ? TensorType{} : branch.slots[i].type);
+    }
+    return result;
+  };
+  return {
+      .inputs = types(step.inputs), .outputs = types(step.outputs), .attributes = step.attributes};
+}
+
+kernels::BoundKernel BindKernel(const Branch& branch, const Step& step) {
+  const std::string where = "branch '" + branch.name + "', step '" + step.name + "': ";
+  const kernels::KernelDef* def = kernels::FindKernel(step.kernel);
+  if (def == nullptr) {
+    throw DeviceError(where + "this runtime has no kernel '" + step.kernel +
+                      "': use the runtime that belongs to the compiler");
+  }
+  try {
+    return def->bind(CallOf(branch, step));
+  } catch (const std::exception& error) {
+    throw DeviceError(where + "kernel '" + step.kernel + "' " + error.what());
+  }
+}
+
+class Binder {
+ public:
+  Binder(const Branch& branch, const Workspace& workspace)
+      : branch_(branch), workspace_(workspace) {}
+
+  BoundSteps Bind(const std::vector<Step>& steps) const {
+    BoundSteps bound;
+    bound.reserve(steps.size());
+    for (const Step& step : steps) {
+      if (step.kernel == program::kIf) {
+        bound.emplace_back(BindIf(step));
+      } else if (step.kernel == program::kLoop) {
+        bound.emplace_back(BindLoop(step));
+      } else {
+        bound.emplace_back(BindKernelStep(step));
+      }
+    }
+    return bound;
+  }
+
+ private:
+  std::byte* Address(SlotIndex i) const {
+    return i == program::kNoSlot ? nullptr : AddressOf(branch_.slots[i], workspace_);
+  }
+
+  template <typename T>
+  T* Pointer(SlotIndex i) const {
+    return reinterpret_cast<T*>(Address(i));
+  }
+
+  KernelStep BindKernelStep(const Step& step) const {
+    KernelStep bound{.kernel = BindKernel(branch_, step), .inputs = {}, .outputs = {}};
+    for (SlotIndex i : step.inputs) bound.inputs.push_back(Address(i));
+    for (SlotIndex i : step.outputs) bound.outputs.push_back(Address(i));
+    return bound;
+  }
+
+  /// Nothing where the result is absent, empty or in its place already.
+  void AddCopy(SlotIndex to, SlotIndex from, std::vector<Copy>& copies) const {
+    if (to == program::kNoSlot || Address(to) == Address(from)) return;
+    const std::size_t bytes = branch_.slots[from].type.bytes();
+    if (bytes > 0) copies.push_back({.to = Address(to), .from = Address(from), .bytes = bytes});
+  }
+
+  std::unique_ptr<IfStep> BindIf(const Step& step) const {
+    auto bound = std::make_unique<IfStep>();
+    bound->condition = Pointer<const std::uint8_t>(step.inputs[0]);
+    for (std::size_t b : {0, 1}) {
+      IfStep::Body& body = b == 0 ? bound->taken : bound->other;
+      body.steps = Bind(step.bodies[b].steps);
+      for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+        AddCopy(step.outputs[i], step.bodies[b].outputs[i], body.results);
+      }
+    }
+    return bound;
+  }
+
+  std::unique_ptr<LoopStep> BindLoop(const Step& step) const {
+    const Body& body = step.bodies[0];
+    const std::size_t carried = step.inputs.size() - program::kLoopControls;
+    auto bound = std::make_unique<LoopStep>();
+    bound->trip_count = Pointer<const std::int64_t>(step.inputs[0]);
+    bound->starts = Pointer<const std::uint8_t>(step.inputs[1]);
+    bound->most_iterations = std::numeric_limits<std::int64_t>::max();
+    bound->iteration = Pointer<std::int64_t>(body.inputs[0]);
+    bound->condition = Pointer<std::uint8_t>(body.inputs[1]);
+    bound->steps = Bind(body.steps);
+    bound->goes_on = Pointer<const std::uint8_t>(body.outputs[0]);
+    for (std::size_t i = 0; i < carried; ++i) {
+      AddCopy(step.outputs[i], step.inputs[i + program::kLoopControls], bound->initial);
+      AddCopy(step.outputs[i], body.outputs[i + 1], bound->carried);
+    }
+    for (std::size_t i = carried; i < step.outputs.size(); ++i) {
+      if (step.outputs[i] == program::kNoSlot) continue;
+      const std::int64_t room = branch_.slots[step.outputs[i]].type.shape[0];
+      bound->most_iterations = std::min(bound->most_iterations, room);
+      AddCopy(step.outputs[i], body.outputs[i + 1], bound->slices);
+    }
+    return bound;
+  }
+
+  const Branch& branch_;
+  const Workspace& workspace_;
+};
+
+void CopyAll(const std::vector<Copy>& copies) {
+  for (const Copy& copy : copies) std::memcpy(copy.to, copy.from, copy.bytes);
+}
+
+/// Runs what is bound.
+class Runner {
+ public:
+  Runner(std::byte* scratch, kernels::ThreadPool& pool) : scratch_(scratch), pool_(pool) {}
+
+  void Run(const BoundSteps& steps) const {
+    for (const BoundStep& step : steps) std::visit(*this, step);
+  }
+
+  void operator()(const KernelStep& step) const {
+    step.kernel.run(
+        {.inputs = step.inputs, .outputs = step.outputs, .scratch = scratch_, .pool = &pool_});
+  }
+
+  void operator()(const std::unique_ptr<IfStep>& step) const {
+    const IfStep::Body& body = *step->condition != 0 ? step->taken : step->other;
+    Run(body.steps);
+    CopyAll(body.results);
+  }
+
+  void operator()(const std::unique_ptr<LoopStep>& step) const {
+    std::int64_t left = step->most_iterations;
+    if (step->trip_count != nullptr) left = std::min(left, *step->trip_count);
+    *step->condition = step->starts == nullptr ? 1 : *step->starts;
+    CopyAll(step->initial);
+    for (std::int64_t i = 0; i < left && *step->condition != 0; ++i) {
+      *step->iteration = i;
+      Run(step->steps);
+      for (const Copy& slice : step->slices) {
+        std::memcpy(slice.to + static_cast<std::size_t>(i) * slice.bytes, slice.from, slice.bytes);
+      }
+      const std::uint8_t goes_on = *step->goes_on;  // which may be one of the carried values
+      CopyAll(step->carried);
+      *step->condition = goes_on;
+    }
+  }
+
+ private:
+  std::byte* scratch_;
+  kernels::ThreadPool& pool_;
+};
+
+}  // namespace
+
+std::byte* AddressOf(const program::Slot& slot, const Workspace& workspace) {
+  std::byte* base = slot.space == program::Space::kArena
+                        ? workspace.arena
+                        : const_cast<std::byte*>(workspace.weights);
+  return base + slot.offset;
+}
+
+BoundSteps BindSteps(const Branch& branch, const std::vector<Step>& steps,
+                     const Workspace& workspace) {
+  return Binder(branch, workspace).Bind(steps);
+}
+
+std::size_t ScratchBytes(const BoundSteps& steps) {
+  std::size_t bytes = 0;
+  for (const BoundStep& step : steps) {
+    if (const auto* kernel = std::get_if<KernelStep>(&step)) {
+      bytes = std::max(bytes, kernel->kernel.scratch_bytes);
+    } else if (const auto* choice = std::get_if<std::unique_ptr<IfStep>>(&step)) {
+      bytes = std::max(
+          {bytes, ScratchBytes((*choice)->taken.steps), ScratchBytes((*choice)->other.steps)});
+    } else {
+      bytes = std::max(bytes, ScratchBytes(std::get<std::unique_ptr<LoopStep>>(step)->steps));
+    }
+  }
+  return bytes;
+}
+
+void RunSteps(const BoundSteps& steps, std::byte* scratch, kernels::ThreadPool& pool) {
+  Runner(scratch, pool).Run(steps);
+}
+
+}  // namespace poprt::device
