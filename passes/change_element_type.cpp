@@ -23,6 +23,7 @@ class Changer {
     if (!Applies()) return;
     ChangeValues();
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
+    if (change_.keep_interface) KeepInputs();
     for (Node& node : nodes) {
       const Attributes before = node.attributes;
       ChangeAttributes(node);
@@ -33,6 +34,7 @@ class Changer {
       node.attributes = before;
       KeepNode(std::move(node));
     }
+    if (change_.keep_interface) KeepOutputs();
     graph_.Compact();
     ConvertConstants();
   }
@@ -64,7 +66,7 @@ class Changer {
   }
 
   void ChangeAttributes(Node& node) const {
-    for (const char* name : {"to", "dtype"}) {
+    for (const char* name : {"to", "dtype", "output_dtype", "precision"}) {
       const AttributeValue* value = node.attributes.find(name);
       if (value != nullptr && *value == AttributeValue(Number(change_.from))) {
         node.attributes.set(name, Number(change_.to));
@@ -88,6 +90,7 @@ class Changer {
       for (ValueId id : *ids) touched = touched || IsChanged(id);
     }
     if (!touched) return false;
+    if (!node.regions.empty()) return true;
     return change_.keep.count(node.op) > 0 || !RuleAllows(node);
   }
 
@@ -125,6 +128,21 @@ class Changer {
     }
     graph_.nodes.push_back(std::move(node));
     for (Node& cast : casts) graph_.nodes.push_back(std::move(cast));
+  }
+
+  void KeepInputs() {
+    for (ValueId& id : graph_.inputs) {
+      if (!IsChanged(id)) continue;
+      const ValueId changed = std::exchange(id, AddOldType(id));
+      old_types_[changed] = id;
+      graph_.nodes.push_back(MakeCast(id, changed, change_.to));
+    }
+  }
+
+  void KeepOutputs() {
+    for (ValueId& id : graph_.outputs) {
+      if (IsChanged(id)) id = InOldType(id);
+    }
   }
 
   ValueId InOldType(ValueId id) {

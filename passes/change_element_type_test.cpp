@@ -44,6 +44,21 @@ TEST(DoubleToFloatTest, ChangesEverythingAndClips) {
   EXPECT_NE(warnings.messages[0].find("'w'"), std::string::npos);
 }
 
+TEST(Int64ToInt32Test, ExtentsOfOutputsFollow) {
+  GraphForTest g;
+  const TensorType places{E::kInt64, {1, 6}};
+  g.Output(g.Op("p", "NonZero", {g.Input("x", {6})}, places));
+  const ir::ValueId count = g.graph.AddValue("n", {E::kInt64, {}});
+  g.graph.nodes.back().outputs.push_back(count);
+  g.graph.extents = {{.output = 0, .axis = 1, .count = count}};
+  EXPECT_EQ(g.After("int64_to_int32"),
+            "  p_int64, n_int64 = NonZero(x) : int64[1, 6]\n"
+            "  p = Cast(p_int64) to=6 : int32[1, 6]\n"
+            "  n = Cast(n_int64) to=6 : int32[]\n"
+            "  return p\n"
+            "  output 0 axis 1 up to n\n");
+}
+
 TEST(Int64ToInt32Test, CastsResultsThatOnnxFixesToInt64) {
   GraphForTest g;
   const TensorType index{E::kInt64, {2}};

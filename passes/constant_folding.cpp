@@ -6,16 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/control_flow.hpp"
 #include "compiler/ops/op.hpp"
+#include "compiler/ops/random_ops.hpp"
 #include "passes/constant_values.hpp"
 #include "runtime/kernels/kernel.hpp"
 
 namespace poprt::passes {
 namespace {
-
-bool IsDeterministic(std::string_view op) {
-  return !op.starts_with("Random") && op != "Multinomial" && op != "Bernoulli";
-}
 
 std::size_t ResultBytes(const ir::Graph& graph, const ir::Node& node) {
   std::size_t bytes = 0;
@@ -69,7 +67,7 @@ std::optional<std::vector<Tensor>> RunKernel(const ir::Graph& graph, const ir::N
 }
 
 std::optional<std::vector<Tensor>> Fold(const ir::Graph& graph, const ir::Node& node) {
-  if (ops::FindOp(node.op) == nullptr || !IsDeterministic(node.op)) return std::nullopt;
+  if (ops::FindOp(node.op) == nullptr || ops::IsRandom(node.op)) return std::nullopt;
   if (std::optional<Tensor> shape = FoldShape(graph, node)) return std::vector<Tensor>{*shape};
   return RunKernel(graph, node);
 }
@@ -84,6 +82,7 @@ absl::Status ConstantFolding(ir::Graph& graph, const PassContext& context) {
     std::optional<std::vector<Tensor>> results;
     if (!bounded || ResultBytes(graph, node) <= bound) results = Fold(graph, node);
     if (!results) {
+      if (!node.regions.empty()) ir::CaptureConstants(graph, node);
       kept.push_back(std::move(node));
       continue;
     }

@@ -5,6 +5,8 @@
 #include <cstddef>
 
 #include "runtime/tensor/half.hpp"
+#include "runtime/tensor/narrow_float.hpp"
+#include "runtime/tensor/narrow_integer.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -38,6 +40,26 @@ void VisitElementType(ElementType type, Visit visit) {
     case ElementType::kUint8:
     case ElementType::kBool:
       return visit(std::uint8_t{});
+    case ElementType::kFloat8E4M3FN:
+      return visit(Float8E4M3FN{});
+    case ElementType::kFloat8E4M3FNUZ:
+      return visit(Float8E4M3FNUZ{});
+    case ElementType::kFloat8E5M2:
+      return visit(Float8E5M2{});
+    case ElementType::kFloat8E5M2FNUZ:
+      return visit(Float8E5M2FNUZ{});
+    case ElementType::kFloat8E8M0:
+      return visit(Float8E8M0{});
+    case ElementType::kFloat4E2M1:
+      return visit(Float4E2M1{});
+    case ElementType::kInt4:
+      return visit(Int4{});
+    case ElementType::kUint4:
+      return visit(Uint4{});
+    case ElementType::kInt2:
+      return visit(Int2{});
+    case ElementType::kUint2:
+      return visit(Uint2{});
     case ElementType::kUndefined:
       return;
   }
@@ -45,19 +67,23 @@ void VisitElementType(ElementType type, Visit visit) {
 
 template <typename T>
 double AsDouble(T value) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(value);
+  } else if constexpr (requires { static_cast<float>(value); }) {
     return static_cast<double>(static_cast<float>(value));
   } else {
-    return static_cast<double>(value);
+    return static_cast<double>(static_cast<std::int32_t>(value));
   }
 }
 
 template <typename T>
 T FromDouble(double value) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(value);
+  } else if constexpr (requires(T narrow) { static_cast<float>(narrow); }) {
     return T(static_cast<float>(value));
   } else {
-    return static_cast<T>(value);
+    return T(static_cast<std::int32_t>(value));
   }
 }
 

@@ -28,9 +28,11 @@ absl::Status DoubleToFloat(ir::Graph& graph, const PassContext& context) {
     }
     return result;
   };
-  ChangeElementType(
-      graph,
-      {.from = ElementType::kFloat64, .to = ElementType::kFloat32, .convert = convert, .keep = {}});
+  ChangeElementType(graph, {.from = ElementType::kFloat64,
+                            .to = ElementType::kFloat32,
+                            .convert = convert,
+                            .keep = {},
+                            .keep_interface = context.in_region});
   return absl::OkStatus();
 }
 

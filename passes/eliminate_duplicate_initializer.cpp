@@ -1,5 +1,6 @@
 #include "passes/eliminate_duplicate_initializer.hpp"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -22,13 +23,12 @@ absl::Status EliminateDuplicateInitializer(ir::Graph& graph, const PassContext&)
     }
   }
   if (replaced_by.empty()) return absl::OkStatus();
-  const auto replace = [&](std::vector<ir::ValueId>& ids) {
-    for (ir::ValueId& id : ids) {
-      if (const auto found = replaced_by.find(id); found != replaced_by.end()) id = found->second;
-    }
+  const auto replace = [&](ir::ValueId& id) {
+    if (const auto found = replaced_by.find(id); found != replaced_by.end()) id = found->second;
   };
-  for (ir::Node& node : graph.nodes) replace(node.inputs);
-  replace(graph.outputs);
+  for (ir::Node& node : graph.nodes) std::ranges::for_each(node.inputs, replace);
+  std::ranges::for_each(graph.outputs, replace);
+  for (ir::OutputExtent& extent : graph.extents) replace(extent.count);
   graph.Compact();
   return absl::OkStatus();
 }

@@ -31,7 +31,7 @@ bool SameResults(const ir::Graph& graph, const ir::Node& a, const ir::Node& b) {
 absl::Status EliminateDuplicateNodes(ir::Graph& graph, const PassContext&) {
   std::map<std::pair<std::string, std::vector<ir::ValueId>>, std::vector<const ir::Node*>> known;
   const auto merge = [&](Rewriter& rewriter, const ir::Node& node) {
-    if (DrawsRandomNumbers(node.op)) return false;
+    if (DrawsRandomNumbers(node.op) || !node.regions.empty()) return false;
     std::vector<const ir::Node*>& candidates = known[{node.op, node.inputs}];
     for (const ir::Node* candidate : candidates) {
       if (!SameResults(graph, *candidate, node)) continue;

@@ -12,7 +12,7 @@ namespace {
 /// What is wrong with a node, empty if nothing.
 std::string ProblemOf(const ir::Graph& graph, const ir::Node& node) {
   const ops::OpDef* op = ops::FindOp(node.op);
-  if (op == nullptr) return {};
+  if (op == nullptr || !node.regions.empty()) return {};
   std::vector<TensorType> inputs;
   for (ir::ValueId id : node.inputs) {
     inputs.push_back(id == ir::kAbsent ? TensorType{} : graph.type(id));

@@ -69,7 +69,8 @@ absl::Status FloatToHalf(ir::Graph& graph, const PassContext& context) {
   ChangeElementType(graph, {.from = ElementType::kFloat32,
                             .to = ElementType::kFloat16,
                             .convert = convert,
-                            .keep = context.fp16_skip_op_types});
+                            .keep = context.fp16_skip_op_types,
+                            .keep_interface = context.in_region});
   return absl::OkStatus();
 }
 

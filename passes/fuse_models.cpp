@@ -53,14 +53,31 @@ ir::Graph Prefixed(ir::Graph graph, const std::string& prefix) {
   }
   for (ir::Node& node : graph.nodes) {
     node.name = result.UniqueName(absl::StrCat(prefix, "/", node.name));
+    for (ir::Graph& region : node.regions) region = Prefixed(std::move(region), prefix);
     result.nodes.push_back(std::move(node));
   }
   result.inputs = graph.inputs;
   result.outputs = graph.outputs;
+  result.extents = graph.extents;
   for (const std::string& name : graph.output_names) {
     result.output_names.push_back(absl::StrCat(prefix, "/", name));
   }
   return result;
+}
+
+/// Makes the constants of the graph and its regions those of the pool. Returns their bytes.
+std::uint64_t ShareConstants(ir::Graph& graph, ConstantPool& pool) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < graph.values().size(); ++i) {
+    ir::Value& value = graph.value(static_cast<ir::ValueId>(i));
+    if (!value.is_constant()) continue;
+    bytes += value.constant->bytes();
+    value.constant = pool.tensor(pool.Find(*value.constant));
+  }
+  for (ir::Node& node : graph.nodes) {
+    for (ir::Graph& region : node.regions) bytes += ShareConstants(region, pool);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -74,12 +91,7 @@ absl::StatusOr<FusedModel> FuseModels(std::vector<ir::Graph> graphs,
   ConstantPool pool;
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     ir::Graph graph = Prefixed(std::move(graphs[g]), fused.names[g]);
-    for (std::size_t i = 0; i < graph.values().size(); ++i) {
-      ir::Value& value = graph.value(static_cast<ir::ValueId>(i));
-      if (!value.is_constant()) continue;
-      fused.constant_bytes_before += value.constant->bytes();
-      value.constant = pool.tensor(pool.Find(*value.constant));
-    }
+    fused.constant_bytes_before += ShareConstants(graph, pool);
     fused.graphs.push_back(std::move(graph));
   }
   for (std::size_t i = 0; i < pool.size(); ++i) {

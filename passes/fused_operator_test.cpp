@@ -52,6 +52,16 @@ TEST(LowerToFusedTest, RunTimeMatrixOfGemmBecomesResidual) {
             "  y = FusedMatMul(x, w, -, r) trans_b=0 : float32[2, 4]\n  return y\n");
 }
 
+TEST(LowerToFusedTest, LeavesWhatHasNoElements) {
+  GraphForTest g;
+  const auto none = g.Constant("none", {0, 4}, {});
+  g.Output(g.Op("y", "MatMul", {g.Input("a", {2, 0}), none}, {2, 4}));
+  g.Output(g.Op("z", "MatMul", {g.Input("b", {0, 3}), g.Constant("w", {3, 4}, Ramp(12))}, {0, 4}));
+  g.Output(g.Op("u", "MatMul", {g.Input("c", {5, 2, 0}), g.Input("d", {5, 0, 4})}, {5, 2, 4}));
+  const std::string before = g.Text();
+  EXPECT_EQ(Lowered(g, {"lower_to_fused", "lower_to_batched_matmul"}), before);
+}
+
 TEST(LowerToFusedTest, LeavesOthers) {
   GraphForTest g;
   const auto x = g.Input("x", {2, 3});

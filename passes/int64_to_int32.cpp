@@ -33,13 +33,13 @@ absl::Status Int64ToInt32(ir::Graph& graph, const PassContext& context) {
     }
     return result;
   };
-  ChangeElementType(
-      graph,
-      {.from = ElementType::kInt64,
-       .to = ElementType::kInt32,
-       .convert = convert,
-       // ONNX allows these no other indices, though our kernels would take int32.
-       .keep = {"GatherND", "ReverseSequence", "ScatterND"}});
+  ChangeElementType(graph,
+                    {.from = ElementType::kInt64,
+                     .to = ElementType::kInt32,
+                     .convert = convert,
+                     // ONNX allows these no other indices, though our kernels would take int32.
+                     .keep = {"GatherND", "ReverseSequence", "ScatterND"},
+                     .keep_interface = context.in_region});
   return absl::OkStatus();
 }
 

@@ -38,6 +38,7 @@ absl::Status LowerToBatchedMatmul(ir::Graph& graph, const PassContext&) {
     const std::size_t rank = g.type(node.inputs[1]).shape.size();
     if (g.type(node.inputs[0]).shape.size() < 2 || rank < 2) return false;
     if (rank == 2 && g.ConstantOf(node.inputs[1]) != nullptr) return false;
+    if (g.type(node.inputs[0]).bytes() == 0 || g.type(node.inputs[1]).bytes() == 0) return false;
     const ValueId b = Untransposed(rewriter, node.inputs[1]);
     const bool transposed = b != node.inputs[1];
     node.op = "BatchMatMul";

@@ -16,7 +16,7 @@ using ir::ValueId;
 
 bool LowerMatMul(const ir::Graph& graph, Node& node) {
   const Tensor* weights = graph.ConstantOf(node.inputs[1]);
-  if (weights == nullptr || weights->shape().size() != 2) return false;
+  if (weights == nullptr || weights->shape().size() != 2 || weights->count() == 0) return false;
   if (graph.type(node.inputs[0]).shape.size() < 2) return false;
   node.op = "FusedMatMul";
   node.attributes.set("trans_b", std::int64_t{0});
@@ -70,7 +70,8 @@ bool LowerConv(const ir::Graph& graph, Node& node) {
 absl::Status LowerToFused(ir::Graph& graph, const PassContext&) {
   Rewrite(graph, [](Rewriter& rewriter, Node& node) {
     if (node.op != "MatMul" && node.op != "Gemm" && node.op != "Conv") return false;
-    if (!IsBackendType(rewriter.graph().type(node.outputs[0]).element)) return false;
+    const TensorType& result = rewriter.graph().type(node.outputs[0]);
+    if (!IsBackendType(result.element) || ElementCount(result.shape) == 0) return false;
     if (node.op == "MatMul") return LowerMatMul(rewriter.graph(), node);
     if (node.op == "Gemm") return LowerGemm(rewriter, node);
     return LowerConv(rewriter.graph(), node);

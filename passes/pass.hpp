@@ -26,11 +26,16 @@ struct PassContext {
   std::vector<std::string> remove_outputs;
   /// One message each, e.g. "value 'w' holds 1e30, clipped to 65504".
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  /// The graph is a region: the types of its inputs and outputs belong to the node around it.
+  bool in_region = false;
 };
 
 /// Where a pass may stand. Conversion passes keep the graph expressible as ONNX of the chosen
 /// opset; lowering passes may use operators of the host backend and run on what was exported.
 enum class Stage : std::uint8_t { kConversion, kLowering };
+
+/// Whether a pass is for the regions of control-flow nodes as well, innermost first.
+enum class Regions : std::uint8_t { kToo, kNo };
 
 /// One row of the pass table.
 struct PassDef {
@@ -38,6 +43,7 @@ struct PassDef {
   std::string_view summary;  ///< one sentence
   Stage stage = Stage::kConversion;
   absl::Status (*run)(ir::Graph& graph, const PassContext& context) = nullptr;
+  Regions regions = Regions::kToo;
 };
 
 /// The row of that name, or null.
@@ -65,8 +71,8 @@ struct PipelineOptions {
 absl::StatusOr<std::vector<const PassDef*>> BuildPipeline(Stage stage,
                                                           const PipelineOptions& options);
 
-/// Runs passes in order. After each the IR is verified; a broken invariant is an Internal error
-/// that names the pass. `progress` hears of every pass that is done.
+/// Runs passes in order, on regions as well. After each the IR is verified; a broken invariant is
+/// an Internal error that names the pass. `progress` hears of every pass that is done.
 absl::StatusOr<std::vector<PassRecord>> RunPasses(
     ir::Graph& graph, std::span<const PassDef* const> pipeline, const PassContext& context,
     const std::function<void(const PassRecord&)>& progress = {});

@@ -48,7 +48,7 @@ namespace {
 /// Ordered by name.
 constexpr auto kPasses = std::to_array<PassDef>({
     {"add_checkpoints", "Makes the values that --checkpoints names outputs of the graph.",
-     Stage::kConversion, AddCheckpoints},
+     Stage::kConversion, AddCheckpoints, Regions::kNo},
     {"constant_folding", "Computes what depends on constants and shapes only.", Stage::kConversion,
      ConstantFolding},
     {"double_to_float", "Turns float64 into float32 everywhere, inputs and outputs included.",
@@ -120,7 +120,7 @@ constexpr auto kPasses = std::to_array<PassDef>({
      "Makes MatMul, Gemm and Conv with constant weights operators of the backend.",
      Stage::kLowering, LowerToFused},
     {"remove_outputs", "Drops the outputs that --remove_outputs names and what only they need.",
-     Stage::kConversion, RemoveOutputs},
+     Stage::kConversion, RemoveOutputs, Regions::kNo},
     {"replace_bn_with_mul_add",
      "Writes BatchNormalization with constant statistics as Mul and Add.", Stage::kConversion,
      ReplaceBnWithMulAdd},

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "passes/unknown_names.hpp"
 
@@ -16,21 +16,16 @@ absl::Status RemoveOutputs(ir::Graph& graph, const PassContext& context) {
       unknown.ToStatus("model '" + graph.name + "' has no outputs to remove named");
   if (!known.ok()) return known;
 
-  std::vector<ir::ValueId> outputs;
-  std::vector<std::string> names;
+  std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const std::string& name = graph.output_names[i];
     const auto& removed = context.remove_outputs;
-    if (std::ranges::find(removed, name) != removed.end()) continue;
-    outputs.push_back(graph.outputs[i]);
-    names.push_back(name);
+    if (std::ranges::find(removed, graph.output_names[i]) == removed.end()) kept.push_back(i);
   }
-  if (outputs.empty()) {
+  if (kept.empty()) {
     return absl::InvalidArgumentError("model '" + graph.name +
                                       "': remove_outputs names every output; keep at least one");
   }
-  graph.outputs = std::move(outputs);
-  graph.output_names = std::move(names);
+  graph.SelectOutputs(kept);
   graph.Compact();
   return absl::OkStatus();
 }

@@ -77,18 +77,22 @@ bool Rewriter::Sweep(const Rule& rule) {
     Count(node.inputs, 1);
   }
   Resolve(graph_.outputs);
+  for (ir::OutputExtent& extent : graph_.extents) extent.count = Resolved(extent.count);
   PlaceInserted();
   return changed;
 }
 
 void Rewriter::Resolve(std::vector<ValueId>& ids) const {
-  for (ValueId& id : ids) {
-    if (id == kAbsent) continue;
-    while (static_cast<std::size_t>(id) < forwarded_.size() &&
-           forwarded_[static_cast<std::size_t>(id)] != id) {
-      id = forwarded_[static_cast<std::size_t>(id)];
-    }
+  for (ValueId& id : ids) id = Resolved(id);
+}
+
+ValueId Rewriter::Resolved(ValueId id) const {
+  if (id == kAbsent) return id;
+  while (static_cast<std::size_t>(id) < forwarded_.size() &&
+         forwarded_[static_cast<std::size_t>(id)] != id) {
+    id = forwarded_[static_cast<std::size_t>(id)];
   }
+  return id;
 }
 
 void Rewriter::Grow() {

@@ -50,6 +50,7 @@ class Rewriter {
 
  private:
   void Resolve(std::vector<ir::ValueId>& ids) const;
+  ir::ValueId Resolved(ir::ValueId id) const;
   void Grow();
   void Count(const std::vector<ir::ValueId>& ids, int change);
   void PlaceInserted();

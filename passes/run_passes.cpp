@@ -2,6 +2,7 @@
 #include <chrono>
 #include <exception>
 
+#include "compiler/ir/control_flow.hpp"
 #include "passes/pass.hpp"
 
 namespace poprt::passes {
@@ -13,9 +14,11 @@ bool SameValue(const ir::Value& a, const ir::Value& b) {
   return !a.is_constant() || a.constant->data() == b.constant->data();
 }
 
+bool SameGraph(const ir::Graph& a, const ir::Graph& b);
+
 bool SameNode(const ir::Node& a, const ir::Node& b) {
   return a.name == b.name && a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs &&
-         a.attributes == b.attributes;
+         a.attributes == b.attributes && std::ranges::equal(a.regions, b.regions, SameGraph);
 }
 
 bool SameGraph(const ir::Graph& a, const ir::Graph& b) {
@@ -33,6 +36,21 @@ absl::Status RunGuarded(const PassDef& pass, ir::Graph& graph, const PassContext
   }
 }
 
+/// On all regions below the graph, innermost first.
+absl::Status RunOnRegions(const PassDef& pass, ir::Graph& graph, const PassContext& context) {
+  for (ir::Node& node : graph.nodes) {
+    for (std::size_t i = 0; i < node.regions.size(); ++i) {
+      ir::Graph& region = node.regions[i];
+      absl::Status status = RunOnRegions(pass, region, context);
+      if (status.ok()) status = RunGuarded(pass, region, context);
+      if (status.ok()) continue;
+      return absl::Status(status.code(), "in " + ir::DescribeRegion(node, i) + ": " +
+                                             std::string(status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<PassRecord>> RunPasses(
@@ -40,10 +58,14 @@ absl::StatusOr<std::vector<PassRecord>> RunPasses(
     const std::function<void(const PassRecord&)>& progress) {
   using Clock = std::chrono::steady_clock;
   std::vector<PassRecord> records;
+  PassContext inside = context;
+  inside.in_region = true;
   for (const PassDef* pass : pipeline) {
     const ir::Graph before = graph;
     const Clock::time_point start = Clock::now();
-    absl::Status status = RunGuarded(*pass, graph, context);
+    absl::Status status;
+    if (pass->regions == Regions::kToo) status = RunOnRegions(*pass, graph, inside);
+    if (status.ok()) status = RunGuarded(*pass, graph, context);
     const std::chrono::duration<double> elapsed = Clock::now() - start;
     if (!status.ok()) return status;
     if (const auto problem = ir::Verify(graph)) {
