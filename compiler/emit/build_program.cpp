@@ -28,20 +28,33 @@ class BranchBuilder {
     for (const lower::Stream& input : schedule_.inputs) {
       branch_.inputs.push_back({input.name, SlotOf(input.buffer)});
     }
-    for (const lower::Step& step : schedule_.steps) {
-      branch_.steps.push_back({.name = step.name,
-                               .kernel = step.kernel,
-                               .inputs = SlotsOf(step.inputs),
-                               .outputs = SlotsOf(step.outputs),
-                               .attributes = step.attributes});
-    }
+    branch_.steps = Steps(schedule_.steps);
     for (const lower::Stream& output : schedule_.outputs) {
-      branch_.outputs.push_back({output.name, SlotOf(output.buffer)});
+      program::Stream stream{.name = output.name, .slot = SlotOf(output.buffer)};
+      if (output.extent) stream.extent = {output.extent->axis, SlotOf(output.extent->buffer)};
+      branch_.outputs.push_back(std::move(stream));
     }
     return std::move(branch_);
   }
 
  private:
+  std::vector<program::Step> Steps(const std::vector<lower::Step>& steps) {
+    std::vector<program::Step> result;
+    for (const lower::Step& step : steps) {
+      program::Step& written = result.emplace_back(program::Step{.name = step.name,
+                                                                 .kernel = step.kernel,
+                                                                 .inputs = SlotsOf(step.inputs),
+                                                                 .outputs = SlotsOf(step.outputs),
+                                                                 .attributes = step.attributes});
+      for (const lower::Body& body : step.bodies) {
+        written.bodies.push_back({.inputs = SlotsOf(body.inputs),
+                                  .outputs = SlotsOf(body.outputs),
+                                  .steps = Steps(body.steps)});
+      }
+    }
+    return result;
+  }
+
   SlotIndex SlotOf(BufferId id) {
     if (id == lower::kNoBuffer) return program::kNoSlot;
     SlotIndex& slot = slots_[id];

@@ -1,6 +1,7 @@
 #include "compiler/emit/onnx_downgrade.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "compiler/frontend/float_scalar.hpp"
+#include "runtime/kernels/kernel.hpp"
 
 namespace poprt::emit {
 namespace {
@@ -80,6 +82,12 @@ absl::Status DowngradeSoftmax(const DowngradeCall& call) {
   return steps.Finish("Transpose", {result}, {{"perm", order}});
 }
 
+/// The bound follows from input 2.
+absl::Status DropBound(const DowngradeCall& call) {
+  call.node.attributes.erase("most_boxes");
+  return absl::OkStatus();
+}
+
 /// Parts that are not equal must be spelled out before opset 18; later their number must be.
 absl::Status DowngradeSplit(const DowngradeCall& call) {
   OnnxNode& node = call.node;
@@ -103,6 +111,12 @@ absl::Status DowngradeSplit(const DowngradeCall& call) {
 
 absl::Status DowngradeResize(const DowngradeCall& call) {
   Attributes& attributes = call.node.attributes;
+  const int opset = call.writer.opset();
+  if (attributes.get_string("coordinate_transformation_mode", "") == "tf_half_pixel_for_nn" &&
+      opset != 11 && opset != 12) {
+    return absl::UnimplementedError("only opsets 11 and 12 have tf_half_pixel_for_nn");
+  }
+  if (opset >= 18) return absl::OkStatus();
   if (attributes.get_string("keep_aspect_ratio_policy", "stretch") != "stretch") {
     return absl::UnimplementedError("keeping the aspect ratio needs opset 18");
   }
@@ -117,7 +131,15 @@ absl::Status DowngradeResize(const DowngradeCall& call) {
       if (axis) scales[static_cast<std::size_t>(*axis)] = given[i];
     }
     if (attributes.has("roi")) {
-      return absl::UnimplementedError("a region of interest of some axes needs opset 18");
+      const Floats given_roi = attributes.get_floats("roi");
+      Floats roi(2 * rank, 0.0F);
+      std::fill(roi.begin() + static_cast<std::ptrdiff_t>(rank), roi.end(), 1.0F);
+      for (std::size_t i = 0; i < axes.size() && given_roi.size() == 2 * axes.size(); ++i) {
+        const auto axis = static_cast<std::size_t>(NormalizeAxis(axes[i], rank).value_or(0));
+        roi[axis] = given_roi[i];
+        roi[rank + axis] = given_roi[axes.size() + i];
+      }
+      attributes.set("roi", roi);
     }
     if (given.empty()) {
       attributes.set("sizes", Ints(call.output().shape));
@@ -176,10 +198,24 @@ absl::Status DowngradeReshape(const DowngradeCall& call) {
 }
 
 absl::Status DowngradeGridSample(const DowngradeCall& call) {
+  if (call.input().shape.size() != 4) {
+    return absl::UnimplementedError("GridSample of other than 4 dimensions needs opset 20");
+  }
   const std::string mode = call.node.attributes.get_string("mode", "linear");
   if (mode == "linear" || mode == "cubic") {
     call.node.attributes.set("mode", std::string(mode == "linear" ? "bilinear" : "bicubic"));
   }
+  return absl::OkStatus();
+}
+
+/// Before opset 16 regions were not moved by half a pixel.
+absl::Status DowngradeRoiAlign(const DowngradeCall& call) {
+  Attributes& attributes = call.node.attributes;
+  const std::string mode = "coordinate_transformation_mode";
+  if (attributes.get_string(mode, "half_pixel") == "half_pixel") {
+    return absl::UnimplementedError("RoiAlign with half_pixel needs opset 16");
+  }
+  attributes.erase(mode);
   return absl::OkStatus();
 }
 
@@ -270,6 +306,151 @@ absl::Status DowngradeGroupNormalization(const DowngradeCall& call) {
   return steps.Finish("Add", {scaled, bias});
 }
 
+absl::Status DowngradeRecurrent(const DowngradeCall& call) {
+  if (call.node.attributes.get_int("layout", 0) != 0) {
+    return absl::UnimplementedError("layout 1, the batch first, needs opset 14");
+  }
+  call.node.attributes.erase("layout");
+  return absl::OkStatus();
+}
+
+/// The axis was an attribute of one number.
+absl::Status DowngradeDft(const DowngradeCall& call) {
+  const AttributeValue* axis = call.node.attributes.find("axis");
+  if (axis == nullptr || std::holds_alternative<std::int64_t>(*axis)) return absl::OkStatus();
+  call.node.attributes.set("axis", call.node.attributes.get_ints("axis").at(0));
+  return absl::OkStatus();
+}
+
+absl::Status NeedsOpset(const std::string& what, int opset) {
+  return absl::UnimplementedError(what + " needs opset " + std::to_string(opset));
+}
+
+/// The rounding to float8e8m0 can be chosen since opset 24.
+absl::Status DowngradeCast(const DowngradeCall& call) {
+  if (call.node.attributes.get_string("round_mode", "up") != "up") {
+    return NeedsOpset("attribute 'round_mode'", 24);
+  }
+  call.node.attributes.erase("round_mode");
+  return absl::OkStatus();
+}
+
+/// What QuantizeLinear and DequantizeLinear have in common.
+absl::Status DowngradeGrid(const DowngradeCall& call, ElementType quantized) {
+  Attributes& attributes = call.node.attributes;
+  const int opset = call.writer.opset();
+  if (opset < 21) {
+    if (attributes.has("block_size")) return NeedsOpset("scaling in blocks", 21);
+    if (quantized == ElementType::kInt16 || quantized == ElementType::kUint16) {
+      return NeedsOpset("quantising to 16 bits", 21);
+    }
+  }
+  const TensorType& scale = call.node.inputs.at(1).type;
+  if (opset < 19 && scale.element != ElementType::kFloat32) {
+    return NeedsOpset("a scale that is not float32", 19);
+  }
+  if (opset < 13) {
+    if (ElementCount(scale.shape) != 1) return NeedsOpset("a scale for every channel", 13);
+    attributes.erase("axis");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DowngradeQuantizeLinear(const DowngradeCall& call) {
+  Attributes& attributes = call.node.attributes;
+  std::vector<OnnxValue>& inputs = call.node.inputs;
+  const int opset = call.writer.opset();
+  const ElementType quantized = call.output().element;
+  const TensorType scale = inputs.at(1).type;
+  const auto same = static_cast<std::int64_t>(scale.element);
+  if (attributes.get_int("precision", same) == same) attributes.erase("precision");
+  if (opset < 23 && attributes.has("precision")) return NeedsOpset("attribute 'precision'", 23);
+  if (opset < 19) attributes.erase("saturate");
+  if (opset < 21) {
+    // The zero point tells the type.
+    const bool has_point = inputs.size() > 2 && !inputs[2].name.empty();
+    if (!has_point && quantized != ElementType::kUint8) {
+      inputs.resize(2);
+      inputs.push_back(
+          call.writer.Constant(call.node.name + "/zero_point", Tensor({quantized, scale.shape})));
+    }
+    attributes.erase("output_dtype");
+  }
+  return DowngradeGrid(call, quantized);
+}
+
+absl::Status DowngradeDequantizeLinear(const DowngradeCall& call) {
+  Attributes& attributes = call.node.attributes;
+  const auto same = static_cast<std::int64_t>(call.node.inputs.at(1).type.element);
+  if (attributes.get_int("output_dtype", same) == same) attributes.erase("output_dtype");
+  if (call.writer.opset() < 23 && attributes.has("output_dtype")) {
+    return NeedsOpset("attribute 'output_dtype'", 23);
+  }
+  return DowngradeGrid(call, call.input().element);
+}
+
+absl::Status DowngradeQLinearMatMul(const DowngradeCall& call) {
+  if (call.node.inputs.at(1).type.element != ElementType::kFloat32) {
+    return NeedsOpset("a scale that is not float32", 21);
+  }
+  return absl::OkStatus();
+}
+
+/// In the graph the lists are inputs, which no ONNX operator has: compare with every key.
+absl::Status DowngradeLabelEncoder(const DowngradeCall& call) {
+  Steps steps(call);
+  const OnnxValue x = call.node.inputs[0];
+  const OnnxValue keys = call.node.inputs[1];
+  const Shape& shape = x.type.shape;
+  Shape column = shape;
+  column.push_back(1);
+  Shape compared = shape;
+  compared.push_back(keys.type.shape[0]);
+  const auto axis = static_cast<std::int64_t>(shape.size());
+  const OnnxValue each = steps.Do("Reshape", {x}, {x.type.element, column},
+                                  {{"shape", Ints(column)}, {"allowzero", std::int64_t{0}}});
+  const OnnxValue equal = steps.Do("Equal", {each, keys}, {ElementType::kBool, compared}, {});
+  const OnnxValue mask = steps.Do("Cast", {equal}, {ElementType::kInt32, compared},
+                                  {{"to", static_cast<std::int64_t>(ElementType::kInt32)}});
+  const OnnxValue found = steps.Do("ArgMax", {mask}, {ElementType::kInt64, shape},
+                                   {{"axis", axis}, {"keepdims", std::int64_t{0}}});
+  const OnnxValue any = steps.Do("ReduceMax", {mask}, {ElementType::kInt32, shape},
+                                 {{"axes", Ints{axis}}, {"keepdims", std::int64_t{0}}});
+  const OnnxValue is_known = steps.Do("Cast", {any}, {ElementType::kBool, shape},
+                                      {{"to", static_cast<std::int64_t>(ElementType::kBool)}});
+  const OnnxValue value = steps.Do("Gather", {call.node.inputs[2], found});
+  return steps.Finish("Where", {is_known, value, call.node.inputs[3]});
+}
+
+/// In the graph real numbers are the bits of doubles; ONNX has tensors.
+absl::Status DowngradeTreeEnsemble(const DowngradeCall& call) {
+  Attributes& attributes = call.node.attributes;
+  const Ints counts = attributes.get_ints("leaf_counts");
+  if (std::any_of(counts.begin(), counts.end(), [](auto count) { return count != 1; })) {
+    return absl::UnimplementedError("leaves that add to several targets have no form in ONNX");
+  }
+  attributes.erase("leaf_counts");
+  const ElementType element = call.input().element;
+  for (const char* name : {"leaf_weights", "membership_values", "nodes_splits"}) {
+    const Ints bits = attributes.get_ints(name);
+    attributes.erase(name);
+    if (bits.empty()) continue;
+    std::vector<double> numbers;
+    for (const std::int64_t number : bits) numbers.push_back(std::bit_cast<double>(number));
+    const Shape shape{static_cast<std::int64_t>(numbers.size())};
+    const Tensor tensor({ElementType::kFloat64, shape}, numbers.data());
+    attributes.set(name, kernels::RunOnce("Cast", {tensor}, {{element, shape}},
+                                          {{"to", static_cast<std::int64_t>(element)}})
+                             .front());
+  }
+  const Ints modes = attributes.get_ints("nodes_modes");
+  Tensor tensor({ElementType::kUint8, {static_cast<std::int64_t>(modes.size())}});
+  std::transform(modes.begin(), modes.end(), tensor.as_mutable<std::uint8_t>().begin(),
+                 [](std::int64_t mode) { return static_cast<std::uint8_t>(mode); });
+  attributes.set("nodes_modes", tensor);
+  return absl::OkStatus();
+}
+
 struct Row {
   std::string_view op;
   int before;  ///< applies when an older opset is written
@@ -278,15 +459,25 @@ struct Row {
 
 /// One row an operator, in the order of their names.
 constexpr Row kRows[] = {
+    {"Cast", 24, DowngradeCast},
+    {"DequantizeLinear", 23, DowngradeDequantizeLinear},
+    {"DFT", 20, DowngradeDft},
+    {"GRU", 14, DowngradeRecurrent},
     {"Gelu", 20, DowngradeGelu},
     {"GridSample", 20, DowngradeGridSample},
     {"GroupNormalization", 21, DowngradeGroupNormalization},
     {"HardSwish", 14, DowngradeHardSwish},
     {"Hardmax", 13, DowngradeSoftmax},
+    {"LabelEncoder", kAlways, DowngradeLabelEncoder},
     {"LayerNormalization", 17, DowngradeLayerNormalization},
+    {"LSTM", 14, DowngradeRecurrent},
     {"LogSoftmax", 13, DowngradeSoftmax},
     {"Mish", 18, DowngradeMish},
+    {"NonMaxSuppression", kAlways, DropBound},
     {"Pad", 18, DowngradePad},
+    {"RNN", 14, DowngradeRecurrent},
+    {"QLinearMatMul", 21, DowngradeQLinearMatMul},
+    {"QuantizeLinear", 23, DowngradeQuantizeLinear},
     {"ReduceL1", 18, DowngradeReduction},
     {"ReduceL2", 18, DowngradeReduction},
     {"ReduceLogSum", 18, DowngradeReduction},
@@ -298,9 +489,11 @@ constexpr Row kRows[] = {
     {"ReduceSum", 13, DowngradeReduction},
     {"ReduceSumSquare", 18, DowngradeReduction},
     {"Reshape", 14, DowngradeReshape},
-    {"Resize", 18, DowngradeResize},
+    {"Resize", kAlways, DowngradeResize},
+    {"RoiAlign", 16, DowngradeRoiAlign},
     {"Softmax", 13, DowngradeSoftmax},
     {"Split", kAlways, DowngradeSplit},
+    {"TreeEnsemble", kAlways, DowngradeTreeEnsemble},
 };
 
 }  // namespace

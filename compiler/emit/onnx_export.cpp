@@ -25,11 +25,11 @@ int IrVersion(int opset) {
   static constexpr struct {
     int opset;
     int version;
-  } versions[] = {{21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}};
+  } versions[] = {{25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}};
   for (const auto& row : versions) {
     if (opset >= row.opset) return row.version;
   }
-  return versions[4].version;
+  return versions[7].version;
 }
 
 absl::Status CheckOpset(int opset) {
@@ -44,6 +44,19 @@ absl::Status TooLarge(const std::string& name) {
       name +
       ": the model is larger than 2 GB, which an ONNX file cannot hold; do not ask for the "
       "converted model, or use fp16");
+}
+
+/// The version of ai.onnx.ml whose forms the operator table has.
+constexpr int kMlVersion = 5;
+
+bool UsesMlDomain(const onnx::GraphProto& graph) {
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (node.domain() == ops::kMlDomain) return true;
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g() && UsesMlDomain(attribute.g())) return true;
+    }
+  }
+  return false;
 }
 
 /// One ONNX model in the making.
@@ -77,6 +90,11 @@ class ModelWriter {
 
   absl::StatusOr<std::string> Finish() {
     if (!problems_.empty()) return absl::UnimplementedError(absl::StrJoin(problems_, "\n"));
+    if (UsesMlDomain(model_.graph())) {
+      onnx::OperatorSetIdProto* import = model_.add_opset_import();
+      import->set_domain(std::string(ops::kMlDomain));
+      import->set_version(kMlVersion);
+    }
     const std::size_t size = constants_.too_large() ? 0 : model_.ByteSizeLong();
     if (constants_.too_large() ||
         size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
@@ -118,8 +136,7 @@ class FusedWriter {
     std::vector<std::string> outputs;
     for (const ir::Graph& graph : graphs_) {
       for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-        WriteValueInfo(graph.output_names[i], graph.type(graph.outputs[i]),
-                       model_.top()->add_output());
+        WriteOutputInfo(graph, i, graph.output_names[i], model_.top()->add_output());
         outputs.push_back(graph.output_names[i]);
       }
     }
@@ -199,7 +216,7 @@ class FusedWriter {
     for (const ir::Graph& graph : graphs_) {
       for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
         names.push_back(model_.names().Unique(graph.output_names[i] + ":" + branch->name()));
-        WriteValueInfo(names.back(), graph.type(graph.outputs[i]), branch->add_output());
+        WriteOutputInfo(graph, i, names.back(), branch->add_output());
       }
     }
     return names;
@@ -222,8 +239,9 @@ class FusedWriter {
 
   void WriteZeros(const std::string& name, const TensorType& type, onnx::GraphProto* scope) {
     OnnxNodeWriter nodes = model_.NodesOf(scope);
-    // Before opset 20 ConstantOfShape makes no bfloat16.
-    const bool is_cast = type.element == ElementType::kBFloat16;
+    // Before opset 20 ConstantOfShape makes no bfloat16, later ones not all narrow types.
+    const bool is_cast = type.element == ElementType::kBFloat16 || IsNarrowFloat(type.element) ||
+                         IsNarrowInteger(type.element);
     const ElementType element = is_cast ? ElementType::kFloat32 : type.element;
     const Attributes attributes{{"shape", Ints(type.shape)}, {"value", Tensor({element, {1}})}};
     OnnxValue result{.name = name, .type = type};
@@ -262,8 +280,7 @@ absl::StatusOr<std::string> ExportOnnx(const ir::Graph& graph, int opset) {
       model.names().Take(graph.value(id).name);
     }
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-      WriteValueInfo(graph.output_names[i], graph.type(graph.outputs[i]),
-                     model.top()->add_output());
+      WriteOutputInfo(graph, i, graph.output_names[i], model.top()->add_output());
       model.names().Take(graph.output_names[i]);
     }
     model.WriteGraph(graph, graph.output_names, /*share_constants=*/false, model.top());

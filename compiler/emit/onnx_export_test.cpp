@@ -81,9 +81,32 @@ const std::string kMixed =
     NodeText("Softmax", {"d"}, {"y"}, IntAttribute("axis", -1)) +
     NodeText("TopK", {"y", "k"}, {"v", "z"});
 
+TEST(OnnxExport, ExtentsThatDependOnDataAreOpenDimensions) {
+  const ir::Graph graph =
+      Import(InputText("x", {"2", "3"}) + OutputText("t") + OutputText("s") +
+             NodeText("NonZero", {"x"}, {"p"}) + NodeText("Transpose", {"p"}, {"t"}) +
+             NodeText("Shape", {"p"}, {"s"}));
+  const absl::StatusOr<std::string> bytes = ExportOnnx(graph, 17);
+  const onnx::ModelProto model = Parse(bytes);
+  ExpectValid(model);
+  EXPECT_THAT(Operators(model.graph()), testing::ElementsAre("NonZero", "Shape", "Gather",
+                                                             "Transpose", "Unsqueeze", "Concat"));
+  const auto& shape = model.graph().output(0).type().tensor_type().shape();
+  EXPECT_EQ(shape.dim(0).dim_param(), "t/extent");
+  EXPECT_EQ(shape.dim(1).dim_value(), 2);
+  EXPECT_EQ(model.graph().node(0).output_size(), 1);
+
+  const auto back = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+  ASSERT_TRUE(back.ok()) << back.status();
+  ASSERT_EQ(back->graph.extents.size(), 1U);
+  EXPECT_EQ(back->graph.extents[0].axis, 0U);
+  EXPECT_EQ(ToString(back->graph.type(back->graph.outputs[0])), "int64[6, 2]");
+  EXPECT_EQ(back->graph.type(back->graph.outputs[1]), graph.type(graph.outputs[1]));
+}
+
 TEST(OnnxExport, RoundTripInEveryOpset) {
   const ir::Graph graph = Import(kMixed);
-  for (int opset = kOldestExportOpset; opset <= 22; ++opset) {
+  for (int opset = kOldestExportOpset; opset <= 25; ++opset) {
     SCOPED_TRACE(opset);
     const absl::StatusOr<std::string> bytes = ExportOnnx(graph, opset);
     ASSERT_TRUE(bytes.ok()) << bytes.status();
@@ -95,6 +118,45 @@ TEST(OnnxExport, RoundTripInEveryOpset) {
     // Older forms count the axis from the front.
     if (opset >= 13) ExpectSame(graph, back->graph);
     EXPECT_EQ(*ExportOnnx(graph, opset), *bytes);
+  }
+}
+
+TEST(OnnxExport, ForestsAreOfTheirOwnDomain) {
+  const auto list = [](const std::string& name, const std::string& kind,
+                       const std::string& values) {
+    return "attribute { name: \"" + name + "\" type: " + kind + " " + values + " } ";
+  };
+  const auto model = frontend::ImportOnnxBytes(
+      frontend::BytesOfText(
+          "ir_version: 8 opset_import { domain: \"ai.onnx.ml\" version: 3 } graph { name: \"g\" " +
+          InputText("x", {"2", "1"}) + OutputText("y") +
+          NodeText(
+              "TreeEnsembleRegressor", {"x"}, {"y"},
+              "name: \"t\" domain: \"ai.onnx.ml\" " + IntsAttribute("nodes_treeids", {0, 0, 0}) +
+                  IntsAttribute("nodes_nodeids", {0, 1, 2}) +
+                  IntsAttribute("nodes_featureids", {0, 0, 0}) +
+                  IntsAttribute("nodes_truenodeids", {1, 0, 0}) +
+                  IntsAttribute("nodes_falsenodeids", {2, 0, 0}) +
+                  list("nodes_values", "FLOATS", "floats: [0.5, 0, 0]") +
+                  list("nodes_modes", "STRINGS", "strings: [\"BRANCH_LT\", \"LEAF\", \"LEAF\"]") +
+                  IntsAttribute("target_treeids", {0, 0}) +
+                  IntsAttribute("target_nodeids", {1, 2}) + IntsAttribute("target_ids", {0, 0}) +
+                  list("target_weights", "FLOATS", "floats: [3, 4]")) +
+          "}"),
+      "", {.model_name = "m"});
+  ASSERT_TRUE(model.ok()) << model.status();
+  const absl::StatusOr<std::string> bytes = ExportOnnx(model->graph, 17);
+  const onnx::ModelProto written = Parse(bytes);
+  ASSERT_EQ(written.opset_import_size(), 2);
+  EXPECT_EQ(written.opset_import(1).domain(), "ai.onnx.ml");
+  EXPECT_EQ(written.opset_import(1).version(), 5);
+  EXPECT_EQ(written.graph().node(0).domain(), "ai.onnx.ml");
+  const auto back = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+  ASSERT_TRUE(back.ok()) << back.status();
+  const Attributes& attributes = back->graph.nodes.at(0).attributes;
+  for (const char* name : {"leaf_weights", "nodes_modes", "nodes_splits", "nodes_trueleafs"}) {
+    EXPECT_EQ(attributes.get_ints(name), model->graph.nodes.at(0).attributes.get_ints(name))
+        << name;
   }
 }
 
@@ -111,6 +173,29 @@ TEST(OnnxExport, StaticInputsAreInputsOrAttributesAsTheOpsetHasThem) {
   EXPECT_EQ(older.graph().initializer_size(), 0);
   EXPECT_EQ(older.graph().node(0).attribute(0).ints(0), 1);
   EXPECT_EQ(older.ir_version(), 6);
+}
+
+TEST(OnnxExport, RecurrentAndSignalOperatorsRoundTrip) {
+  const std::string activations =
+      "attribute { name: \"activations\" type: STRINGS strings: \"Relu\" strings: \"Elu\" } ";
+  const ir::Graph graph = Import(
+      InputText("x", {"5", "2", "3"}) + InputText("s", {"2", "8", "1"}) + OutputText("h") +
+      OutputText("f") + OutputText("t") +
+      FloatsText("w", std::vector<float>(36, 0.5F), {1, 12, 3}) +
+      FloatsText("r", std::vector<float>(48, 0.25F), {1, 12, 4}) +
+      FloatsText("window", {0, 1, 1, 0}, {4}) + IntsText("step", {2}, {}) +
+      NodeText("GRU", {"x", "w", "r"}, {"", "h"}, activations + IntAttribute("hidden_size", 4)) +
+      NodeText("DFT", {"s"}, {"f"}, IntAttribute("onesided", 1)) +
+      NodeText("STFT", {"s", "step", "window"}, {"t"}));
+  for (int opset = 17; opset <= 25; ++opset) {
+    SCOPED_TRACE(opset);
+    const absl::StatusOr<std::string> bytes = ExportOnnx(graph, opset);
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    if (opset == 17) ExpectValid(Parse(bytes));
+    const auto back = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+    ASSERT_TRUE(back.ok()) << back.status();
+    ExpectSame(graph, back->graph);
+  }
 }
 
 TEST(OnnxExport, OldSoftmaxOfAnInnerAxisIsTransposed) {
@@ -132,7 +217,7 @@ TEST(OnnxExport, NewerOperatorsAreDecomposed) {
           NodeText("LayerNormalization", {"c", "b", "b"}, {"d"}) + NodeText("Mish", {"d"}, {"e"}) +
           NodeText("HardSwish", {"e"}, {"y"}),
       21);
-  for (int opset = kOldestExportOpset; opset <= 22; ++opset) {
+  for (int opset = kOldestExportOpset; opset <= 25; ++opset) {
     SCOPED_TRACE(opset);
     const absl::StatusOr<std::string> bytes = ExportOnnx(graph, opset);
     if (opset <= 17) ExpectValid(Parse(bytes));
@@ -155,7 +240,7 @@ TEST(OnnxExport, EveryNodeWithoutAFormIsNamed) {
       "m: node 'a' (BitwiseAnd) cannot be written as ONNX of opset 17: BitwiseAnd needs opset "
       "18");
   EXPECT_EQ(ExportOnnx(graph, 10).status().message(),
-            "ONNX of opset 10 cannot be written, allowed are 11 to 22");
+            "ONNX of opset 10 cannot be written, allowed are 11 to 25");
 }
 
 TEST(OnnxExport, TypesThatTheOldFormDoesNotTakeAreRefused) {
@@ -267,6 +352,48 @@ TEST(WriteFileAtomically, WritesReplacesAndCleansUp) {
             (folder / "taken").string() + ": cannot be written: Is a directory");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
   std::filesystem::remove_all(folder);
+}
+
+std::string ExportError(const ir::Graph& graph, int opset) {
+  return std::string(ExportOnnx(graph, opset).status().message());
+}
+
+TEST(OnnxExport, QuantizationInEveryOpsetThatHasIt) {
+  const ir::Graph graph =
+      Import(InputText("x", {"2", "4"}) + OutputText("y") + FloatsText("s", {0.5F}, {}) +
+                 NodeText("QuantizeLinear", {"x", "s"}, {"q"}, IntAttribute("output_dtype", 3)) +
+                 NodeText("DequantizeLinear", {"q", "s"}, {"y"}),
+             22);
+  for (int opset = 11; opset <= 25; ++opset) {
+    SCOPED_TRACE(opset);
+    const absl::StatusOr<std::string> bytes = ExportOnnx(graph, opset);
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    if (opset <= 17) ExpectValid(Parse(bytes));
+    const auto again = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->graph.type(again->graph.nodes[0].outputs[0]).element, ElementType::kInt8);
+  }
+}
+
+TEST(OnnxExport, NarrowTypesNeedNewOpsets) {
+  const auto cast = [](int to, int opset) {
+    return Import(InputText("x", {"2"}) + OutputText("y") +
+                      NodeText("Cast", {"x"}, {"y"}, "name: \"c\" " + IntAttribute("to", to)),
+                  opset);
+  };
+  EXPECT_THAT(ExportError(cast(17, 21), 18), ::testing::HasSubstr("float8e4m3fn needs opset 19"));
+  EXPECT_EQ(ExportError(cast(17, 21), 19), "");
+  EXPECT_THAT(ExportError(cast(22, 21), 17), ::testing::HasSubstr("int4 needs opset 21"));
+  EXPECT_EQ(ExportError(cast(22, 21), 21), "");
+}
+
+TEST(OnnxExport, BlocksOfScalesNeedOpset21) {
+  const ir::Graph graph =
+      Import(InputText("x", {"2", "4"}) + OutputText("y") + FloatsText("s", {1, 2, 3, 4}, {2, 2}) +
+                 NodeText("QuantizeLinear", {"x", "s"}, {"y"}, IntAttribute("block_size", 2)),
+             21);
+  EXPECT_THAT(ExportError(graph, 20), ::testing::HasSubstr("scaling in blocks needs opset 21"));
+  EXPECT_EQ(ExportError(graph, 21), "");
 }
 
 }  // namespace

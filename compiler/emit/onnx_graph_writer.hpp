@@ -16,6 +16,11 @@ namespace poprt::emit {
 /// Name, element type and shape of an input or output.
 void WriteValueInfo(const std::string& name, const TensorType& type, onnx::ValueInfoProto* info);
 
+/// The same for output `i` of the graph, called `name`; a dimension whose extent depends on data is
+/// open.
+void WriteOutputInfo(const ir::Graph& graph, std::size_t i, const std::string& name,
+                     onnx::ValueInfoProto* info);
+
 /// Writes the nodes and constants of one ir::Graph into a scope of an ONNX model.
 class OnnxGraphWriter {
  public:
@@ -26,6 +31,16 @@ class OnnxGraphWriter {
       : graph_(graph),
         output_names_(std::move(output_names)),
         names_(names),
+        constants_(constants) {
+    for (const ir::ValueId id : graph.inputs) input_names_.push_back(graph.value(id).name);
+  }
+  /// A region of a node, the inputs of which are called `input_names`.
+  OnnxGraphWriter(const ir::Graph& region, std::vector<std::string> input_names,
+                  std::vector<std::string> output_names, OnnxNames& names, OnnxConstants& constants)
+      : graph_(region),
+        input_names_(std::move(input_names)),
+        output_names_(std::move(output_names)),
+        names_(names),
         constants_(constants) {}
 
   /// Constants are shared with equal ones of the model if `share_constants`, otherwise written
@@ -34,9 +49,17 @@ class OnnxGraphWriter {
 
  private:
   void NameValues(bool share_constants);
+  absl::Status WriteNode(const ir::Node& node, const ir::Uses& uses, OnnxNodeWriter& writer);
+  /// An operator with open outputs, whose count ONNX does not have: it is the extent of the first.
+  absl::Status WriteOpen(const ir::Node& node, const ops::OpDef& def, bool needs_count,
+                         OnnxNodeWriter& writer);
+  /// A control-flow node with its regions as graphs inside it, which see all names around them.
+  void WriteRegions(const ir::Node& node, OnnxNodeWriter& writer, bool share_constants,
+                    std::vector<std::string>& problems);
   std::vector<OnnxValue> Values(const std::vector<ir::ValueId>& ids) const;
 
   const ir::Graph& graph_;
+  std::vector<std::string> input_names_;
   std::vector<std::string> output_names_;
   OnnxNames& names_;
   OnnxConstants& constants_;

@@ -40,7 +40,8 @@ bool IsHarmless(const Attributes::Entry& entry) {
 /// Static inputs that ONNX wants as scalars.
 bool IsScalar(std::string_view op, std::string_view attribute) {
   return op == "Range" || (op == "CumSum" && attribute == "axis") ||
-         (op == "OneHot" && attribute == "depth") || (op == "Trilu" && attribute == "k");
+         (op == "OneHot" && attribute == "depth") || (op == "Trilu" && attribute == "k") ||
+         op == "DFT" || op == "STFT" || op == "MelWeightMatrix" || attribute == "size";
 }
 
 template <typename T, typename Values>
@@ -54,6 +55,7 @@ Tensor TensorOf(ElementType element, Shape shape, const Values& values) {
 /// The tensor of a static input; of int64 or float32 unless the node keeps another type.
 std::optional<Tensor> StaticTensor(const AttributeValue& value, bool is_scalar,
                                    std::optional<ElementType> wanted) {
+  if (const auto* tensor = std::get_if<Tensor>(&value)) return *tensor;
   if (const auto* ints = std::get_if<Ints>(&value)) {
     const Shape shape = is_scalar ? Shape() : Shape{static_cast<std::int64_t>(ints->size())};
     if (is_scalar && ints->size() != 1) return std::nullopt;
@@ -78,6 +80,8 @@ std::optional<Tensor> StaticTensor(const AttributeValue& value, bool is_scalar,
         return TensorOf<double>(ElementType::kFloat64, shape, *floats);
       case ElementType::kFloat16:
         return TensorOf<Float16>(ElementType::kFloat16, shape, *floats);
+      case ElementType::kBFloat16:
+        return TensorOf<BFloat16>(ElementType::kBFloat16, shape, *floats);
       default:
         return std::nullopt;
     }
@@ -103,10 +107,48 @@ void AddAttribute(const Attributes::Entry& entry, onnx::NodeProto* node) {
   } else if (const auto* floats = std::get_if<Floats>(&entry.second)) {
     proto->set_type(onnx::AttributeProto::FLOATS);
     proto->mutable_floats()->Assign(floats->begin(), floats->end());
+  } else if (const auto* strings = std::get_if<Strings>(&entry.second)) {
+    proto->set_type(onnx::AttributeProto::STRINGS);
+    for (const std::string& string : *strings) proto->add_strings(string);
   } else {
     proto->set_type(onnx::AttributeProto::TENSOR);
     frontend::TensorToProto(std::get<Tensor>(entry.second), proto->mutable_t());
   }
+}
+
+/// The opset whose operators first took the type.
+int FirstOpset(ElementType element) {
+  switch (element) {
+    case ElementType::kFloat8E4M3FN:
+    case ElementType::kFloat8E4M3FNUZ:
+    case ElementType::kFloat8E5M2:
+    case ElementType::kFloat8E5M2FNUZ:
+      return 19;
+    case ElementType::kInt4:
+    case ElementType::kUint4:
+      return 21;
+    case ElementType::kFloat4E2M1:
+      return 23;
+    case ElementType::kFloat8E8M0:
+      return 24;
+    case ElementType::kInt2:
+    case ElementType::kUint2:
+      return 25;
+    default:
+      return 1;
+  }
+}
+
+absl::Status CheckElements(const OnnxNode& node, int opset) {
+  for (const auto* values : {&node.inputs, &node.outputs}) {
+    for (const OnnxValue& value : *values) {
+      const ElementType element = value.type.element;
+      if (opset >= FirstOpset(element)) continue;
+      return absl::UnimplementedError(std::string(ElementName(element)) + " needs opset " +
+                                      std::to_string(FirstOpset(element)));
+    }
+  }
+  return absl::OkStatus();
 }
 
 /// The types ONNX's own tables allow, for the opsets they know.
@@ -221,17 +263,20 @@ absl::Status OnnxNodeWriter::WriteForm(OnnxNode node) {
   if (def == nullptr || def->since > ops::kNewestOpset) {
     return absl::UnimplementedError("ONNX has no " + node.op);
   }
-  if (def->since > opset_) {
+  const bool is_default = def->domain.empty();
+  if (is_default && def->since > opset_) {
     return absl::UnimplementedError(node.op + " needs opset " + std::to_string(def->since));
   }
+  if (absl::Status status = CheckElements(node, opset_); !status.ok()) return status;
   absl::StatusOr<std::vector<OnnxValue>> inputs = InputsOf(*def, node);
   if (!inputs.ok()) return inputs.status();
-  if (opset_ <= kDefaultExportOpset) {
+  if (is_default && opset_ <= kDefaultExportOpset) {
     if (absl::Status status = FitSchema(opset_, node, *inputs); !status.ok()) return status;
   }
   onnx::NodeProto* proto = scope_->add_node();
   proto->set_name(node.name);
   proto->set_op_type(node.op);
+  if (!is_default) proto->set_domain(std::string(def->domain));
   for (const OnnxValue& input : *inputs) proto->add_input(input.name);
   for (const OnnxValue& output : node.outputs) proto->add_output(output.name);
   for (const Attributes::Entry& entry : node.attributes.entries()) AddAttribute(entry, proto);

@@ -39,6 +39,11 @@ class OnnxNodeWriter {
       : opset_(opset), names_(names), constants_(constants), scope_(scope) {}
 
   int opset() const { return opset_; }
+  onnx::GraphProto* scope() const { return scope_; }
+  /// A writer of the same model into another scope.
+  OnnxNodeWriter InScope(onnx::GraphProto* scope) const {
+    return OnnxNodeWriter(opset_, names_, constants_, scope);
+  }
 
   /// Brings the node to the form of the opset and writes it. Unimplemented when there is none;
   /// messages do not name the node.
