@@ -165,8 +165,8 @@ class RunnerTest(unittest.TestCase):
     def test_requests_that_are_no_dicts(self):
         wanted = "allowed is a dict from the names of tensors to numpy.ndarray"
         with self.assertRaises(TypeError) as caught:
-            self.runner.execute([1], None)
-        message = f"inputs is list, {wanted}\noutputs is NoneType, {wanted}"
+            self.runner.execute([1], ())
+        message = f"inputs is list, {wanted}\noutputs is tuple, {wanted}"
         self.assertEqual(str(caught.exception), message)
         message = "inputs: the name 3 is int, allowed is str"
         self.refused(TypeError, message, {3: np.zeros(1)}, {})
@@ -310,6 +310,209 @@ class RunnerTest(unittest.TestCase):
             self.assertFalse(desc.popef_contains_tensor_data)
         output = next(d for d in self.runner.get_execute_outputs() if d.name == "graph1/O")
         self.assertEqual(repr(output), "DataDesc(name='graph1/O', shape=[1, 3], dtype=float16)")
+
+
+def places():
+    """T [up to 6, 2], where X, float32 [2, 3], is not zero; N, how often."""
+    nodes = [
+        helper.make_node("NonZero", ["X"], ["P"]),
+        helper.make_node("Transpose", ["P"], ["T"]),
+        helper.make_node("Shape", ["T"], ["S"]),
+        helper.make_node("Gather", ["S", "zero"], ["N"]),
+    ]
+    inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, [2, 3])]
+    outputs = [helper.make_tensor_value_info("T", TensorProto.INT64, ["n", 2]),
+               helper.make_tensor_value_info("N", TensorProto.INT64, [])]
+    constants = [numpy_helper.from_array(np.int64(0), "zero")]
+    graph = helper.make_graph(nodes, "places", inputs, outputs, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+
+
+def best_boxes():
+    """B [up to 3, 4], of the boxes X, float32 [1, 4, 4], those with the best scores Y [1, 1, 4]
+    that do not overlap; Z [up to 2, 4], of the first two boxes those that C, bool [2], is true for.
+    """
+    ints = lambda name, *values: numpy_helper.from_array(np.array(values, np.int64), name)
+    constants = [ints("most", 3), ints("first", 0), ints("second", 1), ints("last", 2),
+                 numpy_helper.from_array(np.array([0.5], np.float32), "iou")]
+    nodes = [
+        helper.make_node("NonMaxSuppression", ["X", "Y", "most", "iou"], ["R"]),
+        helper.make_node("Gather", ["R", "last"], ["I1"], axis=1),
+        helper.make_node("Squeeze", ["I1", "second"], ["I"]),
+        helper.make_node("Squeeze", ["X", "first"], ["F"]),
+        helper.make_node("Gather", ["F", "I"], ["B"]),
+        helper.make_node("Compress", ["F", "C"], ["Z"], axis=0),
+    ]
+    inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, [1, 4, 4]),
+              helper.make_tensor_value_info("Y", TensorProto.FLOAT, [1, 1, 4]),
+              helper.make_tensor_value_info("C", TensorProto.BOOL, [2])]
+    outputs = [helper.make_tensor_value_info("B", TensorProto.FLOAT, ["boxes", 4]),
+               helper.make_tensor_value_info("Z", TensorProto.FLOAT, ["chosen", 4])]
+    graph = helper.make_graph(nodes, "best_boxes", inputs, outputs, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+
+
+def doublings():
+    """S [up to 6, 1]: X, float32 [1], doubled until it is 10 or more."""
+    value = helper.make_tensor_value_info
+    number = lambda name, number, kind: numpy_helper.from_array(np.array(number, kind), name)
+    body = helper.make_graph(
+        [helper.make_node("Add", ["v", "v"], ["w"]),
+         helper.make_node("Less", ["w", "ten"], ["less"]),
+         helper.make_node("Squeeze", ["less"], ["more"]),
+         helper.make_node("Identity", ["w"], ["s"])],
+        "body",
+        [value("i", TensorProto.INT64, []), value("c", TensorProto.BOOL, []),
+         value("v", TensorProto.FLOAT, [1])],
+        [value("more", TensorProto.BOOL, []), value("w", TensorProto.FLOAT, [1]),
+         value("s", TensorProto.FLOAT, [1])])
+    nodes = [helper.make_node("Loop", ["six", "true", "X"], ["L", "S"], body=body)]
+    constants = [number("ten", 10, np.float32), number("six", 6, np.int64),
+                 number("true", True, bool)]
+    graph = helper.make_graph(nodes, "doublings", [value("X", TensorProto.FLOAT, [1])],
+                              [value("S", TensorProto.FLOAT, ["n", 1])], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+
+
+class RawBitsTest(unittest.TestCase):
+    """Element types that NumPy lacks: arrays hold their bits."""
+
+    # Numbers of TensorProto.DataType that this onnx may not know.
+    FLOAT8E4M3FN, FLOAT8E4M3FNUZ, INT4 = 17, 18, 22
+
+    def casts(self):
+        """X, bfloat16, and I, int4, as float32 A and B, and A again as types that NumPy lacks."""
+        value = helper.make_tensor_value_info
+        cast = lambda x, y, to: helper.make_node("Cast", [x], [y], to=to)
+        kinds = {"F": self.FLOAT8E4M3FN, "U": self.FLOAT8E4M3FNUZ, "J": self.INT4,
+                 "Y": TensorProto.BFLOAT16}
+        nodes = [cast("X", "A", TensorProto.FLOAT), cast("I", "B", TensorProto.FLOAT)]
+        nodes += [cast("A", name, kind) for name, kind in kinds.items()]
+        outputs = [value("A", TensorProto.FLOAT, [4]), value("B", TensorProto.FLOAT, [4])]
+        outputs += [value(name, kind, [4]) for name, kind in kinds.items()]
+        graph = helper.make_graph(
+            nodes, "casts",
+            [value("X", TensorProto.BFLOAT16, [4]), value("I", self.INT4, [4])], outputs)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+
+    def setUp(self):
+        self.runner = Runner(Compiler.compile(self.casts()))
+
+    def test_values(self):
+        x = (np.array([1, -2, 0.5, 1000], np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        # Of an element of 4 bits the high half of its byte does not matter.
+        i = np.array([-8, 7, 0x5F, -1], np.int8)
+        results = self.runner.execute({"X": x, "I": i})
+        self.assertEqual(results["A"].tolist(), [1, -2, 0.5, 1000])
+        self.assertEqual(results["B"].tolist(), [-8, 7, -1, -1])
+        self.assertEqual(results["Y"].tolist(), x.tolist())
+        self.assertEqual(results["F"].tolist(), [0x38, 0xC0, 0x30, 0x7E])
+        self.assertEqual(results["U"].tolist(), [0x40, 0xC8, 0x38, 0x7F])
+        self.assertEqual(results["J"].tolist(), [1, -2, 0, 7])
+
+    def test_descriptions(self):
+        descs = self.runner.get_execute_inputs() + self.runner.get_execute_outputs()
+        found = {d.name: (d.element_type, d.numpy_data_type().name) for d in descs}
+        self.assertEqual(found, {
+            "X": ("bfloat16", "uint16"), "I": ("int4", "int8"), "A": ("float32", "float32"),
+            "B": ("float32", "float32"), "F": ("float8e4m3fn", "uint8"),
+            "U": ("float8e4m3fnuz", "uint8"), "J": ("int4", "int8"), "Y": ("bfloat16", "uint16")})
+
+    def test_other_arrays_are_refused(self):
+        with self.assertRaisesRegex(TypeError, "input 'X' is float32, the model has bfloat16, of "
+                                    r"which numpy holds the bits: use .view\(numpy.uint16\)"):
+            self.runner.execute({"X": np.zeros(4, np.float32), "I": np.zeros(4, np.int8)})
+
+
+class OpenAxisTest(unittest.TestCase):
+    """Outputs whose extent along an axis depends on the data."""
+
+    X = np.array([[0, 5, 0], [6, 0, 7]], np.float32)
+    PLACES = [[0, 1], [1, 0], [1, 2]]
+    BOXES = {
+        "X": np.array([[[0, 0, 1, 1], [0, 0, 1, 0.9], [5, 5, 6, 6], [7, 7, 8, 8]]], np.float32),
+        "Y": np.array([[[0.5, 0.9, 0.1, 0.3]]], np.float32),
+        "C": np.array([False, True]),
+    }
+
+    def check_boxes(self, results, prefix=""):
+        boxes = self.BOXES["X"][0]
+        np.testing.assert_array_equal(results[prefix + "B"], boxes[[1, 3, 2]])
+        np.testing.assert_array_equal(results[prefix + "Z"], boxes[[1]])
+
+    def test_new_arrays_have_the_true_shape(self):
+        runner = Runner(Compiler.compile(places()))
+        results = runner.execute({"X": self.X})
+        self.assertEqual(results["T"].tolist(), self.PLACES)
+        self.assertEqual(results["N"], 3)
+        self.assertEqual(runner.execute({"X": 0 * self.X})["T"].shape, (0, 2))
+        self.assertEqual(runner.execute({"X": self.X + 1})["T"].shape, (6, 2))
+        self.check_boxes(Runner(Compiler.compile(best_boxes())).execute(self.BOXES))
+
+    def test_arrays_of_the_largest_shape(self):
+        runner = Runner(Compiler.compile(places()))
+        descs = {desc.name: desc for desc in runner.get_execute_outputs()}
+        self.assertEqual(descs["T"].open_axis, 0)
+        self.assertEqual(descs["T"].shape, [6, 2])
+        self.assertIsNone(descs["N"].open_axis)
+        outputs = {"T": np.full((6, 2), -1), "N": np.array(0)}
+        results = runner.execute({"X": self.X}, outputs)
+        self.assertEqual(results["T"].tolist(), self.PLACES)
+        self.assertTrue(np.shares_memory(results["T"], outputs["T"]))
+        self.assertEqual(outputs["T"].tolist(), self.PLACES + [[-1, -1]] * 3)
+        self.assertIs(results["N"], outputs["N"])
+        future = runner.execute_async({"X": self.X}, outputs)
+        future.wait()
+        self.assertEqual(future["T"].tolist(), self.PLACES)
+        self.assertEqual(runner.execute_async({"X": self.X})["T"].tolist(), self.PLACES)
+
+    def test_loops_that_end_early(self):
+        runner = Runner(Compiler.compile(doublings()))
+        for x, wanted in ((1, [2, 4, 8, 16]), (100, [200]), (0, [0] * 6)):
+            results = runner.execute({"X": np.array([x], np.float32)})
+            self.assertEqual(results["S"].tolist(), [[value] for value in wanted])
+
+    def test_one_batch_only(self):
+        runner = Runner(Compiler.compile(places()))
+        with self.assertRaisesRegex(RuntimeError, "2 batches, allowed is 1: the extent of output "):
+            runner.execute({"X": np.concatenate([self.X, self.X])})
+
+    def test_fused_with_another_model(self):
+        onnx.save(places(), str(FOLDER / "places.onnx"))
+        onnx.save(best_boxes(), str(FOLDER / "boxes.onnx"))
+        (FOLDER / "open.yaml").write_text(
+            "output_dir: open\noutput_model: fused.onnx\nexport_popef: True\nmodel_fusion:\n"
+            "  - input_model: places.onnx\n"
+            "  - input_model: boxes.onnx\n")
+        subprocess.run([os.environ["POPRT"], "--config_yaml", "open.yaml"], cwd=FOLDER, check=True,
+                       capture_output=True)
+        runner = Runner(FOLDER / "open" / "executable.popef")
+        self.check_boxes(
+            runner.execute({f"graph1/{name}": array for name, array in self.BOXES.items()}),
+            "graph1/")
+        results = runner.execute({"index": 0, "graph0/X": self.X})
+        self.assertEqual(results["graph0/T"].tolist(), self.PLACES)
+        self.assertEqual(results["graph0/N"], 3)
+
+    def test_converted_models_are_onnx(self):
+        for precision in ("fp32", "fp16"):
+            folder = FOLDER / precision
+            folder.mkdir()
+            onnx.save(best_boxes(), str(folder / "boxes.onnx"))
+            subprocess.run([os.environ["POPRT"], "--input_model", "boxes.onnx", "--output_model",
+                            "boxes_out.onnx", "--precision", precision],
+                           cwd=folder, check=True, capture_output=True)
+            model = onnx.load(str(folder / "boxes_out.onnx"))
+            onnx.checker.check_model(model)
+            operators = [node.op_type for node in model.graph.node]
+            self.assertIn("NonMaxSuppression", operators)
+            dims = model.graph.output[0].type.tensor_type.shape.dim
+            self.assertEqual([dim.dim_value for dim in dims], [0, 4])
+            self.assertNotEqual(dims[0].dim_param, "")
+            boxes = {name: array.astype(np.float16) if precision == "fp16" and name != "C"
+                     else array for name, array in self.BOXES.items()}
+            results = Runner(Compiler.compile(model)).execute(boxes)
+            self.assertEqual([result.shape for result in results.values()], [(3, 4), (1, 4)])
 
 
 class ConfigTest(unittest.TestCase):

@@ -10,8 +10,8 @@ packages=(
   # container and runtime
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev nlohmann-json3-dev zlib1g-dev
   # compiler and tools
-  libabsl-dev libcli11-dev libfmt-dev libonnx-dev libprotobuf-dev libyaml-cpp-dev
-  protobuf-compiler
+  libabsl-dev libcli11-dev libfmt-dev libonnx-dev libprotobuf-dev libre2-dev
+  libyaml-cpp-dev protobuf-compiler
   # Python packages
   pybind11-dev python3-dev python3-numpy python3-onnx
   # tests

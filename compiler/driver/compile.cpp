@@ -124,10 +124,7 @@ std::map<std::uint64_t, std::uint64_t> WeightsOf(const lower::Schedule& schedule
     const auto& constant = schedule.buffers[schedule.Storage(id)].constant;
     if (constant && constant->bytes() > 0) weights[offsets[id]] = constant->bytes();
   };
-  for (const lower::Step& step : schedule.steps) {
-    for (const lower::BufferId id : step.inputs) use(id);
-  }
-  for (const lower::Stream& output : schedule.outputs) use(output.buffer);
+  for (const lower::BufferId id : lower::BuffersRead(schedule)) use(id);
   return weights;
 }
 

@@ -41,15 +41,13 @@ void KeepOutputs(ir::Graph& graph, const std::vector<std::string>& wanted) {
     for (const std::string& name : graph.output_names) known += " '" + name + "'";
     throw std::runtime_error("the model has no output" + unknown + ", its outputs are" + known);
   }
-  std::vector<ir::ValueId> outputs;
-  std::vector<std::string> names;
+  std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    if (std::find(wanted.begin(), wanted.end(), graph.output_names[i]) == wanted.end()) continue;
-    outputs.push_back(graph.outputs[i]);
-    names.push_back(graph.output_names[i]);
+    if (std::find(wanted.begin(), wanted.end(), graph.output_names[i]) != wanted.end()) {
+      kept.push_back(i);
+    }
   }
-  graph.outputs = std::move(outputs);
-  graph.output_names = std::move(names);
+  graph.SelectOutputs(kept);
   graph.Compact();
 }
 

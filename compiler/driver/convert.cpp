@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/frontend/import.hpp"
 #include "passes/fuse_models.hpp"
 
@@ -41,8 +42,12 @@ passes::PipelineOptions PipelineOf(const ModelOptions& model) {
   return {.precision = model.precision, .extra = model.passes, .skip = model.skip_passes};
 }
 
+/// Counts nodes and constants, those inside control flow among them.
 void CountParameters(const ir::Graph& graph, ModelReport& report) {
-  report.nodes = graph.nodes.size();
+  report.nodes += graph.nodes.size();
+  for (const ir::Node& node : graph.nodes) {
+    for (const ir::Graph& region : node.regions) CountParameters(region, report);
+  }
   for (const ir::Value& value : graph.values()) {
     if (!value.is_constant()) continue;
     report.parameters += value.constant->count();
@@ -55,6 +60,7 @@ absl::StatusOr<frontend::ImportedModel> Import(const ModelOptions& model, const 
   // outputs.
   const frontend::ImportOptions options{.model_name = "",
                                         .input_shapes = model.input_shape,
+                                        .frozen_inputs = model.freeze_input,
                                         .batch_size = model.batch_size,
                                         .batch_axis = model.batch_axis,
                                         .max_tensor_size = model.max_tensor_size,
@@ -110,6 +116,18 @@ std::vector<std::string> Narrowed(const std::vector<std::string>& wide, const ir
   return narrowed;
 }
 
+/// Refuses what only lives while a model is imported.
+absl::Status CheckRunnable(const frontend::ImportedModel& imported, const std::string& label) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : imported.host_outputs) {
+    lines.push_back(absl::StrCat(label, ": output '", name, "' is ", frontend::Describe(value),
+                                 ", and strings do not survive to run time; remove that output "
+                                 "from the model"));
+  }
+  if (lines.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(lines, "\n"));
+}
+
 absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const Pipeline& pipeline,
                                      const std::string& short_label, Steps& steps, const Log& warn,
                                      ModelReport& report) {
@@ -118,7 +136,9 @@ absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const Pipeline& 
   steps.Begin("import " + short_label);
   absl::StatusOr<frontend::ImportedModel> imported = Import(model, warn);
   if (!imported.ok()) return imported.status();
+  if (absl::Status status = CheckRunnable(*imported, label); !status.ok()) return status;
   report.opset = imported->opset;
+  report.frozen_inputs = imported->frozen_inputs;
   report.nodes_imported = imported->graph.nodes.size();
   report.name = imported->graph.name;
   report.import_seconds = SecondsSince(import_start);

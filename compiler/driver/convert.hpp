@@ -6,9 +6,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/frontend/frozen_input.hpp"
 #include "compiler/ir/graph.hpp"
 #include "passes/pass.hpp"
 #include "runtime/tensor/shape.hpp"
@@ -23,6 +25,8 @@ struct ModelOptions {
   std::string bytes;  ///< a serialised ModelProto
   std::string name;   ///< user's name of the graph in a fused container; may be empty
   std::map<std::string, Shape> input_shape;
+  /// Inputs that become constants of the model: the file or value of each.
+  std::map<std::string, frontend::FrozenInput> freeze_input;
   std::optional<std::int64_t> batch_size;
   std::int64_t batch_axis = 0;
   std::string precision = "fp32";  ///< "fp32" or "fp16"
@@ -52,6 +56,8 @@ struct ModelReport {
   double import_seconds = 0;
   double convert_seconds = 0;
   std::vector<std::string> narrowed_inputs = {};  ///< int64 in the file and int32 now
+  /// Inputs that became constants, each with its value's type ("float32[3]"), ordered by name.
+  std::vector<std::pair<std::string, std::string>> frozen_inputs = {};
   std::vector<passes::PassRecord> passes;
 };
 

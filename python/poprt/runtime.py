@@ -95,12 +95,19 @@ class Runner:
                               for kind, desc in tensors)
         return f"<poprt.runtime.Runner{' (fused)' if self._fused else ''}: {described}>"
 
-    def execute(self, inputs, outputs):
-        """Runs and fills the arrays of `outputs`, both dicts from name to ndarray."""
-        self._runner.execute(*self._checked(inputs, outputs))
+    def execute(self, inputs, outputs=None):
+        """Runs and fills the arrays of `outputs`, both dicts from name to ndarray.
 
-    def execute_async(self, inputs, outputs):
-        """Queues the request. Call wait() on the result; it raises what went wrong."""
+        Returns a dict with the results. Without `outputs`, it has a new array for every output of
+        the graph; otherwise the arrays of `outputs`. An output whose DataDesc has an open_axis needs
+        an array of the largest shape, the described one; its result is a view of the array's first
+        bytes in the shape it turned out to have.
+        """
+        return self._runner.execute(*self._checked(inputs, outputs))
+
+    def execute_async(self, inputs, outputs=None):
+        """Queues the request. Call wait() on the result; it raises what went wrong. The result of
+        an output is future[name], as execute returns it."""
         return self._runner.execute_async(*self._checked(inputs, outputs))
 
     executeAsync = execute_async
@@ -120,6 +127,8 @@ class Runner:
 
     def _checked(self, inputs, outputs):
         """Arrays the device can use in place; TypeError names every one it cannot."""
+        allocate = outputs is None
+        outputs = {} if allocate else outputs
         problems = []
         for kind, tensors in (("inputs", inputs), ("outputs", outputs)):
             if not isinstance(tensors, dict):
@@ -147,6 +156,9 @@ class Runner:
             problems += self._problems(name, array, True)
         if problems:
             raise TypeError("\n".join(problems))
+        if allocate:
+            outputs = {desc.name: np.empty(desc.shape, desc.numpy_data_type())
+                       for desc in self._runner.outputs_for(inputs)}
         return inputs, outputs
 
     def _problems(self, name, array, written):
@@ -158,8 +170,13 @@ class Runner:
         problems = []
         if desc is not None and array.dtype != desc.numpy_data_type():
             wanted = desc.numpy_data_type()
-            problems.append(f"{kind} '{name}' is {array.dtype}, the model has {wanted}: "
-                            f"use .astype(numpy.{_type_name(wanted)})")
+            if desc.element_type != wanted.name:
+                problems.append(f"{kind} '{name}' is {array.dtype}, the model has "
+                                f"{desc.element_type}, of which numpy holds the bits: "
+                                f"use .view(numpy.{wanted.name}) of an array that has them")
+            else:
+                problems.append(f"{kind} '{name}' is {array.dtype}, the model has {wanted}: "
+                                f"use .astype(numpy.{_type_name(wanted)})")
         if desc is not None and not _fits(array.shape, desc.shape):
             allowed = "that shape" if not desc.shape else "that, or N times the first dimension"
             problems.append(f"{kind} '{name}' has shape {list(array.shape)}, the model has "

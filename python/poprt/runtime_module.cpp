@@ -5,10 +5,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "poprt/executable.hpp"
@@ -52,10 +54,13 @@ py::dtype NumpyType(popef::DataType type) {
     case popef::DataType::F64:
       return py::dtype("float64");
     case popef::DataType::S8:
+    case popef::DataType::S4:  // one element per byte
+    case popef::DataType::S2:
       return py::dtype("int8");
     case popef::DataType::S16:
       return py::dtype("int16");
     case popef::DataType::U16:
+    case popef::DataType::BF16:  // NumPy has no bfloat16: its bits
       return py::dtype("uint16");
     case popef::DataType::S32:
       return py::dtype("int32");
@@ -66,12 +71,53 @@ py::dtype NumpyType(popef::DataType type) {
     case popef::DataType::U64:
       return py::dtype("uint64");
     case popef::DataType::U8:
-    case popef::DataType::F8:  // NumPy has no 8-bit floats: their bits
+    case popef::DataType::U4:
+    case popef::DataType::U2:
+    case popef::DataType::F8:  // NumPy has no floats of 8 and 4 bits: their bits
     case popef::DataType::F8143:
     case popef::DataType::F8152:
+    case popef::DataType::F8E4M3FN:
+    case popef::DataType::F8E5M2:
+    case popef::DataType::F8E8M0:
+    case popef::DataType::F4E2M1:
       break;
   }
   return py::dtype("uint8");
+}
+
+/// The element type as ONNX names it, where NumPy has no such type; empty otherwise.
+std::string_view RawBitsName(popef::DataType type) {
+  switch (type) {
+    case popef::DataType::BF16:
+      return "bfloat16";
+    case popef::DataType::F8143:
+      return "float8e4m3fnuz";
+    case popef::DataType::F8152:
+      return "float8e5m2fnuz";
+    case popef::DataType::F8E4M3FN:
+      return "float8e4m3fn";
+    case popef::DataType::F8E5M2:
+      return "float8e5m2";
+    case popef::DataType::F8E8M0:
+      return "float8e8m0";
+    case popef::DataType::F4E2M1:
+      return "float4e2m1";
+    case popef::DataType::S4:
+      return "int4";
+    case popef::DataType::U4:
+      return "uint4";
+    case popef::DataType::S2:
+      return "int2";
+    case popef::DataType::U2:
+      return "uint2";
+    default:
+      return "";
+  }
+}
+
+std::string ElementTypeName(popef::DataType type) {
+  const std::string_view raw = RawBitsName(type);
+  return raw.empty() ? std::string(py::str(NumpyType(type))) : std::string(raw);
 }
 
 InputMemoryView InputViews(const Arrays& arrays) {
@@ -90,11 +136,41 @@ OutputMemoryView OutputViews(Arrays& arrays) {
   return views;
 }
 
+/// The part of an output's memory that its result takes: all of it unless the output has an open
+/// axis.
+py::array ResultOf(const py::array& memory, const std::vector<std::int64_t>& shape) {
+  if (std::equal(shape.begin(), shape.end(), memory.shape(), memory.shape() + memory.ndim())) {
+    return memory;
+  }
+  return {memory.dtype(), {shape.begin(), shape.end()}, memory.data(), memory};
+}
+
+/// What the runner will correct: outputs that it ignores keep their shapes.
+OutputShapes ShapesOf(const Arrays& outputs) {
+  OutputShapes shapes;
+  for (const auto& [name, memory] : outputs) {
+    shapes[name].assign(memory.shape(), memory.shape() + memory.ndim());
+  }
+  return shapes;
+}
+
+Arrays ResultsOf(const Arrays& outputs, const OutputShapes& shapes) {
+  Arrays results;
+  for (const auto& [name, memory] : outputs) {
+    results.emplace(name, ResultOf(memory, shapes.at(name)));
+  }
+  return results;
+}
+
 /// A queued request. Keeps its arrays alive until it is done, even if nobody waits for it.
 class Future {
  public:
-  Future(OutputFutureMemoryView futures, Arrays inputs, Arrays outputs)
-      : futures_(std::move(futures)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+  Future(OutputFutureMemoryView futures, Arrays inputs, Arrays outputs,
+         std::unique_ptr<OutputShapes> shapes)
+      : futures_(std::move(futures)),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)),
+        shapes_(std::move(shapes)) {}
   Future(Future&&) = default;
   ~Future() {
     const py::gil_scoped_release release;
@@ -110,34 +186,41 @@ class Future {
     const auto at = outputs_.find(name);
     if (at == outputs_.end()) throw py::key_error("the request has no output '" + name + "'");
     Wait();
-    return at->second;
+    return ResultOf(at->second, shapes_->at(name));
   }
 
  private:
   OutputFutureMemoryView futures_;
   Arrays inputs_;
   Arrays outputs_;
+  std::unique_ptr<OutputShapes> shapes_;  ///< filled when the futures are ready
 };
 
-void Execute(ModelRunner& runner, const Arrays& inputs, Arrays outputs) {
+Arrays Execute(ModelRunner& runner, const Arrays& inputs, Arrays outputs) {
   const InputMemoryView input_views = InputViews(inputs);
   const OutputMemoryView output_views = OutputViews(outputs);
-  const py::gil_scoped_release release;
-  runner.execute(input_views, output_views);
+  OutputShapes shapes = ShapesOf(outputs);
+  {
+    const py::gil_scoped_release release;
+    runner.execute(input_views, output_views, shapes);
+  }
+  return ResultsOf(outputs, shapes);
 }
 
 std::unique_ptr<Future> ExecuteAsync(ModelRunner& runner, Arrays inputs, Arrays outputs) {
   const InputMemoryView input_views = InputViews(inputs);
   const OutputMemoryView output_views = OutputViews(outputs);
+  auto shapes = std::make_unique<OutputShapes>(ShapesOf(outputs));
   OutputFutureMemoryView futures;
   if (outputs.empty()) {
     // No future would tell when the request is done with its arrays, so it runs now.
     const py::gil_scoped_release release;
     runner.execute(input_views, output_views);
   } else {
-    futures = runner.executeAsync(input_views, output_views);
+    futures = runner.executeAsync(input_views, output_views, *shapes);
   }
-  return std::make_unique<Future>(std::move(futures), std::move(inputs), std::move(outputs));
+  return std::make_unique<Future>(std::move(futures), std::move(inputs), std::move(outputs),
+                                  std::move(shapes));
 }
 
 std::unique_ptr<ModelRunner> MakeRunner(std::shared_ptr<Executable> executable,
@@ -181,7 +264,9 @@ std::string Repr(const DataDesc& desc) {
   for (std::size_t i = 0; i < desc.shape.size(); ++i) {
     text += (i > 0 ? ", " : "") + std::to_string(desc.shape[i]);
   }
-  return text + "], dtype=" + std::string(py::str(NumpyType(desc.dataType))) + ")";
+  text += "], dtype=" + ElementTypeName(desc.dataType);
+  if (desc.openAxis) text += ", open_axis=" + std::to_string(*desc.openAxis);
+  return text + ")";
 }
 
 /// A field as Python sees it: nanoseconds are integers, structs are changed in place.
@@ -317,6 +402,9 @@ void BindRunner(py::module_& module) {
       .def_property_readonly("shape", [](const DataDesc& desc) { return desc.shape; })
       .def_readonly("size_in_bytes", &DataDesc::sizeInBytes)
       .def_readonly("popef_contains_tensor_data", &DataDesc::popefContainsTensorData)
+      .def_readonly("open_axis", &DataDesc::openAxis)
+      .def_property_readonly("element_type",
+                             [](const DataDesc& desc) { return ElementTypeName(desc.dataType); })
       .def("numpy_data_type", [](const DataDesc& desc) { return NumpyType(desc.dataType); })
       .def("__repr__", [](const DataDesc& desc) { return Repr(desc); });
   py::class_<Future>(module, "Future")
@@ -327,6 +415,10 @@ void BindRunner(py::module_& module) {
       .def("execute", &Execute)
       .def("execute_async", &ExecuteAsync)
       .def("describe", &ModelRunner::describe)
+      .def("outputs_for",
+           [](const ModelRunner& runner, const Arrays& inputs) {
+             return runner.outputsFor(InputViews(inputs));
+           })
       .def("get_execute_inputs", &ModelRunner::getExecuteInputs)
       .def("get_execute_outputs", &ModelRunner::getExecuteOutputs)
       .def("get_model_inputs", &ModelRunner::getModelInputs)

@@ -14,6 +14,8 @@ find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(absl REQUIRED)
 find_package(fmt REQUIRED)
+find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+find_library(RE2_LIBRARY re2 REQUIRED)
 
 if(POPRT_BUILD_TESTS)
   find_package(GTest REQUIRED)

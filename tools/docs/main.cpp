@@ -1,12 +1,16 @@
 // Prints a page of docs/ that is made from a table of the compiler.
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compiler/frontend/import_time_op.hpp"
+#include "compiler/frontend/upgrade.hpp"
 #include "compiler/ops/op.hpp"
 #include "passes/pass.hpp"
 
@@ -36,8 +40,31 @@ std::string Count(const ops::Arity& arity) {
   return arity.max == arity.min ? min : min + " to " + std::to_string(arity.max);
 }
 
-void PrintRow(const ops::OpDef& op) {
-  std::cout << "| " << op.name << " | " << op.since << " | " << Count(op.inputs) << " | ";
+/// Cases of the ONNX backend suite by operator, as "12/12".
+using CaseCounts = std::map<std::string, std::string, std::less<>>;
+
+/// Reads lines "OPERATOR PASSED CASES".
+CaseCounts ReadCounts(const char* path) {
+  CaseCounts counts;
+  std::ifstream file(path);
+  for (std::string name, passed, cases; file >> name >> passed >> cases;) {
+    counts[name] = passed + "/" + cases;
+  }
+  return counts;
+}
+
+std::string_view CountOf(std::string_view op, const CaseCounts& counts) {
+  const auto count = counts.find(op);
+  return count == counts.end() ? std::string_view() : count->second;
+}
+
+/// The name with its domain, if that is not the default one.
+std::string FullName(const ops::OpDef& op) {
+  return (op.domain.empty() ? "" : std::string(op.domain) + ".") + std::string(op.name);
+}
+
+void PrintRow(const ops::OpDef& op, const CaseCounts& counts) {
+  std::cout << "| " << FullName(op) << " | " << op.since << " | " << Count(op.inputs) << " | ";
   for (const ops::StaticInput& input : op.static_inputs) {
     std::cout << (&input == op.static_inputs.data() ? "`" : ", `") << input.attribute << "` (input "
               << input.index;
@@ -45,25 +72,49 @@ void PrintRow(const ops::OpDef& op) {
     std::cout << (is_newer ? " since " + std::to_string(input.input_since) : "") << ')';
   }
   const auto types = op.inputs.max == 0 ? "" : kTypeSets[static_cast<std::size_t>(op.types)];
-  std::cout << " | " << types << " | " << op.notes << " |\n";
+  std::cout << " | " << types << " | " << CountOf(FullName(op), counts) << " | " << op.notes
+            << " |\n";
 }
 
-void PrintOperators() {
+/// Operators without a row of their own.
+std::set<std::string> OtherOperators() {
+  std::set<std::string> others;
+  for (const std::string& name : frontend::ReplacedOps()) others.insert(name);
+  for (const std::string& name : frontend::ImportTimeOps()) others.insert(name);
+  for (const ops::OpDef& op : ops::AllOps()) others.erase(FullName(op));
+  return others;
+}
+
+void PrintOperators(const CaseCounts& counts) {
   std::cout << "# Operators\n\n<!-- Made by `poprt_docs operators`; do not edit. -->\n\n"
             << "Models may use opset " << ops::kOldestOpset << " to " << ops::kNewestOpset
-            << R"( of ONNX's default domain: the operators below and `Constant`.
+            << R"( of ONNX's default domain.
 
 * **inputs**: how many there are besides the static ones. Those beyond the lower number are optional.
 * **static inputs**: must be constant, or follow from constants and shapes, where they are given. Before
   the opset that is named they are what ONNX then had, most often attributes.
 * **types**: element types of the first input that is not static.
+* **cases**: of the node cases of the ONNX 1.17 backend suite whose model has the operator, how many pass,
+  with inputs at run time or, where a shape depends on them, folded.
 
 )";
   PrintTypeSets();
-  std::cout << "\n| operator | since opset | inputs | static inputs | types | notes |\n"
-            << "|---|---|---|---|---|---|\n";
+  std::cout << "\n| operator | since opset | inputs | static inputs | types | cases | notes |\n"
+            << "|---|---|---|---|---|---|---|\n";
   for (const ops::OpDef& op : ops::AllOps()) {
-    if (op.since <= ops::kNewestOpset) PrintRow(op);
+    if (op.since <= ops::kNewestOpset) PrintRow(op, counts);
+  }
+  std::cout << R"(
+## Made of others
+
+Importing a model turns these into operators of the table, or computes them: sequences, optionals and
+strings exist only then, and their structure must be known.
+
+| operator | cases |
+|---|---|
+)";
+  for (const std::string& name : OtherOperators()) {
+    std::cout << "| " << name << " | " << CountOf(name, counts) << " |\n";
   }
 }
 
@@ -110,13 +161,13 @@ In the order in which they run. `--skip_passes` leaves some out, `--passes` runs
 }  // namespace poprt
 
 int main(int argc, char** argv) {
-  const std::string_view page = argc == 2 ? argv[1] : "";
-  if (page == "operators") {
-    poprt::PrintOperators();
-  } else if (page == "passes") {
+  const std::string_view page = argc >= 2 ? argv[1] : "";
+  if (page == "operators" && argc == 3) {
+    poprt::PrintOperators(poprt::ReadCounts(argv[2]));
+  } else if (page == "passes" && argc == 2) {
     poprt::PrintPasses();
   } else {
-    std::cerr << "usage: poprt_docs operators|passes\n";
+    std::cerr << "usage: poprt_docs operators CASE_COUNTS | passes\n";
     return 2;
   }
   return std::cout.flush() ? 0 : 1;

@@ -8,6 +8,7 @@
 
 #include "popef/Format.hpp"
 #include "tools/popef_dump/branch_weights.hpp"
+#include "tools/popef_dump/open_axes.hpp"
 
 namespace poprt::dump {
 namespace {
@@ -39,7 +40,7 @@ Json OptionJson(const popef::Option& option) {
   return {{"name", option.name()}, {"value", option.value()}};
 }
 
-Json AnchorJson(const popef::Anchor& anchor) {
+Json AnchorJson(const popef::Anchor& anchor, const OpenAxes& open_axes) {
   Json object = WithType({{"name", anchor.name()}, {"direction", fmt::format("{}", anchor.type())}},
                          anchor.tensorInfo());
   object["programs"] = anchor.programs();
@@ -47,10 +48,15 @@ Json AnchorJson(const popef::Anchor& anchor) {
   object["per_replica"] = anchor.isPerReplica();
   object["remote_buffers"] = anchor.useRemoteBuffers();
   object["repeats"] = anchor.repeats();
+  const auto open = open_axes.find(anchor.name());
+  if (open != open_axes.end() && anchor.type() == popef::TensorType::OUTPUT) {
+    object["open_axis"] = open->second;
+  }
   return object;
 }
 
-Json MetadataJson(const popef::Metadata& metadata) {
+Json MetadataJson(const Contents& contents, const popef::Metadata& metadata) {
+  const OpenAxes open_axes = OpenAxesOf(contents, metadata.executable());
   const popef::ProgramFlow& flow = metadata.programFlow();
   const std::map names(metadata.programsMap().begin(), metadata.programsMap().end());
   return {{"executable", metadata.executable()},
@@ -69,7 +75,9 @@ Json MetadataJson(const popef::Metadata& metadata) {
                              })},
           {"engine_options", Array(metadata.engineOptions(), OptionJson)},
           {"device_options", Array(metadata.deviceOptions(), OptionJson)},
-          {"anchors", Array(metadata.anchors(), AnchorJson)}};
+          {"anchors", Array(metadata.anchors(), [&](const popef::Anchor& anchor) {
+             return AnchorJson(anchor, open_axes);
+           })}};
 }
 
 // ---- payloads --------------------------------------------------------------------------------
@@ -93,10 +101,11 @@ Json FeedJson(const popef::FeedReader& feed) {
 }
 
 // JSON cannot write infinities and NaN: they become the texts "inf", "-inf", "nan".
-Json NumberJson(float value) {
+Json ScalarJson(float value) {
   return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));
 }
-Json NumberJson(std::int64_t value) { return value; }
+Json ScalarJson(std::int64_t value) { return value; }
+Json ScalarJson(const std::string& value) { return value; }
 
 Json AttributeJson(const AttributeValue& value) {
   return std::visit(
@@ -107,9 +116,9 @@ Json AttributeJson(const AttributeValue& value) {
         } else if constexpr (std::is_same_v<T, Tensor>) {
           return ToString(held.type());
         } else if constexpr (std::is_arithmetic_v<T>) {
-          return NumberJson(held);
+          return ScalarJson(held);
         } else {
-          return Array(held, [](auto number) { return NumberJson(number); });
+          return Array(held, [](const auto& item) { return ScalarJson(item); });
         }
       },
       value);
@@ -123,11 +132,18 @@ Json StepJson(const program::Step& step) {
   for (const auto& [name, value] : step.attributes.entries()) {
     attributes[name] = AttributeJson(value);
   }
-  return {{"name", step.name},
-          {"kernel", step.kernel},
-          {"inputs", Array(step.inputs, operand)},
-          {"outputs", Array(step.outputs, operand)},
-          {"attributes", std::move(attributes)}};
+  Json object{{"name", step.name},
+              {"kernel", step.kernel},
+              {"inputs", Array(step.inputs, operand)},
+              {"outputs", Array(step.outputs, operand)},
+              {"attributes", std::move(attributes)}};
+  const auto body_json = [&](const program::Body& body) {
+    return Json{{"inputs", Array(body.inputs, operand)},
+                {"outputs", Array(body.outputs, operand)},
+                {"steps", Array(body.steps, StepJson)}};
+  };
+  if (!step.bodies.empty()) object["bodies"] = Array(step.bodies, body_json);
+  return object;
 }
 
 Json SlotJson(const program::Slot& slot) {
@@ -138,7 +154,11 @@ Json SlotJson(const program::Slot& slot) {
 }
 
 Json StreamJson(const program::Stream& stream) {
-  return {{"name", stream.name}, {"slot", stream.slot}};
+  Json object{{"name", stream.name}, {"slot", stream.slot}};
+  if (stream.extent) {
+    object["extent"] = {{"axis", stream.extent->axis}, {"slot", stream.extent->slot}};
+  }
+  return object;
 }
 
 Json BranchJson(const program::Branch& branch, bool with_steps) {
@@ -200,7 +220,10 @@ Json BlobJson(const popef::BlobInfo& blob) {
 
 Json JsonDump(const Contents& contents, const Selection& selection) {
   const popef::Reader& reader = contents.reader;
-  Json object{{"file", contents.path}, {"metadata", Array(reader.metadata(), MetadataJson)}};
+  Json object{{"file", contents.path},
+              {"metadata", Array(reader.metadata(), [&](const popef::Metadata& metadata) {
+                 return MetadataJson(contents, metadata);
+               })}};
   if (selection.payloads) {
     object["opaques"] = Array(contents.opaques, OpaqueJson);
     object["tensor_data"] = Array(reader.tensors(), [](const popef::TensorReader& tensor) {

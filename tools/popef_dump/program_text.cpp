@@ -37,9 +37,10 @@ std::string Operand(const Branch& branch, SlotIndex index) {
   return fmt::format("w@{:#x} {}", slot.offset, ToString(slot.type));
 }
 
-std::string Number(std::int64_t value) { return std::to_string(value); }
+std::string ScalarText(std::int64_t value) { return std::to_string(value); }
 // The point tells a float from an integer.
-std::string Number(float value) { return fmt::format("{:#}", value); }
+std::string ScalarText(float value) { return fmt::format("{:#}", value); }
+std::string ScalarText(const std::string& value) { return Quote(value); }
 
 std::string ValueText(const AttributeValue& value) {
   return std::visit(
@@ -50,9 +51,9 @@ std::string ValueText(const AttributeValue& value) {
         } else if constexpr (std::is_same_v<T, Tensor>) {
           return ToString(held.type());
         } else if constexpr (std::is_arithmetic_v<T>) {
-          return Number(held);
+          return ScalarText(held);
         } else {
-          return "[" + Join(held, [](auto number) { return Number(number); }) + "]";
+          return "[" + Join(held, [](const auto& item) { return ScalarText(item); }) + "]";
         }
       },
       value);
@@ -81,6 +82,22 @@ std::string StepText(const Branch& branch, const Step& step) {
   return text;
 }
 
+/// One line a step; what stands inside a step follows it, indented.
+std::string StepsText(const Branch& branch, const std::vector<Step>& steps,
+                      const std::string& indent) {
+  const auto operand = [&](SlotIndex index) { return Operand(branch, index); };
+  std::string text;
+  for (const Step& step : steps) {
+    text += indent + StepText(branch, step) + "\n";
+    for (const program::Body& body : step.bodies) {
+      text += fmt::format("{}  body({}):\n", indent, Join(body.inputs, operand));
+      text += StepsText(branch, body.steps, indent + "    ");
+      text += fmt::format("{}    yield {}\n", indent, Join(body.outputs, operand));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string BranchText(const Branch& branch, const std::string& indent) {
@@ -89,10 +106,15 @@ std::string BranchText(const Branch& branch, const std::string& indent) {
     text += fmt::format("{}%{} = input {} : {}\n", indent, input.slot, Quote(input.name),
                         Place(branch.slots[input.slot]));
   }
-  for (const Step& step : branch.steps) text += indent + StepText(branch, step) + "\n";
+  text += StepsText(branch, branch.steps, indent);
   for (const Stream& output : branch.outputs) {
     text +=
-        fmt::format("{}output {} = {}\n", indent, Quote(output.name), Operand(branch, output.slot));
+        fmt::format("{}output {} = {}", indent, Quote(output.name), Operand(branch, output.slot));
+    if (output.extent) {
+      text += fmt::format(", axis {} up to {}", output.extent->axis,
+                          Operand(branch, output.extent->slot));
+    }
+    text += "\n";
   }
   return text;
 }

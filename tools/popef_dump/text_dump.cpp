@@ -8,6 +8,7 @@
 #include "popef/Format.hpp"
 #include "tools/popef_dump/branch_weights.hpp"
 #include "tools/popef_dump/escape.hpp"
+#include "tools/popef_dump/open_axes.hpp"
 #include "tools/popef_dump/program_text.hpp"
 #include "tools/popef_dump/table.hpp"
 
@@ -106,12 +107,28 @@ std::string TransferText(const popef::Anchor& anchor) {
   return text;
 }
 
-std::string AnchorTable(const std::vector<popef::Anchor>& anchors, popef::TensorType type) {
+/// "[3, up to 8]".
+std::string ShapeText(const popef::Anchor& anchor, const OpenAxes& open_axes) {
+  const std::vector<std::int64_t>& shape = anchor.tensorInfo().shape();
+  const auto open = open_axes.find(anchor.name());
+  std::vector<std::string> extents;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const bool is_open = open != open_axes.end() && open->second == i;
+    extents.push_back((is_open ? "up to " : "") + std::to_string(shape[i]));
+  }
+  return fmt::format("[{}]", fmt::join(extents, ", "));
+}
+
+std::string AnchorTable(const std::vector<popef::Anchor>& anchors, popef::TensorType type,
+                        const OpenAxes& open_axes) {
   std::vector<Row> rows;
   for (const popef::Anchor& anchor : anchors) {
     if (anchor.type() != type) continue;
     Row row{Escape(anchor.name())};
     for (std::string& cell : TypeCells(anchor.tensorInfo())) row.push_back(std::move(cell));
+    if (anchor.tensorInfo().hasDataType() && type == popef::TensorType::OUTPUT) {
+      row[2] = ShapeText(anchor, open_axes);
+    }
     row.push_back(Numbers(anchor.programs()));
     row.push_back(anchor.handle().empty() ? "-" : Escape(anchor.handle()));
     row.push_back(TransferText(anchor));
@@ -130,14 +147,15 @@ std::string AnchorTable(const std::vector<popef::Anchor>& anchors, popef::Tensor
                    rows, kIndent2);
 }
 
-std::string AnchorsText(const popef::Metadata& metadata) {
+std::string AnchorsText(const Contents& contents, const popef::Metadata& metadata) {
+  const OpenAxes open_axes = OpenAxesOf(contents, metadata.executable());
   const auto section = [&](const std::string& heading, popef::TensorType type) {
-    const std::string table = AnchorTable(metadata.anchors(), type);
+    const std::string table = AnchorTable(metadata.anchors(), type, open_axes);
     return kIndent + heading + (table.empty() ? " none\n" : "\n" + table);
   };
   std::string text = "Anchors:\n" + section("Inputs:", popef::TensorType::INPUT) +
                      section("Outputs:", popef::TensorType::OUTPUT);
-  const std::string others = AnchorTable(metadata.anchors(), popef::TensorType::UNKNOWN);
+  const std::string others = AnchorTable(metadata.anchors(), popef::TensorType::UNKNOWN, open_axes);
   return others.empty() ? text : text + kIndent + "Neither input nor output:\n" + others;
 }
 
@@ -302,7 +320,7 @@ std::string TextDump(const Contents& contents, const Selection& selection) {
   std::string text = "PopEF file: " + Escape(contents.path) + "\n";
   if (contents.reader.metadata().empty()) text += "\nMetadata: none\n";
   for (const popef::Metadata& metadata : contents.reader.metadata()) {
-    text += "\n" + MetadataText(contents, metadata) + "\n" + AnchorsText(metadata);
+    text += "\n" + MetadataText(contents, metadata) + "\n" + AnchorsText(contents, metadata);
   }
   if (selection.payloads) {
     text += "\n" + OpaquesText(contents) + TensorDataText(contents.reader) +

@@ -150,6 +150,24 @@ absl::Status SetInputShape(ModelOptions& model, Words words) {
   return status;
 }
 
+absl::Status SetFreezeInput(ModelOptions& model, Words words) {
+  std::map<std::string, frontend::FrozenInput> files;
+  const absl::Status status = SetEach(words, [&](const std::string& word) {
+    const std::size_t equals = word.rfind('=');
+    const std::string path = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (equals == 0 || !(path.ends_with(".pb") || path.ends_with(".npy"))) {
+      return Bad(absl::StrCat("'", word, "' is not NAME=FILE.pb or NAME=FILE.npy"));
+    }
+    const std::string name = word.substr(0, equals);
+    if (!files.emplace(name, frontend::FrozenFile{path}).second) {
+      return Bad(absl::StrCat("'", name, "' stands there twice"));
+    }
+    return absl::OkStatus();
+  });
+  for (auto& [name, file] : files) model.freeze_input[name] = std::move(file);
+  return status;
+}
+
 absl::Status SetBatchSize(ModelOptions& model, Words words) {
   model.batch_size = ParseInteger(words.front());
   if (*model.batch_size < 1) return Bad(absl::StrCat(words.front(), " is less than 1"));
@@ -210,6 +228,15 @@ constexpr OptionDef kOptions[] = {
      .value = "NAME=1,512",
      .help = "shapes of inputs; GRAPH/NAME=... for the input of one of several models",
      .set_model = SetInputShape},
+    {.name = "freeze_input",
+     .scope = Scope::kModel,
+     .kind = Kind::kFiles,
+     .topic = kShapes,
+     .value = "NAME=FILE",
+     .help =
+         "inputs that become constants, with the value in a .pb or .npy file; GRAPH/NAME=... for "
+         "the input of one of several models",
+     .set_model = SetFreezeInput},
     {.name = "batch_size",
      .scope = Scope::kModel,
      .kind = Kind::kInteger,

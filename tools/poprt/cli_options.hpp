@@ -32,6 +32,7 @@ enum class Kind : std::uint8_t {
   kList,     ///< names, separated by commas or as several words; a list in a file
   kWords,    ///< one or more words; a list in a file
   kPairs,    ///< KEY=VALUE words; a list or a map in a file
+  kFiles,    ///< NAME=PATH words; a list or a map in a file
   kModels,   ///< a list of maps, in a file
   kLater,    ///< anything: the option is known and refused
 };

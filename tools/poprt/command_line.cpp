@@ -27,7 +27,7 @@ std::string Spellings(const OptionDef& def) {
 
 bool TakesManyWords(Kind kind) {
   return kind == Kind::kPaths || kind == Kind::kList || kind == Kind::kWords ||
-         kind == Kind::kPairs;
+         kind == Kind::kPairs || kind == Kind::kFiles;
 }
 
 std::string HelpText(const OptionDef& def) {

@@ -11,6 +11,9 @@ bool IsOffered(const OptionDef& def) { return !IsLater(def) && FindFlag(def.name
 
 bool TakesPath(const OptionDef& def) { return def.kind == Kind::kPath || def.kind == Kind::kPaths; }
 
+// Words with a path behind '='. Bash takes what follows '=' for a word of its own.
+bool TakesNamedPath(const OptionDef& def) { return def.kind == Kind::kFiles; }
+
 // "-i|--input_model": the spellings after which a value of the option is completed.
 std::string Pattern(const OptionDef& def) {
   std::string pattern = absl::StrCat("--", std::string(def.name));
@@ -38,6 +41,7 @@ std::string BashScript() {
       "  local word=\"${COMP_WORDS[COMP_CWORD]}\"\n"
       "  case \"${COMP_WORDS[COMP_CWORD-1]}\" in\n",
       cases,
+      "    =) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n"
       "  esac\n"
       "  COMPREPLY=($(compgen -W \"",
       names,
@@ -60,6 +64,8 @@ std::string ZshSpec(const OptionDef& def, const std::string& spelling) {
       absl::StrAppend(&spec, "(", std::string(def.choices), ")");
     } else if (TakesPath(def)) {
       absl::StrAppend(&spec, "_files");
+    } else if (TakesNamedPath(def)) {
+      absl::StrAppend(&spec, "{compset -P \"*=\"; _files}");
     }
   }
   return spec + "' \\\n";

@@ -31,12 +31,14 @@ TEST(Completion, BashCompletesChoicesAndPaths) {
               HasSubstr("    --precision) COMPREPLY=($(compgen -W \"fp32 fp16\" -- \"$word\")); "
                         "return ;;\n"));
   EXPECT_THAT(script, HasSubstr("    -i|--input_model) COMPREPLY=($(compgen -f -- \"$word\"))"));
+  EXPECT_THAT(script, HasSubstr("    =) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n"));
 }
 
 TEST(Completion, ZshDescribesOptions) {
   EXPECT_THAT(CompletionScript("zsh"),
               HasSubstr("    '*--precision[precision of the converted model (default fp32)]:TYPE:"
                         "(fp32 fp16)' \\\n"));
+  EXPECT_THAT(CompletionScript("zsh"), HasSubstr(":NAME=FILE:{compset -P \"*=\"; _files}' \\\n"));
 }
 
 }  // namespace

@@ -41,6 +41,8 @@ std::string_view Wanted(Kind kind) {
       return "a list like ['NAME=1,512']";
     case Kind::kPairs:
       return "a map or a list like ['KEY=VALUE']";
+    case Kind::kFiles:
+      return "a map or a list like ['NAME=PATH']";
     case Kind::kModels:
       return "a list of maps, one for each model";
     case Kind::kText:
@@ -57,9 +59,9 @@ bool IsScalarOfKind(const std::string& text, Kind kind) {
   return true;
 }
 
-bool TakesList(Kind kind) {
-  return kind == Kind::kList || kind == Kind::kWords || kind == Kind::kPairs;
-}
+bool TakesMap(Kind kind) { return kind == Kind::kPairs || kind == Kind::kFiles; }
+
+bool TakesList(Kind kind) { return kind == Kind::kList || kind == Kind::kWords || TakesMap(kind); }
 
 // A value of compiler_options. A map or list in it becomes JSON, which is how such options are
 // written as text; nothing when it is nested deeper than that.
@@ -188,9 +190,10 @@ class ConfigReader {
       }
       return true;
     }
-    if (!node.IsMap() || def.kind != Kind::kPairs) return false;
+    if (!node.IsMap() || !TakesMap(def.kind)) return false;
     for (const auto& entry : node) {
       const std::optional<std::string> text = PairText(entry.second);
+      if (def.kind == Kind::kFiles && !entry.second.IsScalar()) return false;
       if (!entry.first.IsScalar() || !text) return false;
       words.push_back(absl::StrCat(entry.first.Scalar(), "=", *text));
     }

@@ -22,9 +22,14 @@ Json ToJson(const passes::PassRecord& pass) {
 Json ToJson(const driver::ModelReport& model) {
   Json passes = Json::array();
   for (const passes::PassRecord& pass : model.passes) passes.push_back(ToJson(pass));
+  Json frozen = Json::array();
+  for (const auto& [name, type] : model.frozen_inputs) {
+    frozen.push_back({{"name", name}, {"type", type}});
+  }
   return {{"name", model.name},
           {"path", model.path},
           {"opset", model.opset},
+          {"frozen_inputs", std::move(frozen)},
           {"nodes_imported", model.nodes_imported},
           {"nodes", model.nodes},
           {"parameters", model.parameters},

@@ -17,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFusedOutput = "model_fusion.onnx";
+constexpr std::string_view kInputShape = "input_shape";
+constexpr std::string_view kFreezeInput = "freeze_input";
 constexpr std::string_view kToHalf = "float_to_half";
 constexpr std::string_view kOutputExtension = ".optimized.onnx";
 
@@ -45,7 +47,7 @@ class Resolver {
     ApplyModelValues();
     for (std::size_t i = 0; i < settings_.models.size(); ++i) FindModel(i);
     DecideFusion();
-    for (const OptionValue& value : shared_shapes_) RouteShapes(value);
+    for (const OptionValue& value : shared_inputs_) RouteShared(value);
     CheckModels();
     CheckContradictions();
     NameOutput();
@@ -101,24 +103,30 @@ class Resolver {
       for (const OptionValue& value : config_.values) {
         if (FindValue(own_values_[i], value.def->name) == nullptr) ApplyShared(value, i);
       }
-      for (const OptionValue& value : own_values_[i]) Report(Apply(value, settings_.models[i]));
+      for (const OptionValue& value : own_values_[i]) {
+        Report(Apply(value, settings_.models[i]));
+        if (value.def->name == kFreezeInput) FindFrozen(value, settings_.models[i]);
+      }
       for (const OptionValue& value : line_.values) ApplyShared(value, i);
     }
-    KeepSharedShapes(config_.values);
-    KeepSharedShapes(line_.values);
+    for (const std::string_view option : {kInputShape, kFreezeInput}) {
+      KeepShared(config_.values, option);
+      KeepShared(line_.values, option);
+    }
   }
 
-  // A value for all models; what is wrong with it is said once. Shapes wait until the names of the
-  // graphs are known.
+  // A value for all models; what is wrong with it is said once. What is said of inputs waits until
+  // the names of the graphs are known.
   void ApplyShared(const OptionValue& value, std::size_t model) {
-    if (value.def->name == "input_model" || value.def->name == "input_shape") return;
+    const std::string_view name = value.def->name;
+    if (name == "input_model" || name == kInputShape || name == kFreezeInput) return;
     const absl::Status status = Apply(value, settings_.models[model]);
     if (model == 0) Report(status);
   }
 
-  void KeepSharedShapes(const std::vector<OptionValue>& values) {
-    const OptionValue* const value = FindValue(values, "input_shape");
-    if (value != nullptr && !settings_.models.empty()) shared_shapes_.push_back(*value);
+  void KeepShared(const std::vector<OptionValue>& values, std::string_view option) {
+    const OptionValue* const value = FindValue(values, option);
+    if (value != nullptr && !settings_.models.empty()) shared_inputs_.push_back(*value);
   }
 
   void FindModel(std::size_t index) {
@@ -141,6 +149,23 @@ class Resolver {
         value->where, ": there is no file '", path, "'",
         in_file ? ", neither in the working directory nor beside the configuration file" : "",
         AdviceOnName(path)));
+  }
+
+  // Files named in the configuration file may be beside it.
+  void FindFrozen(const OptionValue& value, driver::ModelOptions& model) {
+    const bool in_file = !value.where.starts_with("--");
+    for (auto& [name, frozen] : model.freeze_input) {
+      std::string& path = std::get<frontend::FrozenFile>(frozen).path;
+      const fs::path beside = fs::path(config_.path).parent_path() / path;
+      if (FileExists(path)) continue;
+      if (in_file && FileExists(beside)) {
+        path = beside.string();
+        continue;
+      }
+      problems_.AddInput(absl::StrCat(
+          value.where, ": there is no file '", path, "' for input '", name, "'",
+          in_file ? ", neither in the working directory nor beside the configuration file" : ""));
+    }
   }
 
   // For "a/b=model.onnx": what stands before '=' was not taken for a name.
@@ -171,15 +196,23 @@ class Resolver {
     return name.empty() ? absl::StrCat("graph", index) : name;
   }
 
-  // Hands each shape to the model its name is qualified with, or to all that have such an input; a
-  // qualified one counts more.
-  void RouteShapes(const OptionValue& value) {
+  void RouteShared(const OptionValue& value) {
     driver::ModelOptions parsed;
     const absl::Status status = Apply(value, parsed);
     if (!status.ok()) return Report(status);
+    FindFrozen(value, parsed);
+    Route(value, parsed, &driver::ModelOptions::input_shape);
+    Route(value, parsed, &driver::ModelOptions::freeze_input);
+  }
+
+  // Hands what is said of each input to the model its name is qualified with, or to all that have
+  // such an input; a qualified one counts more.
+  template <typename T>
+  void Route(const OptionValue& value, const driver::ModelOptions& parsed,
+             std::map<std::string, T> driver::ModelOptions::*member) {
     for (const bool qualified : {false, true}) {
-      for (const auto& [name, shape] : parsed.input_shape) {
-        if (IsQualified(name) == qualified) RouteShape(value, name, shape);
+      for (const auto& [name, said] : parsed.*member) {
+        if (IsQualified(name) == qualified) RouteOne(value, name, said, member);
       }
     }
   }
@@ -191,16 +224,18 @@ class Resolver {
     return false;
   }
 
-  // Models with shapes of their own do not take those of the top of the file.
-  void RouteShape(const OptionValue& value, const std::string& name, const Shape& shape) {
+  // Models with values of their own do not take those of the top of the file.
+  template <typename T>
+  void RouteOne(const OptionValue& value, const std::string& name, const T& said,
+                std::map<std::string, T> driver::ModelOptions::*member) {
     const bool from_line = value.where.starts_with("--");
     bool used = false;
     for (std::size_t i = 0; i < settings_.models.size(); ++i) {
       const std::optional<std::string> input = InputOf(i, name);
       if (!input) continue;
       used = true;
-      if (from_line || FindValue(own_values_[i], "input_shape") == nullptr) {
-        settings_.models[i].input_shape[*input] = shape;
+      if (from_line || FindValue(own_values_[i], value.def->name) == nullptr) {
+        (settings_.models[i].*member)[*input] = said;
       }
     }
     // A model that is missing or was not understood may have had it.
@@ -266,6 +301,10 @@ class Resolver {
     for (const driver::ModelOptions& model : settings_.models) {
       if (!FileExists(model.path)) continue;
       inputs[model.path] = {model.path, "its input"};
+      for (const auto& [name, frozen] : model.freeze_input) {
+        const std::string& file = std::get<frontend::FrozenFile>(frozen).path;
+        if (FileExists(file)) inputs.try_emplace(file, InputFile{file, "the value of an input"});
+      }
       if (!any_exists) continue;
       for (const fs::path& file : ExternalFilesOf(model.path)) {
         inputs.try_emplace(file.string(), InputFile{file.string(), "data of its input"});
@@ -346,7 +385,7 @@ class Resolver {
   Problems& problems_;
   Settings settings_;
   std::vector<std::vector<OptionValue>> own_values_;        ///< of each model
-  std::vector<OptionValue> shared_shapes_;                  ///< weakest first
+  std::vector<OptionValue> shared_inputs_;                  ///< of each option weakest first
   std::map<std::string, std::vector<std::string>> inputs_;  ///< by path
 };
 

@@ -118,6 +118,53 @@ TEST_F(ResolveSettingsTest, QualifiedShapeWinsOverTheGeneralOne) {
   EXPECT_THAT(settings.models[1].input_shape, ElementsAre(Pair("X", Shape{1})));
 }
 
+std::vector<std::string> FrozenIn(const driver::ModelOptions& model) {
+  std::vector<std::string> frozen;
+  for (const auto& [name, value] : model.freeze_input) {
+    const fs::path path = std::get<frontend::FrozenFile>(value).path;
+    frozen.push_back(name + "=" + path.filename().string());
+  }
+  return frozen;
+}
+
+TEST_F(ResolveSettingsTest, FrozenInputsGoToTheModelsThatHaveThem) {
+  for (const char* file : {"x.pb", "y.npy"}) std::ofstream(folder_ / file) << "x";
+  Settings settings =
+      Resolve({"-i", Path("a.onnx"), Path("b.onnx"), "--freeze_input", "X=" + Path("x.pb"),
+               "--freeze_input", "graph0/Y=" + Path("y.npy"), "graph1/X=" + Path("y.npy")});
+  EXPECT_THAT(Messages(), IsEmpty());
+  EXPECT_THAT(FrozenIn(settings.models[0]), ElementsAre("X=x.pb", "Y=y.npy"));
+  EXPECT_THAT(FrozenIn(settings.models[1]), ElementsAre("X=y.npy"));
+
+  settings = Resolve({},
+                     "freeze_input: {X: x.pb}\n"
+                     "model_fusion:\n"
+                     "  - input_model: a.onnx\n"
+                     "    freeze_input: ['Y=y.npy']\n"
+                     "  - input_model: b.onnx\n");
+  EXPECT_THAT(Messages(), IsEmpty());
+  EXPECT_THAT(FrozenIn(settings.models[0]), ElementsAre("Y=y.npy"));
+  EXPECT_THAT(FrozenIn(settings.models[1]), ElementsAre("X=x.pb"));
+  EXPECT_EQ(std::get<frontend::FrozenFile>(settings.models[1].freeze_input.at("X")).path,
+            Path("x.pb"));
+}
+
+TEST_F(ResolveSettingsTest, FrozenInputsThatAreWrongAreReported) {
+  Resolve({"-i", Path("a.onnx"), "--freeze_input", "X=" + Path("x.pb"), "Y=" + Path("y.npy")});
+  EXPECT_THAT(Messages(), ElementsAre("--freeze_input: there is no file 'x.pb' for input 'X'",
+                                      "--freeze_input: there is no file 'y.npy' for input 'Y'"));
+  EXPECT_EQ(problems_.exit_code(), kWrongInput);
+  Resolve({"-i", Path("a.onnx"), "--freeze_input", "X=x.txt", "Y", "=y.pb"});
+  EXPECT_THAT(Messages(),
+              ElementsAre("--freeze_input: 'X=x.txt' is not NAME=FILE.pb or NAME=FILE.npy\n"
+                          "--freeze_input: 'Y' is not NAME=FILE.pb or NAME=FILE.npy\n"
+                          "--freeze_input: '=y.pb' is not NAME=FILE.pb or NAME=FILE.npy"));
+  Resolve({}, "input_model: a.onnx\nfreeze_input: {X: x.pb}\n");
+  EXPECT_THAT(Messages(),
+              ElementsAre("c.yaml:2: freeze_input: there is no file 'x.pb' for input 'X', neither "
+                          "in the working directory nor beside the configuration file"));
+}
+
 TEST_F(ResolveSettingsTest, OneModelKeepsItsNamesAndIsNotFused) {
   const Settings settings =
       Resolve({"-i", Path("a.onnx"), "--input_shape", "unknown/name=1", "--output_dir", "out"});

@@ -50,6 +50,8 @@ void FillRandom(const DataDesc& desc, std::mt19937& random, Buffer& buffer) {
       return FillWith<double>(buffer, real);
     case popef::DataType::F16:
       return FillWith<std::uint16_t>(buffer, [&] { return Float16(real()).bits; });
+    case popef::DataType::BF16:
+      return FillWith<std::uint16_t>(buffer, [&] { return BFloat16(real()).bits; });
     case popef::DataType::S16:
     case popef::DataType::U16:
       return FillWith<std::uint16_t>(buffer, bit);

@@ -25,6 +25,7 @@ Outcome FusedOutcome() {
                             .parameter_bytes = 1024,
                             .import_seconds = 0.5,
                             .convert_seconds = 0.25,
+                            .frozen_inputs = {{"ids", "int64[3]"}},
                             .passes = {{"sort_graph", 0.125, true, 10}}});
   outcome.models.push_back({.name = "second", .path = "b.onnx", .nodes = 2, .passes = {}});
   driver::CompileReport report;
@@ -49,6 +50,7 @@ TEST(TextSummary, AlignsATableAndNamesSavingsTimesAndFiles) {
             "graph   model   nodes  parameters  constants  steps  weights  arena\n"
             "graph0  a.onnx     10         256    1.0 KiB      9  1.0 KiB  512 B\n"
             "second  b.onnx      2           0        0 B      1      0 B  100 B\n"
+            "frozen: input 'graph0/ids', int64[3]\n"
             "shared by graphs: constants 2.0 KiB saved, weights 0 B saved, arena 100 B saved\n"
             "container: weights 1.0 KiB, arena 512 B\n"
             "time: import 500.0 ms, convert 250.0 ms, fuse 0.125 ms, ONNX 0.000 ms, lower 1.000 s, "
@@ -74,6 +76,9 @@ TEST(JsonSummary, HoldsEveryNumber) {
   const auto json = nlohmann::json::parse(JsonSummary(FusedOutcome()));
   EXPECT_EQ(json["status"], "ok");
   EXPECT_EQ(json["models"][0]["nodes_imported"], 12);
+  EXPECT_EQ(json["models"][0]["frozen_inputs"][0]["name"], "ids");
+  EXPECT_EQ(json["models"][0]["frozen_inputs"][0]["type"], "int64[3]");
+  EXPECT_EQ(json["models"][1]["frozen_inputs"].size(), 0U);
   EXPECT_EQ(json["models"][0]["seconds"]["import"], 0.5);
   EXPECT_EQ(json["models"][0]["passes"][0]["name"], "sort_graph");
   EXPECT_EQ(json["models"][1]["name"], "second");

@@ -29,6 +29,17 @@ std::string GraphTable(const Outcome& outcome) {
   return TextTable(rows, outcome.fused ? 2 : 1);
 }
 
+std::string FrozenInputs(const Outcome& outcome) {
+  std::string text;
+  for (const driver::ModelReport& model : outcome.models) {
+    for (const auto& [name, type] : model.frozen_inputs) {
+      absl::StrAppend(&text, "frozen: input '", outcome.fused ? model.name + "/" : "", name, "', ",
+                      type, "\n");
+    }
+  }
+  return text;
+}
+
 std::string Savings(const Outcome& outcome) {
   if (!outcome.fused || outcome.models.size() < 2) return "";
   std::string text = absl::StrCat(
@@ -98,7 +109,7 @@ std::string Runs(const Outcome& outcome) {
 }  // namespace
 
 std::string TextSummary(const Outcome& outcome) {
-  return absl::StrCat(GraphTable(outcome), Savings(outcome),
+  return absl::StrCat(GraphTable(outcome), FrozenInputs(outcome), Savings(outcome),
                       outcome.compiled ? Totals(*outcome.compiled) : "", Times(outcome),
                       Files(outcome), Runs(outcome));
 }
