@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "compiler/frontend/tensor_proto.hpp"
+#include "compiler/frontend/proto/tensor_proto.hpp"
 
 namespace poprt::emit {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "compiler/frontend/float_scalar.hpp"
+#include "compiler/frontend/proto/float_scalar.hpp"
 #include "runtime/kernels/kernel.hpp"
 
 namespace poprt::emit {

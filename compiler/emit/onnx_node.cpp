@@ -11,7 +11,7 @@
 
 #include "compiler/emit/onnx_downgrade.hpp"
 #include "compiler/emit/onnx_export.hpp"
-#include "compiler/frontend/tensor_proto.hpp"
+#include "compiler/frontend/proto/tensor_proto.hpp"
 #include "compiler/ops/op.hpp"
 #include "runtime/tensor/half.hpp"
 

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "compiler/frontend/declared_type.hpp"
-#include "compiler/frontend/mapped_file.hpp"
-#include "compiler/frontend/npy_file.hpp"
-#include "compiler/frontend/value_proto.hpp"
+#include "compiler/frontend/proto/declared_type.hpp"
+#include "compiler/frontend/proto/mapped_file.hpp"
+#include "compiler/frontend/proto/npy_file.hpp"
+#include "compiler/frontend/proto/value_proto.hpp"
 
 namespace poprt::frontend {
 namespace {

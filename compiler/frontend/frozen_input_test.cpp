@@ -10,7 +10,7 @@
 
 #include "compiler/frontend/import.hpp"
 #include "compiler/frontend/model_text.hpp"
-#include "compiler/frontend/tensor_proto.hpp"
+#include "compiler/frontend/proto/tensor_proto.hpp"
 
 namespace poprt::frontend {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "compiler/frontend/import_value.hpp"
 #include "compiler/frontend/open_extents.hpp"
-#include "compiler/frontend/upgrade.hpp"
+#include "compiler/frontend/upgrade/upgrade.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace poprt::frontend {

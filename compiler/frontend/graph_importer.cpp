@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "compiler/frontend/attribute_proto.hpp"
-#include "compiler/frontend/control_flow.hpp"
+#include "compiler/frontend/control_flow/control_flow.hpp"
 #include "compiler/frontend/define_value.hpp"
-#include "compiler/frontend/import_time_op.hpp"
+#include "compiler/frontend/import_time/import_time_op.hpp"
+#include "compiler/frontend/proto/attribute_proto.hpp"
+#include "compiler/frontend/proto/value_proto.hpp"
 #include "compiler/frontend/supported_operators.hpp"
-#include "compiler/frontend/value_proto.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace poprt::frontend {

@@ -9,12 +9,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "compiler/frontend/external_data.hpp"
 #include "compiler/frontend/graph_builder.hpp"
 #include "compiler/frontend/graph_structure.hpp"
 #include "compiler/frontend/import_value.hpp"
 #include "compiler/frontend/opset_imports.hpp"
 #include "compiler/frontend/problems.hpp"
+#include "compiler/frontend/proto/external_data.hpp"
 #include "runtime/tensor/tensor.hpp"
 
 namespace onnx {

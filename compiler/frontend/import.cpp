@@ -10,18 +10,18 @@
 #include <utility>
 
 #include "compiler/frontend/define_value.hpp"
-#include "compiler/frontend/external_data.hpp"
 #include "compiler/frontend/graph_builder.hpp"
 #include "compiler/frontend/graph_importer.hpp"
 #include "compiler/frontend/graph_outputs.hpp"
 #include "compiler/frontend/graph_structure.hpp"
 #include "compiler/frontend/inline_functions.hpp"
-#include "compiler/frontend/mapped_file.hpp"
 #include "compiler/frontend/model_file.hpp"
 #include "compiler/frontend/model_inputs.hpp"
 #include "compiler/frontend/problems.hpp"
+#include "compiler/frontend/proto/external_data.hpp"
+#include "compiler/frontend/proto/mapped_file.hpp"
+#include "compiler/frontend/proto/value_proto.hpp"
 #include "compiler/frontend/supported_operators.hpp"
-#include "compiler/frontend/value_proto.hpp"
 
 namespace poprt::frontend {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "absl/strings/str_join.h"
-#include "compiler/frontend/declared_type.hpp"
-#include "compiler/frontend/tensor_proto.hpp"
+#include "compiler/frontend/proto/declared_type.hpp"
+#include "compiler/frontend/proto/tensor_proto.hpp"
 #include "compiler/ir/nearest_name.hpp"
 
 namespace poprt::frontend {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "compiler/frontend/control_flow.hpp"
+#include "compiler/frontend/control_flow/control_flow.hpp"
 #include "compiler/frontend/graph_structure.hpp"
-#include "compiler/frontend/import_time_op.hpp"
-#include "compiler/frontend/upgrade.hpp"
+#include "compiler/frontend/import_time/import_time_op.hpp"
+#include "compiler/frontend/upgrade/upgrade.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace poprt::frontend {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/frontend/import_time_op.hpp"
-#include "compiler/frontend/upgrade.hpp"
+#include "compiler/frontend/import_time/import_time_op.hpp"
+#include "compiler/frontend/upgrade/upgrade.hpp"
 #include "compiler/ops/op.hpp"
 #include "passes/pass.hpp"
 
