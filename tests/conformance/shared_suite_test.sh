@@ -12,7 +12,7 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 status=0
-for group in node simple pytorch-converted pytorch-operator; do
+for group in node simple pytorch-converted pytorch-operator light; do
   "$runner" "$suite/$group" --expect "$here/expected_failures.txt" \
     --operator_counts "$scratch/$group" >"$scratch/report" || status=1
   tail -n 30 "$scratch/report"

@@ -17,6 +17,7 @@ bool Matches(const std::string& pattern, const std::string& name) {
 std::string Rest(std::istringstream& words) {
   std::string rest;
   std::getline(words >> std::ws, rest);
+  rest.resize(rest.find_last_not_of(" \t") + 1);
   return rest;
 }
 
