@@ -17,7 +17,7 @@ namespace poprt::conformance {
 namespace {
 
 struct Settings {
-  std::string folder;
+  std::string folder = POPRT_GENERATED_SUITE;
   std::string filter;
   std::vector<std::string> expectations;
   std::string json;
@@ -141,7 +141,10 @@ int Run(const Settings& settings) {
 int main(int argc, char** argv) {
   poprt::conformance::Settings settings;
   CLI::App app("Runs an ONNX backend suite alone, folded and fused");
-  app.add_option("folder", settings.folder, "folder of the suite, or of a part of it")->required();
+  app.add_option(
+      "folder", settings.folder,
+      "folder of the suite, or of a part of it; by default the one of ONNX 1.12 that the "
+      "test conformance_generate_suite writes into the build folder");
   app.add_option("--filter", settings.filter, "run cases whose name matches this expression");
   app.add_option("--modes", settings.modes, "solo, folded, fused; fused needs solo")
       ->delimiter(',')
