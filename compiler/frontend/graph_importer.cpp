@@ -2,6 +2,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
@@ -79,6 +80,7 @@ void GraphImporter::ImportNodes(const onnx::GraphProto& graph, const GraphStruct
     const auto at = static_cast<std::size_t>(i);
     if (!structure.live[at]) continue;
     ImportNode({.node = graph.node(i),
+                .graph = graph,
                 .name = structure.node_names[at],
                 .structure = structure,
                 .inputs = {},
@@ -91,13 +93,7 @@ std::optional<std::vector<ImportValue>> GraphImporter::ImportBody(
     const onnx::GraphProto& body, const GraphStructure& structure,
     std::span<const ImportValue> arguments, GraphBuilder& builder, Problems& problems) {
   Problems attempt = problems.Attempt();
-  body_nodes_ += body.node_size();
-  if (body_nodes_ > kMostBodyNodes) {
-    problems.AddInvalid("unrolling the loops of the model takes more than " +
-                        std::to_string(kMostBodyNodes) +
-                        " nodes; lower their trip counts or write them without loops");
-    return std::nullopt;
-  }
+  if (!CountBodyNodes(body.node_size(), problems)) return std::nullopt;
   std::vector<ImportValue> results;
   ++depth_;
   builder.OpenScope(structure.used);
@@ -117,6 +113,27 @@ std::optional<std::vector<ImportValue>> GraphImporter::ImportBody(
   const bool is_complete = results.size() == static_cast<std::size_t>(body.output_size());
   if (!attempt.empty() || !is_complete) return std::nullopt;
   return results;
+}
+
+bool GraphImporter::ImportPart(const onnx::GraphProto& graph, const GraphStructure& structure,
+                               GraphBuilder& builder, Problems& problems) {
+  const auto count = std::count(structure.live.begin(), structure.live.end(), true);
+  if (!CountBodyNodes(count, problems)) return false;
+  Problems attempt = problems.Attempt();
+  ++depth_;
+  ImportNodes(graph, structure, builder, attempt);
+  --depth_;
+  problems.Append(attempt);
+  return attempt.empty();
+}
+
+bool GraphImporter::CountBodyNodes(std::int64_t count, Problems& problems) {
+  body_nodes_ += count;
+  if (body_nodes_ <= kMostBodyNodes) return true;
+  problems.AddInvalid("unrolling the loops of the model takes more than " +
+                      std::to_string(kMostBodyNodes) +
+                      " nodes; lower their trip counts or write them without loops");
+  return false;
 }
 
 void GraphImporter::ImportInitializers(const onnx::GraphProto& body, GraphBuilder& builder,

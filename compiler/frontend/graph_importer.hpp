@@ -28,6 +28,7 @@ namespace poprt::frontend {
 /// One node of a file that is being imported.
 struct NodeImport {
   const onnx::NodeProto& node;
+  const onnx::GraphProto& graph;    ///< that the node is in
   const std::string& name;          ///< what the node is called
   const GraphStructure& structure;  ///< of the graph that the node is in
   /// As many as the node has; nothing stands for an absent one.
@@ -57,6 +58,11 @@ class GraphImporter {
                                                      std::span<const ImportValue> arguments,
                                                      GraphBuilder& builder, Problems& problems);
 
+  /// Adds the nodes of a graph that are live in `structure` once more, with what the innermost
+  /// scope of the builder has in place of what they read. False if there were problems.
+  bool ImportPart(const onnx::GraphProto& graph, const GraphStructure& structure,
+                  GraphBuilder& builder, Problems& problems);
+
   /// "node 'a' (Conv, opset 13, inputs float32[1, 3], ?): "; types as far as the builder, which may
   /// be null, knows them.
   std::string Where(const onnx::NodeProto& node, GraphBuilder* builder) const;
@@ -71,6 +77,8 @@ class GraphImporter {
 
  private:
   void ImportNode(NodeImport import);
+  /// False, and a problem, when bodies and parts have more nodes all together than they may.
+  bool CountBodyNodes(std::int64_t count, Problems& problems);
   absl::Status ImportKnown(NodeImport& import);
   absl::StatusOr<Attributes> AttributesOf(const onnx::NodeProto& node);
   void ImportInitializers(const onnx::GraphProto& body, GraphBuilder& builder, Problems& problems);

@@ -4,6 +4,8 @@
 
 #include <unordered_map>
 
+#include "compiler/ops/op.hpp"
+
 namespace poprt::frontend {
 namespace {
 
@@ -82,6 +84,9 @@ class StructureChecker {
       const onnx::NodeProto& node = graph_.node(i);
       std::set<std::string>& reads = reads_[static_cast<std::size_t>(i)];
       reads.insert(node.input().begin(), node.input().end());
+      for (const onnx::AttributeProto& attribute : node.attribute()) {
+        if (IsGradient(node) && attribute.name() == "y") reads.insert(attribute.s());
+      }
       reads.erase("");
       for (const onnx::AttributeProto& attribute : node.attribute()) {
         if (!attribute.has_g()) continue;
@@ -217,6 +222,10 @@ std::vector<const onnx::GraphProto*> BodiesOf(const onnx::NodeProto& node) {
     if (attribute.has_g()) bodies.push_back(&attribute.g());
   }
   return bodies;
+}
+
+bool IsGradient(const onnx::NodeProto& node) {
+  return node.op_type() == "Gradient" && node.domain() == ops::kTrainingDomain;
 }
 
 std::string DescribeBody(const onnx::NodeProto& node, const std::string& attribute) {

@@ -38,6 +38,9 @@ GraphStructure CheckStructure(const onnx::GraphProto& graph, Problems& problems)
 /// The graph-valued attributes of a node.
 std::vector<const onnx::GraphProto*> BodiesOf(const onnx::NodeProto& node);
 
+/// True for the node whose attributes 'xs', 'zs' and 'y' name tensors of its graph.
+bool IsGradient(const onnx::NodeProto& node);
+
 /// "in attribute 'body' of node 'a' (Loop): ".
 std::string DescribeBody(const onnx::NodeProto& node, const std::string& attribute);
 

@@ -265,8 +265,16 @@ class Inliner {
       Names inner = names;
       RenameGraph(graph, inner, arguments, prefix);
     });
+    if (IsGradient(node)) RenameTensorAttributes(node, names);
     BindAttributes(node, arguments);
     for (std::string& output : *node.mutable_output()) output = Define(output, names, prefix);
+  }
+
+  static void RenameTensorAttributes(onnx::NodeProto& gradient, const Names& names) {
+    for (onnx::AttributeProto& attribute : *gradient.mutable_attribute()) {
+      if (attribute.has_s()) attribute.set_s(NameOf(attribute.s(), names));
+      for (std::string& name : *attribute.mutable_strings()) name = NameOf(name, names);
+    }
   }
 
   static std::string NameOf(const std::string& name, const Names& names) {

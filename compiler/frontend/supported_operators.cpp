@@ -18,9 +18,6 @@ namespace {
 
 /// Operators that cannot be compiled by their nature.
 constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
-    {"Gradient",
-     "the gradient of a part of the model is computed by training frameworks only; export the "
-     "model for inference, or with the backward pass spelled out"},
     {"ImageDecoder",
      "images are decoded before they come to the device; feed the model the decoded pixels"},
 };

@@ -88,6 +88,7 @@ ImportValue IntScalar(ImportTimeCall& call, std::int64_t value);
 
 // The operators by topic, joined in import_time_op.cpp.
 std::span<const ImportTimeOp> ConstantImportOps();
+std::span<const ImportTimeOp> GradientImportOps();
 std::span<const ImportTimeOp> LabelEncoderImportOps();
 std::span<const ImportTimeOp> OptionalImportOps();
 std::span<const ImportTimeOp> SequenceImportOps();

@@ -19,6 +19,7 @@ const std::vector<ImportTimeOp>& Rows() {
     std::vector<ImportTimeOp> joined;
     for (const auto topic : {
              ConstantImportOps(),
+             GradientImportOps(),
              LabelEncoderImportOps(),
              OptionalImportOps(),
              SequenceImportOps(),
