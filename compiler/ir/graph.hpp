@@ -28,19 +28,7 @@ struct Value {
   bool is_constant() const { return constant.has_value(); }
 };
 
-class Graph;
-
-/// One use of an operator. Inputs that determine shapes are attributes (see compiler/ops).
-struct Node {
-  std::string name;  ///< unique in the graph, never empty: what error messages call it
-  std::string op;    ///< ONNX operator in its newest form, e.g. "Conv"
-  std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;
-  Attributes attributes;
-  /// The bodies of a control-flow node (see compiler/ir/control_flow.hpp). A region is closed: all
-  /// it uses of the graph around it comes in through its inputs.
-  std::vector<Graph> regions = {};
-};
+struct Node;
 
 /// An output whose extent along one axis depends on data: its type gives the bound, which a value
 /// of the graph tells the true extent. What lies beyond it has no meaning.
@@ -98,6 +86,18 @@ class Graph {
  private:
   std::vector<Value> values_;
   std::unordered_set<std::string> names_;
+};
+
+/// One use of an operator. Inputs that determine shapes are attributes (see compiler/ops).
+struct Node {
+  std::string name;  ///< unique in the graph, never empty: what error messages call it
+  std::string op;    ///< ONNX operator in its newest form, e.g. "Conv"
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  Attributes attributes;
+  /// The bodies of a control-flow node (see compiler/ir/control_flow.hpp). A region is closed: all
+  /// it uses of the graph around it comes in through its inputs.
+  std::vector<Graph> regions = {};
 };
 
 /// How often and by whom each value is used; a snapshot, not kept up to date.

@@ -22,7 +22,14 @@ struct Buffer {
   std::optional<BufferId> view_of = {};  ///< same bytes as an earlier buffer that is no view itself
 };
 
-struct Body;
+struct Step;
+
+/// Steps inside a step, on the buffers of the schedule: program::Body says how they run.
+struct Body {
+  std::vector<BufferId> inputs;
+  std::vector<BufferId> outputs;
+  std::vector<Step> steps;
+};
 
 /// One kernel call, or a choice or repetition of steps. The last word on what runs, but for
 /// addresses.
@@ -33,13 +40,6 @@ struct Step {
   std::vector<BufferId> outputs;
   Attributes attributes;
   std::vector<Body> bodies = {};
-};
-
-/// Steps inside a step, on the buffers of the schedule: program::Body says how they run.
-struct Body {
-  std::vector<BufferId> inputs;
-  std::vector<BufferId> outputs;
-  std::vector<Step> steps;
 };
 
 /// Where the true extent of an output stands: see program::StreamExtent.

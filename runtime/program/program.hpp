@@ -35,17 +35,7 @@ struct Slot {
   std::uint64_t offset = 0;  ///< bytes, a multiple of kSlotAlignment
 };
 
-struct Body;
-
-/// One kernel call, or a choice or repetition of steps: see Body.
-struct Step {
-  std::string name;  ///< of the node it computes
-  std::string kernel;
-  std::vector<SlotIndex> inputs;
-  std::vector<SlotIndex> outputs;  ///< in the arena
-  Attributes attributes;           ///< without tensors
-  std::vector<Body> bodies = {};   ///< of kIf and kLoop only
-};
+struct Step;
 
 /// Steps inside a step. They use the slots of the branch as all steps do, so what they read of
 /// their surroundings needs no mention here. Where a result has the very slot that it is copied to,
@@ -66,6 +56,16 @@ struct Body {
   std::vector<SlotIndex> inputs;
   std::vector<SlotIndex> outputs;
   std::vector<Step> steps;
+};
+
+/// One kernel call, or a choice or repetition of steps: see Body.
+struct Step {
+  std::string name;  ///< of the node it computes
+  std::string kernel;
+  std::vector<SlotIndex> inputs;
+  std::vector<SlotIndex> outputs;  ///< in the arena
+  Attributes attributes;           ///< without tensors
+  std::vector<Body> bodies = {};   ///< of kIf and kLoop only
 };
 
 /// Kernel names of steps with bodies.
