@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Checks the layout and the clang-tidy findings of sources: those named, else all that differ from
+# the revision LINT_BASE (default: every file of the project). Needs a configured release preset.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if (($# > 0)); then
+  files=("$@")
+elif [[ -n ${LINT_BASE:-} ]]; then
+  mapfile -t files < <(git diff --name-only --diff-filter=d "$LINT_BASE" -- '*.cpp' '*.hpp')
+else
+  mapfile -t files < <(git ls-files '*.cpp' '*.hpp')
+fi
+((${#files[@]} > 0)) || exit 0
+
+clang-format --dry-run --Werror "${files[@]}"
+
+build=${BUILD_DIR:-build}
+printf '%s\n' "${files[@]}" | grep '\.cpp$' |
+  xargs -P "$(nproc)" -n 1 clang-tidy -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option
