@@ -1,9 +1,13 @@
+#include "compiler/frontend/control_flow/loop.hpp"
+
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "compiler/frontend/control_flow/control_flow.hpp"
 #include "compiler/frontend/control_flow/loop_form.hpp"
+#include "compiler/frontend/control_flow/node_body.hpp"
+#include "compiler/frontend/control_flow/node_values.hpp"
 
 namespace poprt::frontend {
 namespace {

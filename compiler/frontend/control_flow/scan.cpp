@@ -1,14 +1,19 @@
+#include "compiler/frontend/control_flow/scan.hpp"
+
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/frontend/control_flow/control_flow.hpp"
 #include "compiler/frontend/control_flow/loop_form.hpp"
-#include "compiler/frontend/proto/attribute_proto.hpp"
-#include "compiler/frontend/proto/float_scalar.hpp"
+#include "compiler/frontend/control_flow/node_body.hpp"
+#include "compiler/frontend/control_flow/node_values.hpp"
+#include "compiler/frontend/control_flow/scan_form.hpp"
 
 namespace poprt::frontend {
 namespace {
@@ -17,17 +22,6 @@ using ir::ValueId;
 
 /// Opset from which a Scan has no batch dimension.
 constexpr int kUnbatched = 9;
-
-/// A Scan as its attributes tell it.
-struct ScanForm {
-  std::size_t states = 0;
-  std::size_t inputs = 0;   ///< that are scanned
-  std::size_t results = 0;  ///< that are stacked
-  Ints input_axes = {};
-  Ints output_axes = {};
-  std::vector<bool> input_reversed = {};
-  std::vector<bool> output_reversed = {};
-};
 
 /// The problems of what is made here; those of bodies say where they are themselves.
 class Reporter {
@@ -49,76 +43,6 @@ class Reporter {
 
 ValueId NumberConstant(GraphBuilder& builder, const std::string& name, std::int64_t value) {
   return builder.AddConstant(name, Tensor({ElementType::kInt64, {}}, &value));
-}
-
-absl::StatusOr<Ints> AxesAttribute(const Attributes& attributes, const std::string& name,
-                                   std::size_t count) {
-  Ints axes = attributes.has(name) ? attributes.get_ints(name) : Ints(count, 0);
-  if (axes.size() == count) return axes;
-  return absl::InvalidArgumentError(
-      absl::StrCat("attribute '", name, "' has ", axes.size(), " numbers, it must have ", count));
-}
-
-absl::StatusOr<std::vector<bool>> DirectionsAttribute(const Attributes& attributes,
-                                                      const std::string& name, std::size_t count) {
-  const auto directions = AxesAttribute(attributes, name, count);
-  if (!directions.ok()) return directions.status();
-  std::vector<bool> reversed;
-  for (const std::int64_t direction : *directions) {
-    if (direction != 0 && direction != 1) {
-      return absl::InvalidArgumentError(absl::StrCat("attribute '", name, "' has the direction ",
-                                                     direction, ", allowed are 0 and 1"));
-    }
-    reversed.push_back(direction == 1);
-  }
-  return reversed;
-}
-
-absl::StatusOr<ScanForm> ReadForm(const NodeImport& import, bool has_batch) {
-  Attributes attributes;
-  for (const onnx::AttributeProto& proto : import.node.attribute()) {
-    if (proto.has_g()) continue;
-    const bool is_list = proto.type() == onnx::AttributeProto::INTS || proto.ints_size() > 0;
-    attributes.set(proto.name(),
-                   is_list ? AttributeValue(Ints(proto.ints().begin(), proto.ints().end()))
-                           : AttributeValue(proto.i()));
-  }
-  const std::int64_t scanned = attributes.get_int("num_scan_inputs", 0);
-  const auto given = static_cast<std::int64_t>(import.inputs.size()) - (has_batch ? 1 : 0);
-  if (scanned < 1 || scanned > given) {
-    return absl::InvalidArgumentError(absl::StrCat("attribute 'num_scan_inputs' is ", scanned,
-                                                   ", allowed are 1 to the ", given, " inputs"));
-  }
-  ScanForm form{.inputs = static_cast<std::size_t>(scanned)};
-  form.states = static_cast<std::size_t>(given - scanned);
-  const auto outputs = static_cast<std::size_t>(import.node.output_size());
-  if (outputs < form.states) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", outputs, " outputs for ", form.states, " states"));
-  }
-  form.results = outputs - form.states;
-  if (has_batch) {
-    form.input_axes.assign(form.inputs, 0);
-    form.output_axes.assign(form.results, 0);
-    form.output_reversed.assign(form.results, false);
-    auto reversed = DirectionsAttribute(attributes, "directions", form.inputs);
-    if (!reversed.ok()) return reversed.status();
-    form.input_reversed = *std::move(reversed);
-    return form;
-  }
-  auto input_axes = AxesAttribute(attributes, "scan_input_axes", form.inputs);
-  if (!input_axes.ok()) return input_axes.status();
-  form.input_axes = *std::move(input_axes);
-  auto output_axes = AxesAttribute(attributes, "scan_output_axes", form.results);
-  if (!output_axes.ok()) return output_axes.status();
-  form.output_axes = *std::move(output_axes);
-  auto inputs = DirectionsAttribute(attributes, "scan_input_directions", form.inputs);
-  if (!inputs.ok()) return inputs.status();
-  form.input_reversed = *std::move(inputs);
-  auto results = DirectionsAttribute(attributes, "scan_output_directions", form.results);
-  if (!results.ok()) return results.status();
-  form.output_reversed = *std::move(results);
-  return form;
 }
 
 /// Imports one Scan node as a Loop that gathers slices, with a Loop over the batch around it for
@@ -369,7 +293,7 @@ absl::Status ImportScan(GraphImporter& importer, NodeImport& import) {
   const bool has_batch = importer.opsets().Of(import.node) < kUnbatched;
   const absl::StatusOr<Body> body = BodyOf(import, "body");
   if (!body.ok()) return body.status();
-  absl::StatusOr<ScanForm> form = ReadForm(import, has_batch);
+  absl::StatusOr<ScanForm> form = ReadScanForm(import, has_batch);
   if (!form.ok()) return form.status();
   const absl::Status counts =
       CheckCounts(*body, form->states + form->inputs, form->states + form->results, false);

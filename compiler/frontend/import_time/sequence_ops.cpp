@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/frontend/control_flow/control_flow.hpp"
+#include "compiler/frontend/control_flow/node_body.hpp"
 #include "compiler/frontend/import_time/import_time_call.hpp"
 #include "compiler/frontend/import_time/string_pool.hpp"
 
