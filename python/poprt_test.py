@@ -791,6 +791,31 @@ class CompilerTest(unittest.TestCase):
         with self.assertRaises(RuntimeError):
             Compiler.compile(b"this is no model")
 
+    def test_wrong_inputs(self):
+        with self.assertRaises(TypeError) as caught:
+            Compiler.compile(
+                mul_add(),
+                freeze_input={"X": [1, 2], "Y": np.array([None]), "Z": 3, "W": ""},
+                input_shape={"X": 2, "Y": [1.5], "Z": "12", "W": (2,), "V": [-1]},
+            )
+        what = "allowed is the path of a .pb or .npy file or a numpy.ndarray"
+        self.assertEqual(
+            str(caught.exception),
+            f"freeze_input['X'] is list, {what}\n"
+            f"freeze_input['Y'] is an array of Python objects, {what}\n"
+            f"freeze_input['Z'] is int, {what}\n"
+            "input_shape['X'] is 2, allowed is a sequence of int\n"
+            "input_shape['Y'] is [1.5], allowed is a sequence of int\n"
+            "input_shape['Z'] is '12', allowed is a sequence of int",
+        )
+        with self.assertRaises(TypeError) as caught:
+            Compiler.compile(mul_add(), freeze_input="X=x.npy", input_shape={1: [2]})
+        self.assertEqual(
+            str(caught.exception),
+            "freeze_input is 'X=x.npy', allowed is a dict of names to paths or arrays, or None\n"
+            "input_shape is {1: [2]}, allowed is a dict of names to shapes, or None",
+        )
+
     def test_importing_the_runtime_loads_nothing_of_the_compiler(self):
         check = (
             "import sys, poprt.runtime\n"
@@ -798,6 +823,110 @@ class CompilerTest(unittest.TestCase):
             "assert 'libonnx' not in open('/proc/self/maps').read()\n"
         )
         subprocess.run([sys.executable, "-c", check], check=True)
+
+
+def padded():
+    """Y = X, float32 [N, 2], with zeros around it as P, int64 [4], says."""
+    x = helper.make_tensor_value_info("X", TensorProto.FLOAT, ["N", 2])
+    p = helper.make_tensor_value_info("P", TensorProto.INT64, [4])
+    y = helper.make_tensor_value_info("Y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([helper.make_node("Pad", ["X", "P"], ["Y"])], "pad", [x, p], [y])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+
+
+class InputsOfTheCompilerTest(unittest.TestCase):
+    """freeze_input and input_shape."""
+
+    PADS = np.array([1, 0, 0, 1], np.int64)
+    SHAPE = {"X": (1, 2)}
+
+    def check(self, executable):
+        runner = Runner(executable)
+        self.assertEqual([desc.name for desc in runner.get_execute_inputs()], ["X"])
+        results = runner.execute({"X": np.array([[3, 4]], np.float32)})
+        self.assertEqual(results["Y"].tolist(), [[0, 0, 0], [3, 4, 0]])
+
+    def test_frozen_by_arrays(self):
+        for pads in (self.PADS, self.PADS.astype(">i8"), np.repeat(self.PADS, 2)[::2]):
+            with self.subTest(dtype=pads.dtype.str, strides=pads.strides):
+                self.check(
+                    Compiler.compile(padded(), freeze_input={"P": pads}, input_shape=self.SHAPE)
+                )
+
+    def test_frozen_by_files(self):
+        np.save(FOLDER / "pads.npy", self.PADS)
+        (FOLDER / "pads.pb").write_bytes(numpy_helper.from_array(self.PADS).SerializeToString())
+        for path in (FOLDER / "pads.npy", FOLDER / "pads.pb", str(FOLDER / "pads.pb")):
+            with self.subTest(path=path):
+                self.check(
+                    Compiler.compile(padded(), freeze_input={"P": path}, input_shape=self.SHAPE)
+                )
+
+    def test_export_and_report(self):
+        inputs = {"freeze_input": {"P": self.PADS}, "input_shape": {"X": np.array([1, 2])}}
+        path = FOLDER / "padded.popef"
+        Compiler.compile_and_export(padded(), None, path, **inputs)
+        self.check(path)
+        report = Compiler.compile_and_get_summary_report(padded(), **inputs)
+        self.assertRegex(report, rf"(?m)^container bytes {path.stat().st_size}$")
+
+    def test_all_inputs_frozen(self):
+        x = np.array([3, -4], np.float32)
+        results = Runner(Compiler.compile(mul_add(), freeze_input={"X": x})).execute({})
+        values = {name: y.tolist() for name, y in results.items()}
+        self.assertEqual(values, {"P": [9, 16], "S": [12, 12]})
+
+    def test_strings(self):
+        x = helper.make_tensor_value_info("X", TensorProto.FLOAT, [2])
+        s = helper.make_tensor_value_info("S", TensorProto.STRING, [2])
+        y = helper.make_tensor_value_info("Y", TensorProto.FLOAT, [2])
+        nodes = [
+            helper.make_node("Constant", [], ["word"], value_string="on"),
+            helper.make_node("Equal", ["S", "word"], ["is_on"]),
+            helper.make_node("Cast", ["is_on"], ["mask"], to=TensorProto.FLOAT),
+            helper.make_node("Mul", ["X", "mask"], ["Y"]),
+        ]
+        graph = helper.make_graph(nodes, "g", [x, s], [y])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)])
+        runner = Runner(Compiler.compile(model, freeze_input={"S": np.array(["off", "on"])}))
+        results = runner.execute({"X": np.array([3, 4], np.float32)})
+        self.assertEqual(results["Y"].tolist(), [0, 4])
+
+    def refused(self, freeze_input, input_shape):
+        with self.assertRaises(RuntimeError) as caught:
+            Compiler.compile(padded(), freeze_input=freeze_input, input_shape=input_shape)
+        return str(caught.exception).splitlines()
+
+    def test_what_contradicts_the_model(self):
+        self.assertEqual(
+            self.refused({"P": self.PADS[:3], "Q": self.PADS}, {"X": [1, 3], "Z": []}),
+            [
+                "model: input 'X' --input_shape asks for [1, 3], but the model fixes dimension 1: "
+                "[N, 2]",
+                "model: input 'P' cannot be frozen: the given value is int64[3], but the model "
+                "declares int64[4]",
+                "model: --input_shape names 'Z', which is no input of the model "
+                "(inputs: 'X', 'P')",
+                "model: --freeze_input names 'Q', which is no input of the model "
+                "(inputs: 'X', 'P')",
+            ],
+        )
+        self.assertEqual(
+            self.refused({"P": self.PADS.astype(np.complex64), "X": "no.npy"}, None),
+            [
+                "model: input 'P' cannot be frozen: the given value has elements of NumPy type "
+                "'<c8', allowed are bool, integers, floats of 16 to 64 bits and strings (b1, i1 to "
+                "i8, u1 to u8, f2, f4, f8, U, S)"
+            ],
+        )
+        self.assertEqual(
+            self.refused({"P": "", "X": "no.npy"}, None),
+            [
+                "model: input 'X' cannot be frozen: no.npy: No such file or directory",
+                "model: input 'P' cannot be frozen: '' must be a .pb file (a TensorProto, "
+                "SequenceProto or OptionalProto of ONNX) or a .npy file",
+            ],
+        )
 
 
 if __name__ == "__main__":

@@ -2,21 +2,45 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/convert.hpp"
+#include "compiler/frontend/proto/npy_file.hpp"
 
 namespace poprt::compiler {
 namespace {
 
 void Throw(const absl::Status& status) { throw std::runtime_error(std::string(status.message())); }
 
+std::map<std::string, frontend::FrozenInput> FrozenOf(const ModelInputs& inputs,
+                                                      const std::string& label) {
+  std::map<std::string, frontend::FrozenInput> frozen;
+  std::string problems;
+  for (const auto& [name, input] : inputs.frozen) {
+    if (!input.npy) {
+      frozen.emplace(name, frontend::FrozenFile{input.path});
+      continue;
+    }
+    auto value = frontend::ParseNpy(*input.npy);
+    if (value.ok()) {
+      frozen.emplace(name, *std::move(value));
+    } else {
+      absl::StrAppend(&problems, problems.empty() ? "" : "\n", label, ": input '", name,
+                      "' cannot be frozen: the given value ", value.status().message());
+    }
+  }
+  if (!problems.empty()) throw std::runtime_error(problems);
+  return frozen;
+}
+
 /// A path names a file; the bytes of a ModelProto hardly ever do, and are too long for one.
-driver::ModelOptions ModelOf(const std::string& model) {
+driver::ModelOptions ModelOf(const std::string& model, const ModelInputs& inputs) {
   constexpr std::size_t longest_path = 4096;
   driver::ModelOptions options;
   std::error_code ignored;
@@ -25,6 +49,10 @@ driver::ModelOptions ModelOf(const std::string& model) {
   (is_path ? options.path : options.bytes) = model;
   // compile() takes the model as it is: what a converter decided stays.
   options.skip_passes = {"int64_to_int32", "double_to_float"};
+  for (const auto& [name, shape] : inputs.shapes) {
+    options.input_shape.emplace(name, Shape(shape.begin(), shape.end()));
+  }
+  options.freeze_input = FrozenOf(inputs, is_path ? model : "model");
   return options;
 }
 
@@ -60,9 +88,10 @@ driver::Progress ProgressOf(const CompilerOptions& options) {
 
 void Ignore(const std::string&) {}
 
-driver::Converted ConvertModel(const std::string& model, const std::vector<std::string>& outputs) {
+driver::Converted ConvertModel(const std::string& model, const std::vector<std::string>& outputs,
+                               const ModelInputs& inputs) {
   auto converted = driver::Convert(
-      {ModelOf(model)}, /*fuse=*/false, [](const std::string&, int, int) {}, Ignore);
+      {ModelOf(model, inputs)}, /*fuse=*/false, [](const std::string&, int, int) {}, Ignore);
   if (!converted.ok()) Throw(converted.status());
   KeepOutputs(converted->graphs.front(), outputs);
   return *std::move(converted);
@@ -70,8 +99,8 @@ driver::Converted ConvertModel(const std::string& model, const std::vector<std::
 
 driver::CompileReport CompileToStream(const std::string& model,
                                       const std::vector<std::string>& outputs, std::ostream& out,
-                                      const CompilerOptions& options) {
-  auto report = driver::CompileToStream(ConvertModel(model, outputs), options, out,
+                                      const CompilerOptions& options, const ModelInputs& inputs) {
+  auto report = driver::CompileToStream(ConvertModel(model, outputs, inputs), options, out,
                                         ProgressOf(options), Ignore);
   if (!report.ok()) Throw(report.status());
   return *std::move(report);
@@ -81,20 +110,23 @@ driver::CompileReport CompileToStream(const std::string& model,
 
 std::shared_ptr<Executable> Compiler::compile(const std::string& model,
                                               const std::vector<std::string>& outputs,
-                                              const CompilerOptions& options) {
+                                              const CompilerOptions& options,
+                                              const ModelInputs& inputs) {
   auto stream = std::make_shared<std::stringstream>();
-  CompileToStream(model, outputs, *stream, options);
+  CompileToStream(model, outputs, *stream, options, inputs);
   return std::make_shared<Executable>(stream);
 }
 
 void Compiler::compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
-                                std::ostream& out, const CompilerOptions& options) {
-  CompileToStream(model, outputs, out, options);
+                                std::ostream& out, const CompilerOptions& options,
+                                const ModelInputs& inputs) {
+  CompileToStream(model, outputs, out, options, inputs);
 }
 
 void Compiler::compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
-                                const std::string& filename, const CompilerOptions& options) {
-  const auto report = driver::CompileToFile(ConvertModel(model, outputs), options, filename,
+                                const std::string& filename, const CompilerOptions& options,
+                                const ModelInputs& inputs) {
+  const auto report = driver::CompileToFile(ConvertModel(model, outputs, inputs), options, filename,
                                             ProgressOf(options), Ignore);
   if (!report.ok()) Throw(report.status());
 }
@@ -102,9 +134,9 @@ void Compiler::compileAndExport(const std::string& model, const std::vector<std:
 std::string Compiler::compileAndGetSummaryReport(const std::string& model,
                                                  const std::vector<std::string>& outputs,
                                                  const CompilerOptions& options,
-                                                 bool /*resetProfile*/) {
+                                                 bool /*resetProfile*/, const ModelInputs& inputs) {
   std::stringstream container;
-  const driver::CompileReport report = CompileToStream(model, outputs, container, options);
+  const driver::CompileReport report = CompileToStream(model, outputs, container, options, inputs);
   std::string text;
   for (const driver::GraphReport& graph : report.graphs) {
     absl::StrAppend(&text, "graph ", graph.name, "\n  steps         ", graph.steps,

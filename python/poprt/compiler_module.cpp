@@ -114,20 +114,36 @@ void BindOptions(py::module_& module) {
           py::arg("options"));
 }
 
+void BindInputs(py::module_& module) {
+  py::class_<FrozenInput>(module, "FrozenInput")
+      .def_static(
+          "from_file",
+          [](const std::string& path) { return FrozenInput{.path = path, .npy = std::nullopt}; })
+      .def_static("from_npy", [](const py::bytes& content) {
+        return FrozenInput{.path = "", .npy = std::string(content)};
+      });
+  py::class_<ModelInputs>(module, "ModelInputs")
+      .def(py::init<>())
+      .def_readwrite("shapes", &ModelInputs::shapes)
+      .def_readwrite("frozen", &ModelInputs::frozen);
+}
+
 }  // namespace
 }  // namespace poprt::compiler
 
 PYBIND11_MODULE(_compiler, module) {
   using poprt::compiler::Compiler;
   using poprt::compiler::CompilerOptions;
+  using poprt::compiler::ModelInputs;
   py::module_::import("poprt._runtime");  // knows Executable
   poprt::compiler::BindOptions(module);
+  poprt::compiler::BindInputs(module);
   const py::call_guard<py::gil_scoped_release> release;
   module.def("compile", &Compiler::compile, release);
   module.def(
       "compile_and_export",
       py::overload_cast<const std::string&, const std::vector<std::string>&, const std::string&,
-                        const CompilerOptions&>(&Compiler::compileAndExport),
+                        const CompilerOptions&, const ModelInputs&>(&Compiler::compileAndExport),
       release);
   module.def("compile_and_get_summary_report", &Compiler::compileAndGetSummaryReport, release);
 }

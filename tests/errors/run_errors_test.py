@@ -360,6 +360,71 @@ class ErrorsTest(unittest.TestCase):
             *("-i", "unsupported.onnx", "--export_popef"),
         )
 
+    # Strings live only while compiling.
+
+    def write_strings(self):
+        """A model with an input, two outputs of strings and one of numbers."""
+        nodes = [
+            helper.make_node("Constant", [], ["greeting"], value_string="hello"),
+            helper.make_node("Constant", [], ["words"], value_strings=["a", "b"]),
+            helper.make_node("Relu", ["X"], ["Y"]),
+        ]
+        x = helper.make_tensor_value_info("X", TensorProto.FLOAT, [2])
+        outputs = [
+            helper.make_tensor_value_info("greeting", TensorProto.STRING, []),
+            helper.make_tensor_value_info("Y", TensorProto.FLOAT, [2]),
+            helper.make_tensor_value_info("words", TensorProto.STRING, [2]),
+        ]
+        graph = helper.make_graph(nodes, "g", [x], outputs)
+        opset = [helper.make_opsetid("", 13)]
+        self.write(
+            "strings.onnx", helper.make_model(graph, opset_imports=opset).SerializeToString()
+        )
+
+    def test_outputs_of_strings(self):
+        self.write_strings()
+        why = ", and strings do not survive to run time; remove that output from the model"
+        lines = [
+            "strings.onnx: output 'greeting' is string[]" + why,
+            "strings.onnx: output 'words' is string[2]" + why,
+        ]
+        self.refused(1, lines, "-i", "strings.onnx", "--export_popef")
+        self.refused(1, lines, *("-i", "strings.onnx", "-i", "good.onnx", "--export_popef"))
+
+    def test_strings_made_at_run_time(self):
+        cast = helper.make_node("Cast", ["X"], ["s"], name="cast0", to=TensorProto.STRING)
+        concat = helper.make_node("StringConcat", ["s", "s"], ["Y"], name="concat0")
+        x = helper.make_tensor_value_info("X", TensorProto.FLOAT, [2])
+        y = helper.make_tensor_value_info("Y", TensorProto.STRING, [2])
+        graph = helper.make_graph([cast, concat], "g", [x], [y])
+        opset = [helper.make_opsetid("", 20)]
+        self.write("cast.onnx", helper.make_model(graph, opset_imports=opset).SerializeToString())
+        self.refused(
+            1,
+            [
+                "cast.onnx: node 'cast0' (Cast, opset 20, inputs float32[2]): makes strings of a "
+                "tensor that is computed at run time, but strings do not survive to run time; "
+                "freeze the inputs that it is computed from"
+            ],
+            *("-i", "cast.onnx", "--export_popef"),
+        )
+
+    def test_inputs_of_strings(self):
+        x = helper.make_tensor_value_info("X", TensorProto.STRING, [2])
+        y = helper.make_tensor_value_info("Y", TensorProto.BOOL, [2])
+        equal = helper.make_node("Equal", ["X", "X"], ["Y"], name="equal0")
+        graph = helper.make_graph([equal], "g", [x], [y])
+        opset = [helper.make_opsetid("", 19)]
+        self.write("input.onnx", helper.make_model(graph, opset_imports=opset).SerializeToString())
+        self.refused(
+            1,
+            [
+                "input.onnx: input 'X' is a tensor of strings, which a compiled model cannot take; "
+                "give its value with --freeze_input X=FILE"
+            ],
+            *("-i", "input.onnx", "--export_popef"),
+        )
+
 
 def main():
     global POPRT, FILES

@@ -60,6 +60,7 @@ int Show(const Settings& settings, const Terminal& terminal) {
       problems.AddInput(std::string(interface.status().message()));
       continue;
     }
+    MarkFrozen(model.freeze_input, *interface);
     const std::string stem = std::filesystem::path(model.path).stem().string();
     const std::string number = absl::StrCat("graph", names.size());
     names.push_back(!model.name.empty() ? model.name : settings.fuse ? number : stem);

@@ -77,9 +77,11 @@ Json ToJson(const std::vector<DeclaredTensor>& tensors) {
     for (const Dimension& dimension : tensor.dimensions) {
       std::visit([&](const auto& extent) { shape.push_back(extent); }, dimension);
     }
-    array.push_back({{"name", tensor.name},
-                     {"dtype", tensor.element_type},
-                     {"shape", tensor.has_shape ? std::move(shape) : Json(nullptr)}});
+    Json object = {{"name", tensor.name},
+                   {"dtype", tensor.element_type},
+                   {"shape", tensor.has_shape ? std::move(shape) : Json(nullptr)}};
+    if (!tensor.frozen_file.empty()) object["frozen"] = tensor.frozen_file;
+    array.push_back(std::move(object));
   }
   return array;
 }

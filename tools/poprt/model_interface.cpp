@@ -67,8 +67,10 @@ std::string Line(const std::string& role, const DeclaredTensor& tensor) {
   for (const Dimension& dimension : tensor.dimensions) dimensions.push_back(ToText(dimension));
   const std::string shape =
       tensor.has_shape ? absl::StrCat("[", absl::StrJoin(dimensions, ", "), "]") : "unknown";
+  const std::string frozen =
+      tensor.frozen_file.empty() ? "" : absl::StrCat(", frozen - ", tensor.frozen_file);
   return absl::StrCat(role, " ", tensor.name, ": dtype - ", tensor.element_type, ", shape - ",
-                      shape, "\n");
+                      shape, frozen, "\n");
 }
 
 }  // namespace
@@ -92,6 +94,14 @@ absl::StatusOr<ModelInterface> ReadModelInterface(const std::string& path) {
   for (const auto& info : model.graph().output()) interface.outputs.push_back(Declared(info));
   AddExternalFiles(model.graph(), interface.external_files);
   return interface;
+}
+
+void MarkFrozen(const std::map<std::string, frontend::FrozenInput>& frozen, ModelInterface& model) {
+  for (DeclaredTensor& input : model.inputs) {
+    const auto found = frozen.find(input.name);
+    if (found == frozen.end()) continue;
+    input.frozen_file = std::get<frontend::FrozenFile>(found->second).path;
+  }
 }
 
 std::string ToText(const ModelInterface& model) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/frontend/frozen_input.hpp"
 
 namespace poprt::cli {
 
@@ -19,6 +21,7 @@ struct DeclaredTensor {
   std::string element_type;  ///< "float32"; "unknown" if the file does not say
   std::vector<Dimension> dimensions;
   bool has_shape = true;
+  std::string frozen_file = {};  ///< holds the value of an input that becomes a constant
 };
 
 /// Inputs and outputs of a model file, before anything is converted.
@@ -31,7 +34,11 @@ struct ModelInterface {
 /// NotFound when the file cannot be read, InvalidArgument when it is no ONNX model.
 absl::StatusOr<ModelInterface> ReadModelInterface(const std::string& path);
 
-/// "Input X: dtype - float32, shape - [1, 2]" and the like, a line each.
+/// Notes at the inputs among `frozen` which files hold their values.
+void MarkFrozen(const std::map<std::string, frontend::FrozenInput>& frozen, ModelInterface& model);
+
+/// "Input X: dtype - float32, shape - [1, 2]" and the like, a line each; ", frozen - x.npy" follows
+/// if a file holds the value.
 std::string ToText(const ModelInterface& model);
 
 }  // namespace poprt::cli

@@ -107,6 +107,20 @@ TEST(JsonSummary, ErrorsAndInterfaces) {
   EXPECT_EQ(json["models"][0]["outputs"].size(), 0U);
 }
 
+TEST(ModelInterface, FrozenInputsNameTheirFiles) {
+  ModelInterface model{.inputs = {{"X", "float32", {"N", 2}}, {"P", "int64", {4}}},
+                       .outputs = {{"P", "float32", {}, false}},
+                       .external_files = {}};
+  MarkFrozen({{"P", frontend::FrozenFile{"a/p.npy"}}, {"Q", frontend::FrozenFile{"q.pb"}}}, model);
+  EXPECT_EQ(ToText(model),
+            "Input X: dtype - float32, shape - [N, 2]\n"
+            "Input P: dtype - int64, shape - [4], frozen - a/p.npy\n"
+            "Output P: dtype - float32, shape - unknown\n");
+  const auto json = nlohmann::json::parse(JsonInterfaces({"a"}, {"a.onnx"}, {model}));
+  EXPECT_FALSE(json["models"][0]["inputs"][0].contains("frozen"));
+  EXPECT_EQ(json["models"][0]["inputs"][1]["frozen"], "a/p.npy");
+}
+
 TEST(TextSummary, OneFusedGraphSharesNothingAndLatenciesHaveThreeDigits) {
   Outcome outcome = FusedOutcome();
   outcome.models.pop_back();

@@ -6,33 +6,38 @@
 #include <vector>
 
 #include "poprt/compiler/compiler_options.hpp"
+#include "poprt/compiler/model_inputs.hpp"
 #include "poprt/executable.hpp"
 
 namespace poprt::compiler {
 
-/// Compiles ONNX models. `model` is the path of an ONNX file or the bytes of a ModelProto, with
-/// static shapes. `outputs` names the outputs to keep, in any order; empty keeps all. Every
-/// function throws std::runtime_error that lists all problems. Thread-safe.
+/// Compiles ONNX models. `model` is the path of an ONNX file or the bytes of a ModelProto; its
+/// shapes are static, or `inputs` makes them so. `outputs` names the outputs to keep, in any order;
+/// empty keeps all. Every function throws std::runtime_error that lists all problems. Thread-safe.
 class Compiler {
  public:
   static std::shared_ptr<Executable> compile(const std::string& model,
                                              const std::vector<std::string>& outputs = {},
-                                             const CompilerOptions& options = {});
+                                             const CompilerOptions& options = {},
+                                             const ModelInputs& inputs = {});
 
   /// Writes the container to a binary stream.
   static void compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
-                               std::ostream& out, const CompilerOptions& options = {});
+                               std::ostream& out, const CompilerOptions& options = {},
+                               const ModelInputs& inputs = {});
 
   /// Writes the container to a file, which appears only when it is complete.
   static void compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
-                               const std::string& filename, const CompilerOptions& options = {});
+                               const std::string& filename, const CompilerOptions& options = {},
+                               const ModelInputs& inputs = {});
 
   /// Compiles and describes the result as text: steps, weights and arena of the graph.
   /// `resetProfile` is there for programs that pass it; every call reports on its own compilation.
   static std::string compileAndGetSummaryReport(const std::string& model,
                                                 const std::vector<std::string>& outputs,
                                                 const CompilerOptions& options = {},
-                                                bool resetProfile = true);
+                                                bool resetProfile = true,
+                                                const ModelInputs& inputs = {});
 };
 
 }  // namespace poprt::compiler
