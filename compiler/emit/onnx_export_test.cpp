@@ -240,7 +240,7 @@ TEST(OnnxExport, EveryNodeWithoutAFormIsNamed) {
       "m: node 'a' (BitwiseAnd) cannot be written as ONNX of opset 17: BitwiseAnd needs opset "
       "18");
   EXPECT_EQ(ExportOnnx(graph, 10).status().message(),
-            "ONNX of opset 10 cannot be written, allowed are 11 to 25");
+            "ONNX of opset 10 cannot be written, allowed are 11 to 27");
 }
 
 TEST(OnnxExport, TypesThatTheOldFormDoesNotTakeAreRefused) {

@@ -39,7 +39,7 @@ bool IsHarmless(const Attributes::Entry& entry) {
 
 /// Static inputs that ONNX wants as scalars.
 bool IsScalar(std::string_view op, std::string_view attribute) {
-  return op == "Range" || (op == "CumSum" && attribute == "axis") ||
+  return op == "Range" || ((op == "CumSum" || op == "CumProd") && attribute == "axis") ||
          (op == "OneHot" && attribute == "depth") || (op == "Trilu" && attribute == "k") ||
          op == "DFT" || op == "STFT" || op == "MelWeightMatrix" || attribute == "size";
 }

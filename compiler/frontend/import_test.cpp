@@ -252,14 +252,14 @@ TEST(ImportBroken, Header) {
   EXPECT_EQ(error("ir_version: 8"),
             "m: the model does not say which opset of the default domain it uses");
   EXPECT_EQ(
-      error("ir_version: 8 opset_import { version: 26 }"),
-      "m: opset 26 is not supported, allowed are 1 to 25; convert the model or export it again "
+      error("ir_version: 8 opset_import { version: 28 }"),
+      "m: opset 28 is not supported, allowed are 1 to 27; convert the model or export it again "
       "with such an opset");
   EXPECT_EQ(
       error("ir_version: 14 opset_import { version: 0 }"),
       "m: IR version 14 is newer than the newest supported, 13; export the model with an older "
       "version of ONNX\n"
-      "m: opset 0 is not supported, allowed are 1 to 25; convert the model or export it again "
+      "m: opset 0 is not supported, allowed are 1 to 27; convert the model or export it again "
       "with such an opset");
   EXPECT_EQ(error("ir_version: 8 opset_import { version: 11 } opset_import { domain: \"ai.onnx\" "
                   "version: 12 }"),

@@ -15,9 +15,9 @@
 namespace poprt::lower {
 namespace {
 
-/// Operators whose output is their first input under another shape.
-constexpr std::array<std::string_view, 5> kViews{"Flatten", "Identity", "Reshape", "Squeeze",
-                                                 "Unsqueeze"};
+/// Operators whose output is their first input under another shape or element type.
+constexpr std::array<std::string_view, 6> kViews{"BitCast", "Flatten", "Identity",
+                                                 "Reshape", "Squeeze", "Unsqueeze"};
 
 /// Lowers one graph, or one region of a node, into a schedule.
 class Lowering {

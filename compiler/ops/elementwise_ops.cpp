@@ -77,6 +77,15 @@ Types InferCast(const InferenceCall& call) {
   return {{ElementAttribute(call.attributes, "to", ElementType::kUndefined), call.input(0).shape}};
 }
 
+Types InferBitCast(const InferenceCall& call) {
+  Types types = InferCast(call);
+  const ElementType from = call.input(0).element;
+  Require(PackedBits(from) == PackedBits(types[0].element), "attribute 'to' names ",
+          types[0].element, " of ", PackedBits(types[0].element), " bits, input 0 is ",
+          call.input(0), " of ", PackedBits(from), " bits; they must be of the same size");
+  return types;
+}
+
 Types InferCastLike(const InferenceCall& call) {
   return {{call.input(1).element, call.input(0).shape}};
 }
@@ -194,6 +203,11 @@ std::span<const OpDef> ElementwiseOps() {
       {.name = "Cast",
        .infer = InferCast,
        .notes = "no complex numbers; strings while importing only"},
+      {.name = "BitCast",
+       .since = 26,
+       .inputs = kOne,
+       .infer = InferBitCast,
+       .notes = "no complex numbers; no strings"},
       {.name = "CastLike", .since = 15, .inputs = kTwo, .infer = InferCastLike, .notes = "as Cast"},
   };
   return rows;

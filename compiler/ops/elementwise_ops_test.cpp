@@ -80,5 +80,13 @@ TEST(ElementwiseOpsTest, Cast) {
   EXPECT_EQ(InferText("CastLike", {F32({2}), I32({5})}), "int32[2]");
 }
 
+TEST(ElementwiseOpsTest, BitCast) {
+  EXPECT_EQ(InferText("BitCast", {F32({2})}, {{"to", std::int64_t{6}}}), "int32[2]");
+  EXPECT_EQ(InferText("BitCast", {F32({2})}, {{"to", std::int64_t{7}}}),
+            "attribute 'to' names int64 of 64 bits, input 0 is float32[2] of 32 bits; they must be "
+            "of the same size");
+  EXPECT_EQ(InferText("BitCast", {F32({2})}), "attribute 'to' is missing");
+}
+
 }  // namespace
 }  // namespace poprt::ops

@@ -17,7 +17,7 @@
 namespace poprt::ops {
 
 /// Newest opset whose operators are known.
-inline constexpr int kNewestOpset = 25;
+inline constexpr int kNewestOpset = 27;
 /// Oldest opset a model may use.
 inline constexpr int kOldestOpset = 1;
 

@@ -50,10 +50,18 @@ Types InferArg(const InferenceCall& call) {
   return {{ElementType::kInt64, ReducedShape(data.shape, reduced, KeepsAxes(call.attributes))}};
 }
 
-Types InferCumSum(const InferenceCall& call) {
+Types InferCumulative(const InferenceCall& call) {
   RequireWideIntegers(call);
   NormalizedAxis(StaticInt(call.attributes, "axis"), call.input(0).shape.size(), "axis");
   return SameAsInput(call);
+}
+
+OpDef Cumulative(std::string_view name, int since) {
+  return {.name = name,
+          .since = since,
+          .types = TypeSet::kNumeric,
+          .static_inputs = {{.index = 1, .attribute = "axis", .input_since = since}},
+          .infer = InferCumulative};
 }
 
 OpDef Reduce(std::string_view name, int axes_input_since = 18) {
@@ -86,11 +94,8 @@ std::span<const OpDef> ReductionOps() {
       Reduce("ReduceSumSquare"),
       {.name = "ArgMax", .types = TypeSet::kNumeric, .infer = InferArg},
       {.name = "ArgMin", .types = TypeSet::kNumeric, .infer = InferArg},
-      {.name = "CumSum",
-       .since = 11,
-       .types = TypeSet::kNumeric,
-       .static_inputs = {{.index = 1, .attribute = "axis", .input_since = 11}},
-       .infer = InferCumSum},
+      Cumulative("CumProd", 26),
+      Cumulative("CumSum", 11),
   };
   return rows;
 }

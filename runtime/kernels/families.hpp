@@ -9,7 +9,7 @@ namespace poprt::kernels {
 
 std::span<const KernelDef> ElementwiseKernels();    ///< unary, binary, variadic, Where, Clip
 std::span<const KernelDef> CastKernels();           ///< Cast
-std::span<const KernelDef> ReductionKernels();      ///< Reduce*, ArgMax, ArgMin, CumSum
+std::span<const KernelDef> ReductionKernels();      ///< Reduce*, ArgMax, ArgMin, Cum*
 std::span<const KernelDef> NormalizationKernels();  ///< Softmax, LayerNormalization, LRN, ...
 std::span<const KernelDef> DataMovementKernels();   ///< Transpose, Slice, DepthToSpace, ...
 std::span<const KernelDef> GatherKernels();         ///< Gather*, Scatter*

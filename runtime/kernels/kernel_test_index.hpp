@@ -56,6 +56,15 @@ inline Shape AnyShape(std::mt19937& random, std::size_t min_rank = 0, std::size_
   return shape;
 }
 
+/// A shape that broadcasts into `shape`.
+inline Shape Narrowed(std::mt19937& random, const Shape& shape) {
+  Shape result(shape.begin() + random() % (shape.size() + 1), shape.end());
+  for (auto& extent : result) {
+    if (random() % 3 == 0) extent = 1;
+  }
+  return result;
+}
+
 /// Calls check(random) for `count` seeds, names the seed that fails, and stops there.
 template <typename F>
 void ForSeeds(unsigned count, const F& check) {
@@ -84,6 +93,14 @@ inline Tensor RandomSpecials(std::mt19937& random, ElementType element, const Sh
     if (random() % 6 == 0) value = kSpecials[random() % 5];
   }
   return FromValues(element, shape, values);
+}
+
+/// Random numbers of any type; those of float types are special ones every third time.
+inline Tensor RandomOperand(std::mt19937& random, ElementType element, const Shape& shape,
+                            double low, double high) {
+  const bool special = IsFloat(element) && random() % 3 == 0;
+  return special ? RandomSpecials(random, element, shape, low, high)
+                 : RandomTensor(random, element, shape, low, high);
 }
 
 /// Uniform in [low, high].

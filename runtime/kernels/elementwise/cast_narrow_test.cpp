@@ -7,12 +7,9 @@
 
 #include "runtime/kernels/kernel_test_tensors.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::BindError;
-using testing::Run1;
-using testing::Values;
 using enum ElementType;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -43,7 +40,7 @@ Values ToValues(const Tensor& tensor) {
 }
 
 Tensor Doubles(const Values& values) {
-  return testing::FromValues(kFloat64, {static_cast<std::int64_t>(values.size())}, values);
+  return FromValues(kFloat64, {static_cast<std::int64_t>(values.size())}, values);
 }
 
 /// The numbers of a narrow type by their codes, as its definition tells them; NaN for other codes.
@@ -244,4 +241,4 @@ TEST(CastNarrowTest, BindErrors) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

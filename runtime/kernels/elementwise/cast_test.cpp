@@ -6,14 +6,8 @@
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/kernel_test_tensors.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
-
-using testing::BindError;
-using testing::FromValues;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 
 constexpr std::array<ElementType, 13> kTypes{
     ElementType::kFloat32, ElementType::kFloat64, ElementType::kFloat16, ElementType::kBFloat16,
@@ -109,4 +103,4 @@ TEST(CastTest, BindErrors) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -3,33 +3,13 @@
 #include "runtime/kernels/kernel_test_index.hpp"
 
 /// Random shapes for the elementwise kernels of more than two operands and for Cast.
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AnyShape;
-using testing::BroadcastIndex;
-using testing::Draw;
-using testing::ExpectClose;
-using testing::ForSeeds;
-using testing::FromValues;
-using testing::RandomSpecials;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 constexpr ElementType kTypes[] = {kFloat32, kInt8,   kFloat16, kUint64, kFloat64, kInt32,
                                   kUint8,   kUint16, kInt64,   kInt16,  kUint32,  kBFloat16};
-
-/// A shape that broadcasts into `shape`.
-Shape Narrowed(std::mt19937& random, const Shape& shape) {
-  Shape result(shape.begin() + random() % (shape.size() + 1), shape.end());
-  for (auto& extent : result) {
-    if (random() % 3 == 0) extent = 1;
-  }
-  return result;
-}
 
 TEST(ElementwiseTest, WhereBroadcastsAllThreeOperands) {
   ForSeeds(80, [](std::mt19937& random) {
@@ -124,4 +104,4 @@ TEST(CastTest, CastsAnyShape) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

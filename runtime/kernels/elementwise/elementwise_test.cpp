@@ -5,18 +5,9 @@
 
 #include "runtime/kernels/kernel_test_index.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AnyShape;
-using testing::BindError;
-using testing::BroadcastIndex;
-using testing::ExpectClose;
-using testing::FromValues;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -306,15 +297,6 @@ std::vector<BinaryCase> BinaryCases() {
   };
 }
 
-/// A shape that broadcasts into `shape`.
-Shape Narrowed(std::mt19937& random, const Shape& shape) {
-  Shape result(shape.begin() + random() % (shape.size() + 1), shape.end());
-  for (auto& extent : result) {
-    if (random() % 3 == 0) extent = 1;
-  }
-  return result;
-}
-
 TEST(ElementwiseTest, BinaryMatchesDoubleWithBroadcasting) {
   for (const BinaryCase& c : BinaryCases()) {
     for (unsigned seed = 0; seed < 24; ++seed) {
@@ -511,4 +493,4 @@ TEST(ElementwiseTest, BindErrors) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

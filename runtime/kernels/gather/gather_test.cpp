@@ -4,25 +4,10 @@
 
 #include "runtime/kernels/kernel_test_index.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::BindError;
-using testing::Draw;
-using testing::Fill;
-using testing::Flat;
-using testing::ForEach;
-using testing::FromValues;
-using testing::Index;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::SmallShape;
-using testing::SomeType;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
-
-constexpr unsigned kSeed = 77;
 
 std::int64_t Clamped(double index, std::int64_t extent) {
   auto at = static_cast<std::int64_t>(index);
@@ -46,18 +31,8 @@ Tensor Indices(std::mt19937& random, const Shape& shape, double n) {
   return RandomTensor(random, random() % 2 == 0 ? kInt32 : kInt64, shape, -n - 3, n + 3);
 }
 
-template <typename F>
-void Repeat(int count, const F& check) {
-  for (int i = 0; i < count; ++i) {
-    std::mt19937 random(kSeed + static_cast<unsigned>(i));
-    SCOPED_TRACE("seed " + std::to_string(kSeed) + " + " + std::to_string(i));
-    check(random);
-    if (::testing::Test::HasFailure()) return;
-  }
-}
-
 TEST(GatherTest, TakesSlices) {
-  Repeat(100, [](std::mt19937& random) {
+  ForSeeds(100, [](std::mt19937& random) {
     const Tensor data =
         RandomTensor(random, SomeType(random), NonEmpty(random, 1 + random() % 7), 0, 100);
     const auto rank = static_cast<std::int64_t>(data.shape().size());
@@ -85,7 +60,7 @@ TEST(GatherTest, TakesSlices) {
 }
 
 TEST(GatherTest, TakesAndScattersElements) {
-  Repeat(150, [](std::mt19937& random) {
+  ForSeeds(150, [](std::mt19937& random) {
     const Tensor data = RandomTensor(random, kInt32, NonEmpty(random, 1 + random() % 7), 0, 9);
     const auto rank = static_cast<std::int64_t>(data.shape().size());
     const std::int64_t axis = Draw(random, -rank, rank - 1);
@@ -126,7 +101,7 @@ TEST(GatherTest, TakesAndScattersElements) {
 }
 
 TEST(GatherTest, TakesAndScattersTuples) {
-  Repeat(150, [](std::mt19937& random) {
+  ForSeeds(150, [](std::mt19937& random) {
     const std::size_t rank = 1 + random() % 7;
     const Tensor data = RandomTensor(random, kFloat32, NonEmpty(random, rank), 0, 9);
     const std::size_t batch = random() % rank;
@@ -202,4 +177,4 @@ TEST(GatherTest, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

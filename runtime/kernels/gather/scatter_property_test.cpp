@@ -5,22 +5,9 @@
 #include "runtime/kernels/kernel_test_index.hpp"
 
 /// Scatter kernels with every reduction on every type, many updates for the same element.
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AnyShape;
-using testing::Draw;
-using testing::EitherSign;
-using testing::ExpectClose;
-using testing::Flat;
-using testing::ForEach;
-using testing::ForSeeds;
-using testing::Index;
-using testing::RandomSpecials;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 constexpr ElementType kTypes[] = {kFloat32, kInt8,  kFloat16, kUint64, kFloat64, kInt32,   kUint8,
@@ -115,4 +102,4 @@ TEST(GatherTest, ScattersSlicesWithEveryReductionOfEveryType) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -7,23 +7,9 @@
 #include "runtime/kernels/kernel_test_index.hpp"
 
 /// Random shapes of any rank for TopK, OneHot, Trilu and the generators.
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AnyShape;
-using testing::Draw;
-using testing::EitherSign;
-using testing::ExpectClose;
-using testing::Fill;
-using testing::Flat;
-using testing::ForSeeds;
-using testing::FromValues;
-using testing::Index;
-using testing::RandomSpecials;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 TEST(TopKTest, SortsLinesOfAnyShapeWithNan) {
@@ -168,4 +154,4 @@ TEST(GeneratorTest, RangesOfAnyLengthAndSign) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

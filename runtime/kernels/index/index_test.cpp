@@ -1,69 +1,13 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "runtime/kernels/kernel_test_tensors.hpp"
-#include "runtime/kernels/reduction/axis_split.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::BindError;
-using testing::FromValues;
-using testing::RandomShape;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
-
-TEST(TopKTest, MatchesStableSort) {
-  for (unsigned seed = 0; seed < 40; ++seed) {
-    std::mt19937 random(seed);
-    const ElementType type =
-        std::vector<ElementType>{kFloat32, kInt8, kFloat16, kUint64, kFloat64}[seed % 5];
-    Shape shape = RandomShape(random, 4);
-    if (shape.empty()) shape = {9};
-    const std::size_t axis = random() % shape.size();
-    const std::int64_t k = random() % static_cast<unsigned>(shape[axis] + 1);
-    const bool largest = random() % 2 == 0;
-    const Tensor x = RandomTensor(random, type, shape, 0, 9);
-    SCOPED_TRACE("seed " + std::to_string(seed) + " " + ToString(x.type()));
-    Shape output = shape;
-    output[axis] = k;
-    const auto found = RunOnce("TopK", {x}, {{type, output}, {kInt64, output}},
-                               {{"k", Ints{k}},
-                                {"axis", static_cast<std::int64_t>(axis)},
-                                {"largest", std::int64_t{largest}}});
-    const Values xs = ToValues(x);
-    Values values(static_cast<std::size_t>(ElementCount(output)));
-    Values indices(values.size());
-    const AxisSplit split = SplitAt(shape, axis);
-    for (std::int64_t line = 0; line < split.outer * split.inner; ++line) {
-      const auto at = [&](std::int64_t i, std::int64_t length) {
-        return static_cast<std::size_t>((line / split.inner * length + i) * split.inner +
-                                        line % split.inner);
-      };
-      std::vector<std::int64_t> order(static_cast<std::size_t>(split.length));
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-        const double u = xs[at(a, split.length)];
-        const double v = xs[at(b, split.length)];
-        return largest ? u > v : u < v;
-      });
-      for (std::int64_t i = 0; i < k; ++i) {
-        const std::int64_t from = order[static_cast<std::size_t>(i)];
-        indices[at(i, k)] = static_cast<double>(from);
-        values[at(i, k)] = xs[at(from, split.length)];
-      }
-    }
-    EXPECT_EQ(ToValues(found[0]), values);
-    EXPECT_EQ(ToValues(found[1]), indices);
-    if (HasFailure()) return;
-  }
-}
 
 TEST(TopKTest, NanIsTheGreatest) {
   const Tensor x = FromValues(kFloat32, {4}, {1, std::nan(""), 5, std::nan("")});
@@ -162,4 +106,4 @@ TEST(IndexTest, BindErrors) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -2,15 +2,18 @@
 
 #include <limits>
 
-#include "runtime/kernels/kernel_test_tensors.hpp"
+#include "runtime/kernels/kernel_test_index.hpp"
 
 namespace poprt::kernels {
 namespace {
 
+using testing::AnyShape;
 using testing::BindError;
+using testing::Draw;
 using testing::ExpectClose;
+using testing::ForSeeds;
 using testing::FromValues;
-using testing::RandomTensor;
+using testing::RandomOperand;
 using testing::Run1;
 using testing::ToValues;
 using testing::Values;
@@ -28,10 +31,14 @@ Values Reference(const Values& x, const Values& labels, const Values& weights, c
   double sum = 0;
   double weight_sum = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const bool ignored = labels[i] == kIgnored;
-    const auto label = ignored ? 0 : static_cast<std::size_t>(labels[i]);
-    const double weight = ignored ? 0 : weights.empty() ? 1 : weights[label];
-    losses.push_back(-x[((i / points) * classes + label) * points + i % points] * weight);
+    losses.push_back(0);
+    if (labels[i] == kIgnored) continue;
+    const auto label = static_cast<std::size_t>(labels[i]);
+    // A label that names no class has no loss.
+    const bool exists = labels[i] >= 0 && label < classes;
+    const double weight = !exists ? 0 : weights.empty() ? 1 : weights[label];
+    losses.back() = exists ? -x[((i / points) * classes + label) * points + i % points] * weight
+                           : std::numeric_limits<double>::quiet_NaN();
     sum += losses.back();
     weight_sum += weight;
   }
@@ -40,40 +47,32 @@ Values Reference(const Values& x, const Values& labels, const Values& weights, c
 }
 
 TEST(NegativeLogLikelihoodTest, RandomShapes) {
-  const std::vector<ElementType> floats{kFloat32, kFloat16, kFloat64, kBFloat16};
-  for (unsigned seed = 0; seed < 96; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
-    const ElementType type = floats[seed % 4];
-    Shape shape(2);
-    shape[0] = 1 + random() % 5;
-    shape[1] = 1 + random() % 6;
-    for (unsigned i = 0; i < seed % 4; ++i) shape.push_back(1 + random() % 4);
-    if (seed % 16 == 7 && shape.size() > 2) shape.back() = 0;
+  constexpr ElementType kFloats[] = {kFloat32, kFloat16, kFloat64, kBFloat16};
+  ForSeeds(200, [&](std::mt19937& random) {
+    const ElementType type = kFloats[random() % 4];
+    const Shape shape = AnyShape(random, 2);
     Shape labels_shape = shape;
     labels_shape.erase(labels_shape.begin() + 1);
-    Values labels;
-    for (std::int64_t i = 0; i < ElementCount(labels_shape); ++i) {
-      const auto label = static_cast<double>(random() % static_cast<unsigned>(shape[1]));
-      labels.push_back(random() % 5 == 0 ? static_cast<double>(kIgnored) : label);
+    const std::int64_t outside = random() % 8 == 0 ? 1 : 0;
+    Values labels(static_cast<std::size_t>(ElementCount(labels_shape)));
+    for (double& label : labels) {
+      label = static_cast<double>(shape[1] == 0 || random() % 5 == 0
+                                      ? kIgnored
+                                      : Draw(random, -outside, shape[1] - 1 + outside));
     }
-    const Tensor x = RandomTensor(random, type, shape, -4, 0);
-    std::vector<Tensor> inputs{x,
-                               FromValues(seed % 3 == 0 ? kInt32 : kInt64, labels_shape, labels)};
-    const bool weighted = random() % 2 == 0;
-    if (weighted) inputs.push_back(RandomTensor(random, type, {shape[1]}, 0.5, 2));
-    for (const char* reduction : {"none", "sum", "mean"}) {
+    const Tensor x = RandomOperand(random, type, shape, -4, 0);
+    std::vector<Tensor> inputs{
+        x, FromValues(random() % 3 == 0 ? kInt32 : kInt64, labels_shape, labels)};
+    if (random() % 2 == 0) inputs.push_back(RandomOperand(random, type, {shape[1]}, 0.5, 2));
+    const Values weights = inputs.size() > 2 ? ToValues(inputs[2]) : Values();
+    for (const std::string reduction : {"none", "sum", "mean"}) {
       SCOPED_TRACE(reduction);
-      const bool is_none = std::string_view(reduction) == "none";
-      const Tensor found =
-          Run1("NegativeLogLikelihoodLoss", inputs, {type, is_none ? labels_shape : Shape()},
-               {{"reduction", std::string(reduction)}, {"ignore_index", kIgnored}});
-      ExpectClose(found,
-                  Reference(ToValues(x), labels, weighted ? ToValues(inputs[2]) : Values(), shape,
-                            reduction),
-                  2, 1);
+      const Tensor found = Run1("NegativeLogLikelihoodLoss", inputs,
+                                {type, reduction == "none" ? labels_shape : Shape()},
+                                {{"reduction", reduction}, {"ignore_index", kIgnored}});
+      ExpectClose(found, Reference(ToValues(x), labels, weights, shape, reduction), 2, 1);
     }
-  }
+  });
 }
 
 TEST(NegativeLogLikelihoodTest, LabelsOutsideGiveNan) {

@@ -4,20 +4,10 @@
 
 #include "runtime/kernels/kernel_test_index.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::BindError;
-using testing::Draw;
-using testing::ExpectClose;
-using testing::FromValues;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
-
-constexpr unsigned kSeed = 515;
 
 /// The sum over all permutations.
 double Leibniz(const double* matrix, std::int64_t n) {
@@ -36,14 +26,11 @@ double Leibniz(const double* matrix, std::int64_t n) {
 }
 
 TEST(DetTest, EqualsTheSumOverPermutations) {
-  for (unsigned i = 0; i < 60; ++i) {
-    std::mt19937 random(kSeed + i);
-    SCOPED_TRACE("seed " + std::to_string(kSeed) + " + " + std::to_string(i));
-    constexpr ElementType kElements[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
+  constexpr ElementType kElements[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
+  ForSeeds(60, [&](std::mt19937& random) {
     const ElementType element = kElements[random() % 4];
     const std::int64_t n = Draw(random, 0, 5);
-    Shape batch(random() % 3);
-    for (auto& extent : batch) extent = Draw(random, random() % 9 == 0 ? 0 : 1, 4);
+    const Shape batch = SmallShape(random, random() % 5, 4);
     Shape shape = batch;
     shape.insert(shape.end(), {n, n});
     // Whole numbers, so that singular matrices turn up and halves are exact.
@@ -55,8 +42,19 @@ TEST(DetTest, EqualsTheSumOverPermutations) {
       wanted.push_back(Leibniz(values.data() + k * n * n, n));
     }
     ExpectClose(Run1("Det", {input}, {element, batch}), wanted, 1, 100);
-    if (HasFailure()) return;
-  }
+  });
+}
+
+TEST(DetTest, OfWhatIsNotFiniteIsNotFinite) {
+  ForSeeds(40, [](std::mt19937& random) {
+    const std::int64_t n = Draw(random, 1, 5);
+    Values values = ToValues(RandomTensor(random, kFloat64, {n, n}, 1, 2));
+    const bool is_nan = random() % 2 == 0;
+    values[random() % values.size()] = is_nan ? NAN : INFINITY;
+    const Values found =
+        ToValues(Run1("Det", {FromValues(kFloat64, {n, n}, values)}, {kFloat64, {}}));
+    EXPECT_TRUE(is_nan ? std::isnan(found[0]) : !std::isfinite(found[0])) << found[0];
+  });
 }
 
 TEST(DetTest, RefusesWhatIsNoSquare) {
@@ -67,4 +65,4 @@ TEST(DetTest, RefusesWhatIsNoSquare) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

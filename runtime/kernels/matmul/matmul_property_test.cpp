@@ -3,20 +3,9 @@
 #include "runtime/kernels/kernel_test_index.hpp"
 
 /// Products of matrices in batches of any rank, with NaN and infinities and with empty extents.
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AnyShape;
-using testing::Draw;
-using testing::ExpectClose;
-using testing::Fill;
-using testing::Flat;
-using testing::ForSeeds;
-using testing::Index;
-using testing::RandomSpecials;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
@@ -87,4 +76,4 @@ TEST(MatMulTest, GemmKeepsNanAndInfinities) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -20,6 +20,7 @@ std::size_t RequireSameElement(const TensorType& input, const TensorType& output
 
 std::span<const KernelDef> DataMovementKernels() {
   static constexpr std::array kTable{
+      KernelDef{"BitCast", &GuardedBind<BindBitCast>},
       KernelDef{"Concat", &GuardedBind<BindConcat>},
       KernelDef{"DepthToSpace", &GuardedBind<BindDepthToSpace>},
       KernelDef{"Expand", &GuardedBind<BindExpand>},

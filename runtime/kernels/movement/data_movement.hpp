@@ -6,6 +6,7 @@
 /// any element type is allowed. data_movement.cpp makes a table of them.
 namespace poprt::kernels {
 
+BoundKernel BindBitCast(const KernelCall& call);
 BoundKernel BindIdentity(const KernelCall& call);      ///< also Reshape, Flatten, Squeeze, ...
 BoundKernel BindTranspose(const KernelCall& call);     ///< perm
 BoundKernel BindConcat(const KernelCall& call);        ///< axis

@@ -19,6 +19,19 @@ BoundKernel CopyWhole(const TensorType& type) {
   }};
 }
 
+BoundKernel BindBitCast(const KernelCall& call) {
+  RequireArity(call, 1, 1);
+  const TensorType& input = call.inputs[0];
+  const TensorType& output = call.outputs[0];
+  RequireType(output, {output.element, input.shape}, "output 0");
+  if (PackedBits(input.element) != PackedBits(output.element)) {
+    throw KernelError("output 0 is " + ToString(output) +
+                      ", whose elements are not of the size of " +
+                      std::string(ElementName(input.element)));
+  }
+  return CopyWhole(input);
+}
+
 BoundKernel BindIdentity(const KernelCall& call) {
   // Reshape, Squeeze, ... may still carry the input their output shape was derived from.
   RequireArity(call, 1, 2);

@@ -4,22 +4,9 @@
 
 /// Random shapes for the kernels that move elements and that data_movement_test.cpp shows on known
 /// values only.
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AnyShape;
-using testing::Draw;
-using testing::EitherSign;
-using testing::Fill;
-using testing::Flat;
-using testing::ForSeeds;
-using testing::FromValues;
-using testing::Index;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::SomeType;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 TEST(DataMovementTest, ReshapesOfAnyShapeCopyTheBytes) {
@@ -34,6 +21,22 @@ TEST(DataMovementTest, ReshapesOfAnyShapeCopyTheBytes) {
       EXPECT_EQ(Run1(name, {data}, reshaped), data.WithType(reshaped)) << name;
     }
   });
+}
+
+TEST(DataMovementTest, BitCastsOfAnyShapeCopyTheBytes) {
+  ForSeeds(40, [](std::mt19937& random) {
+    const auto [from, to] =
+        std::vector<std::pair<ElementType, ElementType>>{{kFloat32, kInt32},
+                                                         {kInt64, kFloat64},
+                                                         {kBFloat16, kUint16},
+                                                         {kUint8, kInt8},
+                                                         {kBool, kUint8}}[random() % 5];
+    const Tensor data = RandomTensor(random, from, AnyShape(random), 0, 100);
+    const TensorType wanted{to, data.shape()};
+    EXPECT_EQ(Run1("BitCast", {data}, wanted), data.WithType(wanted));
+  });
+  EXPECT_EQ(BindError("BitCast", {{kFloat32, {2}}}, {{kInt64, {2}}}),
+            "output 0 is int64[2], whose elements are not of the size of float32");
 }
 
 TEST(DataMovementTest, MovesBlocksOfAnySizeBetweenSpaceAndDepth) {
@@ -144,4 +147,4 @@ TEST(DataMovementTest, MovesNarrowTypesAsBytes) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -6,25 +6,9 @@
 #include "runtime/kernels/kernel_test_index.hpp"
 
 /// Normalizations of random shapes of any rank, with empty extents, NaN and infinities.
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AnyShape;
-using testing::BroadcastIndex;
-using testing::Draw;
-using testing::EitherSign;
-using testing::ExpectClose;
-using testing::Fill;
-using testing::Flat;
-using testing::ForEach;
-using testing::ForSeeds;
-using testing::FromValues;
-using testing::Index;
-using testing::RandomSpecials;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
@@ -239,4 +223,4 @@ TEST(NormalizationTest, MeanAndVarianceOverAnyAxes) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

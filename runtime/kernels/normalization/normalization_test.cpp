@@ -6,18 +6,9 @@
 #include "runtime/kernels/kernel_test_tensors.hpp"
 #include "runtime/kernels/reduction/axis_split.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::BindError;
-using testing::BroadcastIndex;
-using testing::ExpectClose;
-using testing::FromValues;
-using testing::RandomShape;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 const std::vector<ElementType> kFloats{kFloat32, kFloat16, kFloat64, kBFloat16};
@@ -257,4 +248,4 @@ TEST(NormalizationTest, BindErrors) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -6,16 +6,10 @@
 #include "runtime/kernels/packed/packed_testing.hpp"
 #include "runtime/kernels/window/window.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AllActivations;
-using testing::BindError;
-using testing::Doubles;
-using testing::Expected;
-using testing::ExpectPacked;
 using ::testing::HasSubstr;
-using testing::Random;
 
 struct ConvCase {
   std::int64_t batch = 1;
@@ -32,7 +26,7 @@ struct ConvCase {
   bool bias = false;
   bool residual = false;
   bool depthwise = false;
-  bool specials = false;  ///< NaN and infinities in the image
+  bool specials = false;  ///< NaN and infinities everywhere but in the weights
 };
 
 struct Operands {
@@ -73,7 +67,7 @@ void CheckConv(Random& random, const ConvCase& c) {
   const ElementType element = random.FloatType();
   const ElementType stored = random.FloatType();
   const std::int64_t outs = c.group * c.outs;
-  Attributes attributes = testing::ActivationAttributes(c.activation);
+  Attributes attributes = ActivationAttributes(c.activation);
   attributes.set("kernel_shape", c.kernel);
   attributes.set("strides", c.strides);
   attributes.set("dilations", c.dilations);
@@ -87,8 +81,9 @@ void CheckConv(Random& random, const ConvCase& c) {
   const Tensor x =
       random.Values({element, {c.batch, c.group * c.channels, c.height, c.width}}, c.specials);
   const Tensor w = random.Values({stored, {outs, c.channels, c.kernel[0], c.kernel[1]}});
-  const Tensor bias = c.bias ? random.Values({ElementType::kFloat32, {outs}}) : Tensor();
-  const Tensor residual = c.residual ? random.Values(y) : Tensor();
+  const Tensor bias =
+      c.bias ? random.Values({ElementType::kFloat32, {outs}}, c.specials) : Tensor();
+  const Tensor residual = c.residual ? random.Values(y, c.specials) : Tensor();
   const auto expected =
       NaiveConv(c, {Doubles(x), Doubles(w), Doubles(bias), Doubles(residual)}, y.shape);
   if (c.depthwise) {
@@ -117,21 +112,19 @@ ConvCase RandomCase(Random& random) {
 }
 
 TEST(PackedConv2d, AgreesWithNaiveConvolutionOnRandomSizes) {
-  for (unsigned seed = 1; seed <= 60; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+  ForSeeds(60, [&](std::mt19937& seeds) {
+    Random random(seeds());
     ConvCase c = RandomCase(random);
     c.group = random.Int(1, 3);
     c.channels = random.Int(1, 9);
     c.outs = random.Int(1, 20);
     CheckConv(random, c);
-  }
+  });
 }
 
 TEST(PackedConv2d, NanAndInfinitiesReachOnlyWhatTheyTouch) {
-  for (unsigned seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+  ForSeeds(20, [&](std::mt19937& seeds) {
+    Random random(seeds());
     ConvCase c = RandomCase(random);
     c.activation = "";
     c.specials = true;
@@ -140,7 +133,7 @@ TEST(PackedConv2d, NanAndInfinitiesReachOnlyWhatTheyTouch) {
     c.channels = c.depthwise ? 1 : random.Int(1, 9);
     c.outs = c.depthwise ? 1 : random.Int(1, 20);
     CheckConv(random, c);
-  }
+  });
 }
 
 TEST(PackedConv2d, BatchOfNothing) {
@@ -150,19 +143,21 @@ TEST(PackedConv2d, BatchOfNothing) {
   CheckConv(random, c);
   c.depthwise = true;
   CheckConv(random, c);
+  // Padding around nothing.
+  CheckConv(random, {.outs = 2, .height = 0, .width = 3, .pads = {1, 1, 2, 0}, .bias = true});
+  CheckConv(random, {.height = 2, .width = 0, .pads = {0, 2, 1, 1}, .depthwise = true});
 }
 
 TEST(PackedConv2d, AgreesOnPointwiseConvolutions) {
-  for (unsigned seed = 1; seed <= 10; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+  ForSeeds(10, [&](std::mt19937& seeds) {
+    Random random(seeds());
     CheckConv(random, {.batch = random.Int(1, 2),
                        .channels = random.Int(1, 50),
                        .outs = random.Int(1, 50),
                        .height = random.Int(1, 9),
                        .width = random.Int(1, 9),
                        .bias = true});
-  }
+  });
 }
 
 TEST(PackedConv2d, AgreesWhenDepthAndChannelsAreCut) {
@@ -229,15 +224,14 @@ TEST(PackedConv2d, BindRejectsWhatDoesNotFit) {
 }
 
 TEST(PackedDepthwise, AgreesWithNaiveConvolutionOnRandomSizes) {
-  for (unsigned seed = 1; seed <= 60; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+  ForSeeds(60, [&](std::mt19937& seeds) {
+    Random random(seeds());
     ConvCase c = RandomCase(random);
     c.depthwise = true;
     c.group = random.Int(1, 9);
     c.outs = random.Int(1, 3);
     CheckConv(random, c);
-  }
+  });
 }
 
 TEST(PackedDepthwise, AgreesWhenRowsAreCut) {
@@ -270,4 +264,4 @@ TEST(PackedDepthwise, BindRejectsWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -5,16 +5,10 @@
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AllActivations;
-using testing::BindError;
-using testing::Doubles;
-using testing::Expected;
-using testing::ExpectPacked;
 using ::testing::HasSubstr;
-using testing::Random;
 
 struct GemmCase {
   Shape leading;
@@ -35,10 +29,11 @@ void CheckGemm(Random& random, const GemmCase& size) {
   TensorType y_type{element, size.leading};
   y_type.shape.push_back(size.n);
   const Tensor a = random.Values(a_type, size.specials);
-  const Tensor w =
-      random.Values({stored, transposed ? Shape{size.n, size.depth} : Shape{size.depth, size.n}});
-  const Tensor bias = size.bias ? random.Values({ElementType::kFloat32, {size.n}}) : Tensor();
-  const Tensor residual = size.residual ? random.Values(y_type) : Tensor();
+  const Tensor w = random.Values(
+      {stored, transposed ? Shape{size.n, size.depth} : Shape{size.depth, size.n}}, size.specials);
+  const Tensor bias =
+      size.bias ? random.Values({ElementType::kFloat32, {size.n}}, size.specials) : Tensor();
+  const Tensor residual = size.residual ? random.Values(y_type, size.specials) : Tensor();
   const auto av = Doubles(a);
   const auto wv = Doubles(w);
   const auto bv = Doubles(bias);
@@ -54,23 +49,22 @@ void CheckGemm(Random& random, const GemmCase& size) {
     if (size.bias) expected[i].Add(bv[column]);
     if (size.residual) expected[i].Add(rv[i]);
   }
-  Attributes attributes = testing::ActivationAttributes(size.activation);
+  Attributes attributes = ActivationAttributes(size.activation);
   attributes.set("n", size.n);
   ExpectPacked(BindGemm, {a, PackGemmWeights(w, transposed, stored), bias, residual}, y_type,
                attributes, expected);
 }
 
 TEST(PackedGemm, AgreesWithNaiveProductOnRandomSizes) {
-  for (unsigned seed = 1; seed <= 60; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+  ForSeeds(60, [&](std::mt19937& seeds) {
+    Random random(seeds());
     CheckGemm(random, {.leading = {random.Int(1, 30)},
                        .depth = random.Int(1, 90),
                        .n = random.Int(1, 100),
                        .activation = random.Of(AllActivations()).c_str(),
                        .bias = random.Flip(),
                        .residual = random.Flip()});
-  }
+  });
 }
 
 TEST(PackedGemm, AgreesForEveryNumberOfRows) {
@@ -92,13 +86,12 @@ TEST(PackedGemm, AgreesForEveryActivation) {
 }
 
 TEST(PackedGemm, AgreesWhenDepthAndRowsAreCut) {
-  for (unsigned seed = 1; seed <= 4; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+  ForSeeds(4, [&](std::mt19937& seeds) {
+    Random random(seeds());
     CheckGemm(random,
               {.leading = {2, 101}, .depth = 803, .n = 50, .activation = "relu", .bias = true});
     CheckGemm(random, {.leading = {3}, .depth = 1500, .n = 300});
-  }
+  });
 }
 
 TEST(PackedGemm, LeadingExtentsOfAnyRankFlatten) {
@@ -108,17 +101,16 @@ TEST(PackedGemm, LeadingExtentsOfAnyRankFlatten) {
   CheckGemm(random, {.leading = {2, 0, 2}, .depth = 8, .n = 5});
 }
 
-TEST(PackedGemm, NanAndInfinitiesStayInTheirRows) {
-  for (unsigned seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+TEST(PackedGemm, NanAndInfinitiesStayInTheirRowsAndColumns) {
+  ForSeeds(20, [&](std::mt19937& seeds) {
+    Random random(seeds());
     CheckGemm(random, {.leading = {random.Int(1, 30)},
                        .depth = random.Int(1, 90),
                        .n = random.Int(1, 100),
                        .bias = random.Flip(),
                        .residual = random.Flip(),
                        .specials = true});
-  }
+  });
 }
 
 KernelCall GoodGemm() {
@@ -184,28 +176,16 @@ void CheckBatch(Random& random, const BatchCase& size) {
   const TensorType y_type = join(batch, size.rows, size.columns);
   const auto av = Doubles(a);
   const auto bv = Doubles(b);
-  // Index of the matrix of an operand for a product, by the rules of broadcasting.
-  const auto matrix_of = [&](std::int64_t product, const Shape& shape) {
-    std::int64_t index = 0;
-    std::int64_t step = 1;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const std::int64_t extent = batch[batch.size() - 1 - i];
-      if (i < shape.size()) {
-        const std::int64_t own = shape[shape.size() - 1 - i];
-        index += (own == 1 ? 0 : product % extent) * step;
-        step *= own;
-      }
-      product /= extent;
-    }
-    return index;
-  };
   std::vector<Expected> expected;
   for (std::int64_t i = 0; i < ElementCount(y_type.shape); ++i) {
     const std::int64_t column = i % size.columns;
     const std::int64_t row = i / size.columns % size.rows;
     const std::int64_t product = i / size.columns / size.rows;
-    const std::int64_t from_a = (matrix_of(product, size.batch_a) * size.rows + row) * size.depth;
-    const std::int64_t from_b = matrix_of(product, size.batch_b) * size.depth * size.columns;
+    const auto matrix_of = [&](const Shape& own) {
+      return static_cast<std::int64_t>(BroadcastIndex(batch, own, product));
+    };
+    const std::int64_t from_a = (matrix_of(size.batch_a) * size.rows + row) * size.depth;
+    const std::int64_t from_b = matrix_of(size.batch_b) * size.depth * size.columns;
     Expected& sum = expected.emplace_back();
     for (std::int64_t k = 0; k < size.depth; ++k) {
       const std::int64_t at = size.transposed ? column * size.depth + k : k * size.columns + column;
@@ -221,9 +201,8 @@ void CheckBatch(Random& random, const BatchCase& size) {
 TEST(PackedBatchMatMul, AgreesWithNaiveProductOnRandomSizes) {
   const std::vector<std::pair<Shape, Shape>> batches = {
       {{}, {}}, {{3}, {3}}, {{1}, {4}}, {{2, 1}, {1, 3}}, {{2, 3}, {3}}, {{}, {2, 2}}};
-  for (unsigned seed = 1; seed <= 60; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+  ForSeeds(60, [&](std::mt19937& seeds) {
+    Random random(seeds());
     const auto [a, b] = random.Of(batches);
     CheckBatch(random, {.batch_a = a,
                         .batch_b = b,
@@ -232,13 +211,12 @@ TEST(PackedBatchMatMul, AgreesWithNaiveProductOnRandomSizes) {
                         .columns = random.Int(1, 40),
                         .transposed = random.Flip(),
                         .scale = random.Flip() ? 1.0F : 0.125F});
-  }
+  });
 }
 
 TEST(PackedBatchMatMul, EdgesOfShapesAndNumbers) {
-  for (unsigned seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
+  ForSeeds(20, [&](std::mt19937& seeds) {
+    Random random(seeds());
     CheckBatch(random, {.batch_a = {2, 1, 1, 2, 1, 1},
                         .batch_b = {1, 2, 1, 1},
                         .rows = random.Int(1, 25),
@@ -246,7 +224,7 @@ TEST(PackedBatchMatMul, EdgesOfShapesAndNumbers) {
                         .columns = random.Int(1, 40),
                         .transposed = random.Flip(),
                         .specials = true});
-  }
+  });
   Random random(1);
   CheckBatch(random, {.batch_a = {0}, .batch_b = {1}, .rows = 3, .depth = 4, .columns = 5});
 }
@@ -283,4 +261,4 @@ TEST(PackedBatchMatMul, BindRejectsWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

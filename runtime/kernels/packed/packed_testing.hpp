@@ -13,6 +13,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/kernels/kernel_test_index.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/tensor/half.hpp"
 
@@ -84,15 +85,9 @@ class Random {
   std::mt19937 engine_;
 };
 
-inline std::vector<double> Doubles(const Tensor& tensor) {
-  std::vector<double> values;
-  if (!tensor.type().defined()) return values;
-  if (tensor.element() == ElementType::kFloat16) {
-    for (const Float16 x : tensor.as<Float16>()) values.push_back(static_cast<float>(x));
-  } else {
-    for (const float x : tensor.as<float>()) values.push_back(x);
-  }
-  return values;
+/// None for an operand that is not there.
+inline Values Doubles(const Tensor& tensor) {
+  return tensor.type().defined() ? ToValues(tensor) : Values();
 }
 
 using Bind = BoundKernel (*)(const KernelCall&, const TileKernels&);

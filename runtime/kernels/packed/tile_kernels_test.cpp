@@ -8,13 +8,8 @@
 #include "runtime/kernels/packed/packed_testing.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
-
-using testing::ActivationAttributes;
-using testing::AllActivations;
-using testing::AllTileKernels;
-using testing::ReferenceActivation;
 
 std::vector<float> Finished(const TileKernels& kernels, const std::string& activation,
                             const std::vector<float>& values) {
@@ -75,4 +70,4 @@ TEST(RowTiles, CoverAllRowsWithoutNarrowTilesWherePossible) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

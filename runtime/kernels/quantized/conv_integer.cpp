@@ -6,7 +6,6 @@
 #include "runtime/kernels/quantized/product.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
-#include "runtime/kernels/quantized/scale_reader.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::kernels {

@@ -1,51 +1,39 @@
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
-#include "runtime/kernels/quantized/scale_grid.hpp"
 #include "runtime/kernels/quantized/scale_reader.hpp"
 
 namespace poprt::kernels {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;
 constexpr TypeSet kInputTypes = kQuantizedTypes | Types({ElementType::kInt32});
 constexpr TypeSet kOutputTypes = kHalfTypes | Types({ElementType::kFloat32});
 constexpr TypeSet kScaleTypes = kOutputTypes | Types({ElementType::kFloat8E8M0});
 
 struct DequantizePlan {
-  ScaleGrid grid;
+  ScaleReader<float> scales;
   Converter load;   // to float
   Converter store;  // from float
-  GatherScales<float> scales = nullptr;
-  GatherScales<float> points = nullptr;  // null without zero points
   std::int64_t count = 0;
 };
 
 void RunRange(const DequantizePlan& plan, const KernelArguments& args, std::int64_t begin,
               std::int64_t end) {
-  alignas(64) float values[kBlock];
-  alignas(64) float scales[kBlock];
-  alignas(64) float points[kBlock];
-  std::int64_t indices[kBlock];
-  std::fill_n(points, kBlock, 0.0F);
-  bool is_filled = false;
-  for (std::int64_t i = begin; i < end; i += kBlock) {
-    const std::int64_t count = std::min(kBlock, end - i);
-    if (!is_filled) {
-      plan.grid.Indices(i, count, indices);
-      plan.scales(args.inputs[1], indices, count, scales);
-      if (plan.points != nullptr) plan.points(args.inputs[2], indices, count, points);
-      is_filled = plan.grid.is_uniform();
-    }
-    plan.load(args.inputs[0] + static_cast<std::size_t>(i) * plan.load.from_bytes(),
-              reinterpret_cast<std::byte*>(values), count);
-    for (std::int64_t k = 0; k < count; ++k) values[k] = (values[k] - points[k]) * scales[k];
-    plan.store(reinterpret_cast<const std::byte*>(values),
-               args.outputs[0] + static_cast<std::size_t>(i) * plan.store.to_bytes(), count);
-  }
+  alignas(64) float values[ScaleReader<float>::kBlock];
+  plan.scales.ForBlocks(
+      args, begin, end,
+      [&](std::int64_t first, std::int64_t count, const float* scales, const float* points) {
+        const auto i = static_cast<std::size_t>(first);
+        plan.load(args.inputs[0] + i * plan.load.from_bytes(), reinterpret_cast<std::byte*>(values),
+                  count);
+        for (std::int64_t k = 0; k < count; ++k) values[k] = (values[k] - points[k]) * scales[k];
+        plan.store(reinterpret_cast<const std::byte*>(values),
+                   args.outputs[0] + i * plan.store.to_bytes(), count);
+      });
 }
 
 }  // namespace
@@ -62,12 +50,10 @@ BoundKernel BindDequantizeLinear(const KernelCall& call) {
   RequireElement(call.outputs[0], kOutputTypes, "output 0");
   RequireType(call.outputs[0], {call.outputs[0].element, input.shape}, "output 0");
   if (points.defined()) RequirePoint(points, input.element, scales, "input 2");
-  DequantizePlan plan{.grid = ScaleGrid::Resolve(call, input, scales),
-                      .load = Converter(input.element, ElementType::kFloat32),
-                      .store = Converter(ElementType::kFloat32, call.outputs[0].element),
-                      .scales = FindGatherScales<float, kScaleTypes>(scales.element),
-                      .count = ElementCount(input.shape)};
-  if (points.defined()) plan.points = FindGatherScales<float, kInputTypes>(points.element);
+  const DequantizePlan plan{.scales = ScaleReader<float>::Bind<kScaleTypes, kInputTypes>(call),
+                            .load = Converter(input.element, ElementType::kFloat32),
+                            .store = Converter(ElementType::kFloat32, call.outputs[0].element),
+                            .count = ElementCount(input.shape)};
   return {.run = [plan](const KernelArguments& args) {
     ForRanges(args.pool, plan.count, kElementsPerTask,
               [&](std::int64_t begin, std::int64_t end, int /*worker*/) {

@@ -3,10 +3,10 @@
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/matmul/batch_offsets.hpp"
+#include "runtime/kernels/quantized/gather_scales.hpp"
 #include "runtime/kernels/quantized/product.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
-#include "runtime/kernels/quantized/scale_reader.hpp"
 
 namespace poprt::kernels {
 namespace {

@@ -1,28 +1,27 @@
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
-#include "runtime/kernels/quantized/scale_grid.hpp"
 #include "runtime/kernels/quantized/scale_reader.hpp"
 
 namespace poprt::kernels {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;
 constexpr TypeSet kInputTypes = kFloatTypes | Types({ElementType::kInt32});
 constexpr TypeSet kScaleTypes = kInputTypes | Types({ElementType::kFloat8E8M0});
 
 template <typename C>
 struct QuantizePlan {
-  ScaleGrid grid;
+  ScaleReader<C> scales;
   Converter load;   // to C
   Converter store;  // from int32 to integers, from C to floats
-  GatherScales<C> scales = nullptr;
-  GatherScales<C> points = nullptr;  // null without zero points
   std::int64_t count = 0;
   IntegerRange range;
+  bool adds_zeros = false;  // makes +0 of -0
 };
 
 /// Operands and quotients are rounded to the type P that the division happens in.
@@ -61,55 +60,43 @@ void ToIntegers(const C* values, const C* points, std::int64_t count, const Inte
 template <typename P, typename C, bool kIntegers>
 void RunRange(const QuantizePlan<C>& plan, const KernelArguments& args, std::int64_t begin,
               std::int64_t end) {
-  alignas(64) C values[kBlock];
-  alignas(64) C scales[kBlock];
-  alignas(64) C points[kBlock];
-  alignas(64) std::int32_t integers[kBlock];
-  std::int64_t indices[kBlock];
-  std::fill_n(points, kBlock, C{0});
-  bool is_filled = false;
-  for (std::int64_t i = begin; i < end; i += kBlock) {
-    const std::int64_t count = std::min(kBlock, end - i);
-    if (!is_filled) {
-      plan.grid.Indices(i, count, indices);
-      plan.scales(args.inputs[1], indices, count, scales);
-      if (plan.points != nullptr) plan.points(args.inputs[2], indices, count, points);
-      is_filled = plan.grid.is_uniform();
-    }
-    plan.load(args.inputs[0] + static_cast<std::size_t>(i) * plan.load.from_bytes(),
-              reinterpret_cast<std::byte*>(values), count);
-    Divide<P>(values, scales, count);
-    std::byte* to = args.outputs[0] + static_cast<std::size_t>(i) * plan.store.to_bytes();
-    if constexpr (kIntegers) {
-      ToIntegers(values, points, count, plan.range, integers);
-      plan.store(reinterpret_cast<const std::byte*>(integers), to, count);
-    } else {
-      // Adding zero would lose the sign of a zero.
-      for (std::int64_t k = 0; k < count; ++k) {
-        if (points[k] != 0) values[k] += points[k];
-      }
-      plan.store(reinterpret_cast<const std::byte*>(values), to, count);
-    }
-  }
+  alignas(64) C values[ScaleReader<C>::kBlock];
+  alignas(64) std::int32_t integers[ScaleReader<C>::kBlock];
+  plan.scales.ForBlocks(
+      args, begin, end,
+      [&](std::int64_t first, std::int64_t count, const C* scales, const C* points) {
+        const auto i = static_cast<std::size_t>(first);
+        plan.load(args.inputs[0] + i * plan.load.from_bytes(), reinterpret_cast<std::byte*>(values),
+                  count);
+        Divide<P>(values, scales, count);
+        std::byte* to = args.outputs[0] + i * plan.store.to_bytes();
+        if constexpr (kIntegers) {
+          ToIntegers(values, points, count, plan.range, integers);
+          plan.store(reinterpret_cast<const std::byte*>(integers), to, count);
+        } else {
+          for (std::int64_t k = 0; k < count; ++k) {
+            if (plan.adds_zeros || points[k] != 0) values[k] += points[k];
+          }
+          plan.store(reinterpret_cast<const std::byte*>(values), to, count);
+        }
+      });
 }
 
 template <typename P, typename C>
 BoundKernel BindPrecision(const KernelCall& call) {
   const TensorType& input = call.inputs[0];
-  const TensorType& scales = call.inputs[1];
-  const TensorType& points = InputOrAbsent(call, 2);
   const ElementType output = call.outputs[0].element;
   const bool is_integer = Contains(kQuantizedIntegers, output);
   const ConvertMode mode{.overflow = FlagAttribute(call, "saturate", true) ? Overflow::kSaturate
                                                                            : Overflow::kSpecial};
-  QuantizePlan<C> plan{
-      .grid = ScaleGrid::Resolve(call, input, scales),
+  const QuantizePlan<C> plan{
+      .scales = ScaleReader<C>::template Bind<kScaleTypes, kQuantizedTypes>(call),
       .load = Converter(input.element, kElementOf<C>),
       .store = Converter(is_integer ? ElementType::kInt32 : kElementOf<C>, output, mode),
-      .scales = FindGatherScales<C, kScaleTypes>(scales.element),
       .count = ElementCount(input.shape),
-      .range = is_integer ? RangeOf(output) : IntegerRange{}};
-  if (points.defined()) plan.points = FindGatherScales<C, kQuantizedTypes>(output);
+      .range = is_integer ? RangeOf(output) : IntegerRange{},
+      // In ONNX only floats of 4 bits have zero points that are more than a formality.
+      .adds_zeros = output == ElementType::kFloat4E2M1 && InputOrAbsent(call, 2).defined()};
   return {.run = [plan, is_integer](const KernelArguments& args) {
     ForRanges(args.pool, plan.count, kElementsPerTask,
               [&](std::int64_t begin, std::int64_t end, int /*worker*/) {

@@ -1,35 +1,60 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
-#include "runtime/kernels/element_types.hpp"
+#include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/quantized/gather_scales.hpp"
+#include "runtime/kernels/quantized/scale_grid.hpp"
 
 namespace poprt::kernels {
 
-/// out[i] = elements[indices[i]] as C, which holds every value of the element type (int32 in float
-/// apart, which is rounded).
+/// Reads, as C, the scale (input 1) and the zero point (input 2, zero when absent) of every element
+/// of input 0, in blocks.
 template <typename C>
-using GatherScales = void (*)(const std::byte* elements, const std::int64_t* indices,
-                              std::int64_t count, C* out);
+class ScaleReader {
+ public:
+  /// Elements of a block, at most.
+  static constexpr std::int64_t kBlock = 1024;
 
-template <typename C, TypeSet kTypes>
-GatherScales<C> FindGatherScales(ElementType element) {
-  return VisitElement<GatherScales<C>, kTypes>(
-      element, []<typename T>(std::type_identity<T>) -> GatherScales<C> {
-        return
-            [](const std::byte* elements, const std::int64_t* indices, std::int64_t count, C* out) {
-              const T* from = reinterpret_cast<const T*>(elements);
-              for (std::int64_t i = 0; i < count; ++i) {
-                if constexpr (std::is_arithmetic_v<T>) {
-                  out[i] = static_cast<C>(from[indices[i]]);
-                } else if constexpr (Contains(kNarrowIntegerTypes, kElementOf<T>)) {
-                  out[i] = static_cast<C>(static_cast<std::int32_t>(from[indices[i]]));
-                } else {
-                  out[i] = static_cast<C>(static_cast<float>(from[indices[i]]));
-                }
-              }
-            };
-      });
-}
+  /// Throws KernelError when the shapes do not fit. The element types must be checked already.
+  template <TypeSet kScaleTypes, TypeSet kPointTypes>
+  static ScaleReader Bind(const KernelCall& call) {
+    const TensorType& points = InputOrAbsent(call, 2);
+    ScaleReader reader;
+    reader.grid_ = ScaleGrid::Resolve(call, call.inputs[0], call.inputs[1]);
+    reader.scales_ = FindGatherScales<C, kScaleTypes>(call.inputs[1].element);
+    if (points.defined()) reader.points_ = FindGatherScales<C, kPointTypes>(points.element);
+    return reader;
+  }
+
+  /// Calls `block(first, count, scales, points)` for the blocks of the elements [begin, end) in
+  /// their order; scales[k] and points[k] belong to element first + k.
+  template <typename Block>
+  void ForBlocks(const KernelArguments& args, std::int64_t begin, std::int64_t end,
+                 const Block& block) const {
+    alignas(64) C scales[kBlock];
+    alignas(64) C points[kBlock];
+    std::int64_t indices[kBlock];
+    std::fill_n(points, kBlock, C{0});
+    bool is_filled = false;
+    for (std::int64_t first = begin; first < end; first += kBlock) {
+      const std::int64_t count = std::min(kBlock, end - first);
+      if (!is_filled) {
+        grid_.Indices(first, count, indices);
+        scales_(args.inputs[1], indices, count, scales);
+        if (points_ != nullptr) points_(args.inputs[2], indices, count, points);
+        is_filled = grid_.is_uniform();
+      }
+      block(first, count, static_cast<const C*>(scales), static_cast<const C*>(points));
+    }
+  }
+
+ private:
+  ScaleGrid grid_;
+  GatherScales<C> scales_ = nullptr;
+  GatherScales<C> points_ = nullptr;  // null without zero points
+};
 
 }  // namespace poprt::kernels

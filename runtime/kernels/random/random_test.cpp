@@ -1,15 +1,22 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include "runtime/kernels/kernel_test_tensors.hpp"
+#include "runtime/kernels/kernel_test_index.hpp"
 #include "runtime/kernels/random/mersenne_twister.hpp"
 
 namespace poprt::kernels {
 namespace {
 
+using testing::AnyShape;
 using testing::BindError;
+using testing::Draw;
+using testing::ExpectClose;
+using testing::ForSeeds;
 using testing::FromValues;
+using testing::RandomSpecials;
 using testing::Run1;
 using testing::ToValues;
 using testing::Values;
@@ -47,6 +54,82 @@ TEST(RandomTest, Normal) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_NEAR(ToValues(moved)[i], 8 + 2 * wanted[i], 1e-6);
   }
+}
+
+/// The numbers in [0, 1), or of the standard normal distribution by the polar method.
+Values Sequence(bool uniform, std::uint32_t seed, std::int64_t count) {
+  MersenneTwister generator(seed);
+  const auto size = static_cast<std::size_t>(count);
+  Values values;
+  while (values.size() < size) {
+    const double u = generator.NextUniform();
+    if (uniform) {
+      values.push_back(u);
+      continue;
+    }
+    const double x = 2 * u - 1;
+    const double y = 2 * generator.NextUniform() - 1;
+    const double square = x * x + y * y;
+    if (square >= 1 || square == 0) continue;
+    for (const double part : {y, x}) {
+      values.push_back(part * std::sqrt(-2 * std::log(square) / square));
+    }
+  }
+  values.resize(size);
+  return values;
+}
+
+TEST(RandomTest, AnyShapeHoldsOneSequence) {
+  constexpr ElementType kElements[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
+  ForSeeds(150, [&](std::mt19937& random) {
+    const bool uniform = random() % 2 == 0;
+    const ElementType element = kElements[random() % 4];
+    const Shape shape = AnyShape(random);
+    const std::int64_t seed = Draw(random, -5, 1000);
+    const double offset = 0.25 * static_cast<double>(Draw(random, -20, 20));
+    const double factor = 0.25 * static_cast<double>(Draw(random, 0, 20));
+    Values wanted = Sequence(uniform, static_cast<std::uint32_t>(seed), ElementCount(shape));
+    for (double& value : wanted) value = offset + factor * value;
+    Attributes attributes{{"shape", Ints(shape)}, {"seed", static_cast<float>(seed)}};
+    attributes.set(uniform ? "low" : "mean", static_cast<float>(offset));
+    attributes.set(uniform ? "high" : "scale",
+                   static_cast<float>(uniform ? offset + factor : factor));
+    const char* const kernel = uniform ? "RandomUniform" : "RandomNormal";
+    ExpectClose(Run1(kernel, {}, {element, shape}, attributes), wanted, 1, 1);
+  });
+}
+
+/// One class after the other, until the sum of the odds exceeds what was drawn.
+TEST(RandomTest, MultinomialMatchesTheDefinition) {
+  constexpr ElementType kElements[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  ForSeeds(150, [&](std::mt19937& random) {
+    const std::int64_t rows = Draw(random, 0, 5);
+    const std::int64_t classes = Draw(random, 1, 9);
+    const std::int64_t samples = Draw(random, 0, 30);
+    const Tensor logs = RandomSpecials(random, kElements[random() % 4], {rows, classes}, -4, 4);
+    const auto seed = static_cast<float>(Draw(random, 0, 1000));
+    const ElementType output = random() % 2 == 0 ? kInt32 : kInt64;
+    const Values found = ToValues(Run1("Multinomial", {logs}, {output, {rows, samples}},
+                                       {{"sample_size", samples}, {"seed", seed}}));
+    MersenneTwister generator(static_cast<std::uint32_t>(seed));
+    const Values all = ToValues(logs);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto row = all.begin() + static_cast<std::int64_t>(i) / samples * classes;
+      const auto odds = [&](std::int64_t at) { return std::exp(row[at]); };
+      double sum = 0;
+      for (std::int64_t at = 0; at < classes; ++at) sum += odds(at);
+      const double drawn = generator.NextUniform() * sum;
+      std::int64_t wanted = 0;
+      for (double seen = odds(0); seen <= drawn && wanted + 1 < classes;) seen += odds(++wanted);
+      if (sum > 0 && sum < kInf) {
+        EXPECT_EQ(found[i], wanted) << "sample " << i;
+      } else {
+        // NaN or infinite odds say nothing, but a class it must be.
+        EXPECT_TRUE(found[i] >= 0 && found[i] < static_cast<double>(classes)) << found[i];
+      }
+    }
+  });
 }
 
 TEST(RandomTest, MultinomialDrawsByOdds) {

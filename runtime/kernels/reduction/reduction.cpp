@@ -9,7 +9,7 @@ namespace poprt::kernels {
 std::span<const KernelDef> ReductionKernels() {
   static const std::vector<KernelDef> kernels = [] {
     std::vector<KernelDef> all;
-    for (const auto part : {ReduceKernels(), ArgReduceKernels(), CumSumKernels()}) {
+    for (const auto part : {ReduceKernels(), ArgReduceKernels(), CumulativeKernels()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -7,8 +7,8 @@
 /// The parts of the reduction family; reduction.cpp joins them.
 namespace poprt::kernels {
 
-std::span<const KernelDef> ReduceKernels();     ///< ReduceSum, ...
-std::span<const KernelDef> ArgReduceKernels();  ///< ArgMax, ArgMin
-std::span<const KernelDef> CumSumKernels();     ///< CumSum
+std::span<const KernelDef> ReduceKernels();      ///< ReduceSum, ...
+std::span<const KernelDef> ArgReduceKernels();   ///< ArgMax, ArgMin
+std::span<const KernelDef> CumulativeKernels();  ///< CumSum, CumProd
 
 }  // namespace poprt::kernels

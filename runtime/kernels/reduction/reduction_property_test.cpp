@@ -6,22 +6,9 @@
 #include "runtime/kernels/kernel_test_index.hpp"
 
 /// Reductions of nothing, of NaN and infinities, and along axes of any sign.
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AnyShape;
-using testing::EitherSign;
-using testing::ExpectClose;
-using testing::Fill;
-using testing::Flat;
-using testing::ForSeeds;
-using testing::FromValues;
-using testing::Index;
-using testing::RandomSpecials;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -229,29 +216,33 @@ TEST(ReductionTest, ArgMaxAndArgMinOfAnyShapeAndNan) {
   });
 }
 
-TEST(ReductionTest, CumSumOfAnyShape) {
+TEST(ReductionTest, RunningResultsOfAnyShape) {
   ForSeeds(100, [](std::mt19937& random) {
     const Shape shape = AnyShape(random, 1);
     const std::size_t axis = random() % shape.size();
     const ElementType type = std::vector<ElementType>{
         kFloat32, kFloat64, kFloat16, kBFloat16, kInt32, kInt64, kUint32, kUint64}[random() % 8];
+    const bool product = shape[axis] <= 9 && random() % 2 == 0;  // within the range of every type
+    const double most = product ? 2 : 9;
     const bool special = IsFloat(type) && random() % 2 == 0;
-    const Tensor x = special ? RandomSpecials(random, type, shape, 0, 9)
-                             : RandomTensor(random, type, shape, 0, 9);
+    const Tensor x = special ? RandomSpecials(random, type, shape, 0, most)
+                             : RandomTensor(random, type, shape, 0, most);
     const Values values = ToValues(x);
     const bool exclusive = random() % 2 == 0;
     const bool reverse = random() % 2 == 0;
+    const auto combine = [&](double a, double b) { return product ? a * b : a + b; };
     const Values wanted = Fill(shape, [&](const Index& at) {
       const Values line = Line(x, values, at, axis);
       const auto here = static_cast<std::size_t>(at[axis]);
-      double sum = 0;
+      double result = product ? 1 : 0;
       for (std::size_t i = 0; i < line.size(); ++i) {
-        const bool before = reverse ? i > here : i < here;
-        if (before || (i == here && !exclusive)) sum += line[i];
+        const std::size_t place = reverse ? line.size() - 1 - i : i;
+        const bool before = reverse ? place > here : place < here;
+        if (before || (place == here && !exclusive)) result = combine(result, line[place]);
       }
-      return sum;
+      return result;
     });
-    ExpectClose(Run1("CumSum", {x}, x.type(),
+    ExpectClose(Run1(product ? "CumProd" : "CumSum", {x}, x.type(),
                      {{"axis", Ints{EitherSign(random, axis, shape.size())}},
                       {"exclusive", std::int64_t{exclusive}},
                       {"reverse", std::int64_t{reverse}}}),
@@ -260,4 +251,4 @@ TEST(ReductionTest, CumSumOfAnyShape) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -6,17 +6,9 @@
 
 #include "runtime/kernels/kernel_test_index.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::AnyShape;
-using testing::BindError;
-using testing::ExpectClose;
-using testing::FromValues;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -233,6 +225,18 @@ TEST(ReductionTest, CumSum) {
             (Values{0x7FFFFFFF, -0x1p31}));
 }
 
+TEST(ReductionTest, CumProd) {
+  const Tensor x = FromValues(kInt32, {3}, {1, 2, 3});
+  const auto run = [&](std::int64_t exclusive, std::int64_t reverse) {
+    return ToValues(Run1("CumProd", {x}, x.type(),
+                         {{"axis", Ints{0}}, {"exclusive", exclusive}, {"reverse", reverse}}));
+  };
+  EXPECT_EQ(run(0, 0), (Values{1, 2, 6}));
+  EXPECT_EQ(run(1, 0), (Values{1, 1, 2}));
+  EXPECT_EQ(run(0, 1), (Values{6, 6, 3}));
+  EXPECT_EQ(run(1, 1), (Values{6, 3, 1}));
+}
+
 TEST(ReductionTest, BindErrors) {
   const TensorType f23{kFloat32, {2, 3}};
   EXPECT_EQ(BindError("ReduceSum", {f23}, {f23}),
@@ -251,4 +255,4 @@ TEST(ReductionTest, BindErrors) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -2,30 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "runtime/kernels/kernel_test_index.hpp"
 #include "runtime/kernels/resize/resize_shape.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::BindError;
-using testing::Draw;
-using testing::ExpectClose;
-using testing::Fill;
-using testing::Flat;
-using testing::ForEach;
-using testing::FromValues;
-using testing::Index;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
-
-constexpr unsigned kSeed = 515;
 
 std::string Text(const char* text) { return text; }
 
@@ -87,97 +72,146 @@ TEST(ResizeTest, KnownValuesOfTheSpecification) {
   }
 }
 
-/// The weights of all input positions for one output position, by the sums of the specification.
-Values DenseWeights(const std::string& mode, double x, double scale, std::int64_t in, bool exclude,
-                    bool antialias) {
-  const double shrink = antialias ? std::min(1.0, scale) : 1.0;
-  const auto kernel = [&](double d) {
-    d = std::fabs(d);
-    if (mode == "linear") return std::max(0.0, 1 - d);
-    constexpr double a = -0.75;
-    if (d <= 1) return (a + 2) * d * d * d - (a + 3) * d * d + 1;
-    return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0.0;
-  };
-  Values weights(static_cast<std::size_t>(in), 0.0);
-  double total = 0;
-  for (std::int64_t p = -200; p < in + 200; ++p) {
-    const double weight = kernel((static_cast<double>(p) - x) * shrink);
-    if (exclude && (p < 0 || p >= in)) continue;
-    weights[static_cast<std::size_t>(std::clamp<std::int64_t>(p, 0, in - 1))] += weight;
-    total += weight;
-  }
-  for (double& weight : weights) weight /= total;
-  return weights;
-}
+struct Tap {
+  std::int64_t index;
+  double weight;
+};
 
-double Coordinate(const std::string& mode, double o, double scale, double in, double out) {
-  if (mode == "asymmetric") return o / scale;
-  if (mode == "align_corners") return out == 1 ? 0 : o * (in - 1) / (out - 1);
-  if (mode == "pytorch_half_pixel" && out == 1) return 0;
-  if (mode == "tf_half_pixel_for_nn") return (o + 0.5) / scale;
-  return (o + 0.5) / scale - 0.5;
-}
+/// One axis by the formulas of the specification.
+struct Axis {
+  std::int64_t in = 1, out = 1;
+  double scale = 1, length = 1;  // of the output, before it is rounded down
+  double begin = 0, end = 1;     // of the region of interest
+
+  double Coordinate(const std::string& mode, double o) const {
+    const auto extent = static_cast<double>(in);
+    if (mode == "asymmetric") return o / scale;
+    if (mode == "align_corners") return length == 1 ? 0 : o * (extent - 1) / (length - 1);
+    if (mode == "pytorch_half_pixel" && length == 1) return 0;
+    if (mode == "tf_half_pixel_for_nn") return (o + 0.5) / scale;
+    if (mode == "tf_crop_and_resize") {
+      return length == 1 ? 0.5 * (begin + end) * (extent - 1)
+                         : begin * (extent - 1) + o * ((end - begin) * (extent - 1)) / (length - 1);
+    }
+    const double center = (o + 0.5) / scale - 0.5;
+    if (mode != "half_pixel_symmetric") return center;
+    return 0.5 * extent * (1 - static_cast<double>(out) / length) + center;
+  }
+
+  std::int64_t Inside(double at) const {
+    return static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(in - 1)));
+  }
+
+  /// The positions around x that have a weight.
+  std::vector<Tap> Taps(const std::string& mode, double x, bool exclude, bool antialias) const {
+    const double shrink = antialias ? std::min(1.0, scale) : 1.0;
+    const auto kernel = [&](double d) {
+      d = std::fabs(d);
+      if (mode == "linear") return std::max(0.0, 1 - d);
+      constexpr double a = -0.75;
+      if (d <= 1) return (a + 2) * d * d * d - (a + 3) * d * d + 1;
+      return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0.0;
+    };
+    std::vector<Tap> taps;
+    double total = 0;
+    const double reach = std::ceil(2 / shrink);
+    for (double p = std::floor(x) - reach; p <= std::floor(x) + reach + 1; ++p) {
+      const double weight = kernel((p - x) * shrink);
+      if (weight == 0 || (exclude && (p < 0 || p >= static_cast<double>(in)))) continue;
+      taps.push_back({Inside(p), weight});
+      total += weight;
+    }
+    for (Tap& tap : taps) tap.weight /= total;
+    return taps;
+  }
+
+  std::vector<Tap> Nearest(const std::string& rounding, double x) const {
+    const double at = rounding == "floor"                ? std::floor(x)
+                      : rounding == "ceil"               ? std::ceil(x)
+                      : rounding == "round_prefer_floor" ? std::ceil(x - 0.5)
+                                                         : std::floor(x + 0.5);
+    return {{Inside(at), 1}};
+  }
+};
 
 TEST(ResizeTest, ResizesAnyRankLikeTheReference) {
-  const char* modes[] = {"nearest", "linear", "cubic"};
-  const char* transformations[] = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
-                                   "align_corners", "asymmetric",           "tf_half_pixel_for_nn"};
-  const char* nearest_modes[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
-  for (unsigned i = 0; i < 150; ++i) {
-    std::mt19937 random(kSeed + i);
-    SCOPED_TRACE("seed " + std::to_string(kSeed) + " + " + std::to_string(i));
-    const std::string mode = modes[random() % 3];
-    const std::string transformation = transformations[random() % 6];
-    const std::string nearest = nearest_modes[random() % 4];
-    const bool exclude = random() % 2 == 0;
-    const bool antialias = random() % 2 == 0;
-    Shape shape(1 + random() % 4), output;
-    for (auto& extent : shape) {
-      extent = Draw(random, 1, 6);
-      output.push_back(random() % 3 == 0 ? extent : Draw(random, 1, 9));
+  constexpr const char* kModes[] = {"nearest", "linear", "cubic"};
+  constexpr const char* kTransformations[] = {
+      "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+      "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
+  constexpr const char* kRoundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+  constexpr ElementType kTypes[] = {kFloat64, kFloat16, kFloat32, kBFloat16};
+  ForSeeds(150, [&](std::mt19937& random) {
+    const std::string mode = kModes[random() % 3], transformation = kTransformations[random() % 7];
+    const std::string rounding = kRoundings[random() % 4];
+    const bool exclude = random() % 2 == 0, antialias = random() % 2 == 0;
+    const bool by_scales = random() % 2 == 0, crops = transformation == "tf_crop_and_resize";
+    const Shape shape = AnyShape(random, 1, 7);
+    Shape output = shape;
+    std::vector<Axis> axes(shape.size());
+    Ints named, sizes;
+    Floats scales, roi, roi_end;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      Axis& axis = axes[d];
+      axis.in = axis.out = shape[d];
+      axis.length = static_cast<double>(shape[d]);
+      if (named.size() == 3 || random() % 2 == 0) continue;
+      named.push_back(EitherSign(random, d, shape.size()));
+      axis.scale = static_cast<double>(Draw(random, 2, 20)) / 8;
+      axis.length *= axis.scale;
+      axis.out = static_cast<std::int64_t>(axis.length);
+      scales.push_back(static_cast<float>(axis.scale));
+      sizes.push_back(axis.out);
+      if (!by_scales) axis.length = static_cast<double>(axis.out);
+      if (!by_scales && axis.in > 0) axis.scale = axis.length / static_cast<double>(axis.in);
+      output[d] = axis.out;
+      if (!crops) continue;
+      axis.begin = static_cast<double>(Draw(random, -2, 8)) / 8;
+      axis.end = static_cast<double>(Draw(random, 2, 10)) / 8;
+      roi.push_back(static_cast<float>(axis.begin));
+      roi_end.push_back(static_cast<float>(axis.end));
     }
-    const ElementType type = i % 3 == 0 ? kFloat64 : i % 3 == 1 ? kFloat16 : kFloat32;
-    const Tensor data = RandomTensor(random, type, shape, -1, 1);
+    if (named.empty()) return;
+    roi.insert(roi.end(), roi_end.begin(), roi_end.end());
+    const ElementType type = kTypes[random() % 4];
+    const Tensor data = RandomOperand(random, type, shape, -1, 1);
     const Values values = ToValues(data);
-    std::vector<std::map<std::int64_t, Values>> weights(shape.size());
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      const auto in = static_cast<double>(shape[axis]), out = static_cast<double>(output[axis]);
-      const double scale = out / in;
-      for (std::int64_t o = 0; o < output[axis]; ++o) {
-        const double x = Coordinate(transformation, static_cast<double>(o), scale, in, out);
-        if (mode != "nearest") {
-          weights[axis][o] = DenseWeights(mode, x, scale, shape[axis], exclude, antialias);
-          continue;
-        }
-        const double at = nearest == "floor"                ? std::floor(x)
-                          : nearest == "ceil"               ? std::ceil(x)
-                          : nearest == "round_prefer_floor" ? std::ceil(x - 0.5)
-                                                            : std::floor(x + 0.5);
-        weights[axis][o].assign(static_cast<std::size_t>(shape[axis]), 0.0);
-        weights[axis][o][static_cast<std::size_t>(std::clamp(at, 0.0, in - 1))] = 1;
-      }
-    }
     const Values wanted = Fill(output, [&](const Index& at) {
+      std::vector<std::vector<Tap>> taps;
+      Shape counts;
+      for (std::size_t d = 0; d < axes.size(); ++d) {
+        const double x = axes[d].Coordinate(transformation, static_cast<double>(at[d]));
+        if (crops && !(x >= 0 && x <= static_cast<double>(axes[d].in - 1))) return 7.0;
+        taps.push_back(mode == "nearest" ? axes[d].Nearest(rounding, x)
+                                         : axes[d].Taps(mode, x, exclude, antialias));
+        counts.push_back(static_cast<std::int64_t>(taps.back().size()));
+      }
       double sum = 0;
-      ForEach(shape, [&](const Index& from) {
+      ForEach(counts, [&](const Index& tap) {
         double weight = 1;
-        for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-          weight *= weights[axis][at[axis]][static_cast<std::size_t>(from[axis])];
+        Index from;
+        for (std::size_t d = 0; d < tap.size(); ++d) {
+          const Tap& chosen = taps[d][static_cast<std::size_t>(tap[d])];
+          weight *= chosen.weight;
+          from.push_back(chosen.index);
         }
         sum += weight * values[Flat(shape, from)];
       });
       return sum;
     });
-    const Tensor found = Run1("Resize", {data}, {type, output},
-                              {{"sizes", Ints(output)},
-                               {"mode", mode},
-                               {"nearest_mode", nearest},
-                               {"coordinate_transformation_mode", transformation},
-                               {"exclude_outside", std::int64_t{exclude}},
-                               {"antialias", std::int64_t{antialias}}});
-    ExpectClose(found, wanted, mode == "nearest" ? 0 : 16, 1);
-    if (HasFailure()) return;
-  }
+    Attributes attributes{{"axes", named},
+                          {"mode", mode},
+                          {"nearest_mode", rounding},
+                          {"coordinate_transformation_mode", transformation},
+                          {"exclude_outside", std::int64_t{exclude}},
+                          {"antialias", std::int64_t{antialias}},
+                          {"extrapolation_value", 7.0F}};
+    if (by_scales) attributes.set("scales", scales);
+    if (!by_scales) attributes.set("sizes", sizes);
+    if (crops) attributes.set("roi", roi);
+    ExpectClose(Run1("Resize", {data}, {type, output}, attributes), wanted,
+                mode == "nearest" ? 0 : 16, 1);
+  });
 }
 
 TEST(ResizeTest, RoundsAndSaturatesIntegers) {
@@ -223,4 +257,4 @@ TEST(ResizeShapeTest, RefusesNonsense) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -1,16 +1,21 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
-#include "runtime/kernels/kernel_test_tensors.hpp"
+#include "runtime/kernels/kernel_test_index.hpp"
 
 namespace poprt::kernels {
 namespace {
 
 using testing::BindError;
+using testing::Draw;
+using testing::ExpectClose;
+using testing::ForSeeds;
 using testing::FromValues;
-using testing::RandomTensor;
+using testing::RandomSpecials;
 using testing::Run1;
 using testing::ToValues;
 using testing::Values;
@@ -59,71 +64,103 @@ TEST(TreeEnsembleTest, SetsAndSeveralTargets) {
             (Values{1, 10, 0, 0, 0, 100}));
 }
 
-/// A forest of random stumps, whose results are easy to tell.
-TEST(TreeEnsembleTest, RandomStumps) {
-  for (unsigned seed = 0; seed < 24; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
-    const std::int64_t aggregate = seed % 4;
-    const std::size_t trees = 1 + random() % 9;
-    Ints features, targets, modes, ids, roots;
-    Values splits, weights;
-    std::uniform_real_distribution<double> draw(-2, 2);
-    for (std::size_t i = 0; i < trees; ++i) {
-      features.push_back(random() % 3);
-      modes.push_back(random() % 6);
-      splits.push_back(draw(random));
-      roots.push_back(static_cast<std::int64_t>(i));
-      for (int leaf = 0; leaf < 2; ++leaf) {
-        ids.push_back(static_cast<std::int64_t>(2 * i) + leaf);
-        targets.push_back(random() % 2);
-        weights.push_back(draw(random));
-      }
-    }
-    Ints yes, no;
-    for (std::size_t i = 0; i < trees; ++i) {
-      yes.push_back(static_cast<std::int64_t>(2 * i));
-      no.push_back(static_cast<std::int64_t>(2 * i) + 1);
-    }
-    const Ints ones(trees, 1);
-    const Tensor x = RandomTensor(random, kFloat64, {50, 3}, -2, 2);
-    const Values data = ToValues(x);
-    const Tensor found = Run1("TreeEnsemble", {x}, {kFloat64, {50, 2}},
-                              {{"aggregate_function", aggregate},
-                               {"leaf_targetids", targets},
-                               {"leaf_weights", Bits(weights)},
-                               {"membership_values", Ints{}},
-                               {"n_targets", std::int64_t{2}},
-                               {"nodes_falseleafs", ones},
-                               {"nodes_falsenodeids", no},
-                               {"nodes_featureids", features},
-                               {"nodes_modes", modes},
-                               {"nodes_splits", Bits(splits)},
-                               {"nodes_trueleafs", ones},
-                               {"nodes_truenodeids", yes},
-                               {"tree_roots", roots}});
-    for (std::size_t row = 0; row < 50; ++row) {
-      std::vector<Values> parts(2);
-      for (std::size_t i = 0; i < trees; ++i) {
-        const double v = data[row * 3 + static_cast<std::size_t>(features[i])];
-        const double s = splits[i];
-        const bool hit[] = {v <= s, v<s, v >= s, v> s, v == s, v != s};
-        const std::size_t leaf = 2 * i + (hit[modes[i]] ? 0 : 1);
-        parts[static_cast<std::size_t>(targets[leaf])].push_back(weights[leaf]);
-      }
-      for (std::size_t target = 0; target < 2; ++target) {
-        const Values& values = parts[target];
-        double wanted = 0;
-        for (const double value : values) wanted += value;
-        if (aggregate == 0) wanted /= static_cast<double>(trees);
-        if (aggregate > 1 && !values.empty()) {
-          wanted = aggregate == 2 ? *std::min_element(values.begin(), values.end())
-                                  : *std::max_element(values.begin(), values.end());
-        }
-        EXPECT_NEAR(found.as<double>()[row * 2 + target], wanted, 1e-12);
-      }
-    }
+constexpr std::int64_t kFeatures = 3;
+constexpr std::int64_t kTargets = 2;
+
+/// The attributes of a forest, a list for each.
+struct Forest {
+  Ints features, modes, missing, yes, no, yes_leafs, no_leafs, roots, targets;
+  Values splits, weights, members;
+  std::vector<Values> sets;  ///< of every node, what `members` holds for it
+
+  /// A quarter, so that elements and splits are equal at times.
+  static double Number(std::mt19937& random) {
+    return static_cast<double>(Draw(random, -8, 8)) / 4;
   }
+
+  std::int64_t AddLeaf(std::mt19937& random) {
+    targets.push_back(Draw(random, 0, kTargets - 1));
+    weights.push_back(Number(random));
+    return static_cast<std::int64_t>(weights.size()) - 1;
+  }
+
+  std::int64_t AddNode(std::mt19937& random, int depth) {
+    const std::size_t at = modes.size();
+    modes.push_back(Draw(random, 0, 6));
+    features.push_back(Draw(random, 0, kFeatures - 1));
+    missing.push_back(Draw(random, 0, 1));
+    splits.push_back(Number(random));
+    sets.emplace_back();
+    if (modes[at] == 6) {
+      for (std::int64_t n = Draw(random, 1, 9); n > 0; --n) sets[at].push_back(Number(random));
+      members.insert(members.end(), sets[at].begin(), sets[at].end());
+      members.push_back(std::nan(""));
+    }
+    for (Ints* list : {&yes, &no, &yes_leafs, &no_leafs}) list->push_back(0);
+    for (auto [to, is_leaf] : {std::pair{&yes, &yes_leafs}, std::pair{&no, &no_leafs}}) {
+      (*is_leaf)[at] = depth == 0 || random() % 3 == 0 ? 1 : 0;
+      const std::int64_t child = (*is_leaf)[at] != 0 ? AddLeaf(random) : AddNode(random, depth - 1);
+      (*to)[at] = child;
+    }
+    return static_cast<std::int64_t>(at);
+  }
+
+  /// The leaf that a row ends in.
+  std::size_t LeafOf(std::size_t at, const double* row) const {
+    const double x = row[features[at]];
+    const double split = splits[at];
+    const bool holds[] = {x <= split, x<split, x >= split, x> split, x == split, x != split,
+                          std::count(sets[at].begin(), sets[at].end(), x) > 0};
+    const bool is_yes = holds[modes[at]] || (std::isnan(x) && missing[at] != 0);
+    const auto next = static_cast<std::size_t>((is_yes ? yes : no)[at]);
+    return (is_yes ? yes_leafs : no_leafs)[at] != 0 ? next : LeafOf(next, row);
+  }
+};
+
+TEST(TreeEnsembleTest, RandomForests) {
+  constexpr ElementType kElements[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
+  ForSeeds(200, [&](std::mt19937& random) {
+    Forest forest;
+    for (std::int64_t n = Draw(random, 0, 6); n > 0; --n) {
+      forest.roots.push_back(forest.AddNode(random, 3));
+    }
+    const std::int64_t aggregate = Draw(random, 0, 3);
+    const std::int64_t rows = Draw(random, 0, 40);
+    const ElementType element = kElements[random() % 4];
+    Values xs = ToValues(RandomSpecials(random, element, {rows, kFeatures}, -2, 2));
+    for (double& x : xs) x = std::nearbyint(4 * x) / 4;
+    const Tensor found = Run1("TreeEnsemble", {FromValues(element, {rows, kFeatures}, xs)},
+                              {element, {rows, kTargets}},
+                              {{"aggregate_function", aggregate},
+                               {"leaf_targetids", forest.targets},
+                               {"leaf_weights", Bits(forest.weights)},
+                               {"membership_values", Bits(forest.members)},
+                               {"n_targets", kTargets},
+                               {"nodes_falseleafs", forest.no_leafs},
+                               {"nodes_falsenodeids", forest.no},
+                               {"nodes_featureids", forest.features},
+                               {"nodes_missing_value_tracks_true", forest.missing},
+                               {"nodes_modes", forest.modes},
+                               {"nodes_splits", Bits(forest.splits)},
+                               {"nodes_trueleafs", forest.yes_leafs},
+                               {"nodes_truenodeids", forest.yes},
+                               {"tree_roots", forest.roots}});
+    const Values wanted = testing::Fill({rows, kTargets}, [&](const testing::Index& at) {
+      Values parts;
+      for (const std::int64_t root : forest.roots) {
+        const std::size_t leaf =
+            forest.LeafOf(static_cast<std::size_t>(root), xs.data() + at[0] * kFeatures);
+        if (forest.targets[leaf] == at[1]) parts.push_back(forest.weights[leaf]);
+      }
+      if (parts.empty()) return 0.0;
+      if (aggregate == 2) return *std::min_element(parts.begin(), parts.end());
+      if (aggregate == 3) return *std::max_element(parts.begin(), parts.end());
+      double sum = 0;
+      for (const double part : parts) sum += part;
+      return aggregate == 1 ? sum : sum / static_cast<double>(forest.roots.size());
+    });
+    ExpectClose(found, wanted, 1);
+  });
 }
 
 TEST(TreeEnsembleTest, RefusesBrokenForests) {

@@ -4,7 +4,7 @@
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/vision/vision.hpp"
 #include "runtime/kernels/vision/vision_shape.hpp"
-#include "runtime/kernels/window/transposed_rows.hpp"
+#include "runtime/kernels/window/window_rows.hpp"
 
 namespace poprt::kernels {
 namespace {

@@ -58,22 +58,20 @@ struct Block {
   std::int64_t count;
 };
 
-/// Offsets and weights of the pixels around the samples of one tap in one offset group.
+/// Offsets and weights of the pixels around the samples of one tap in one offset group, whose moves
+/// are in that row.
 template <typename T>
 void FindCorners(const DeformPlan& plan, const KernelArguments& args, const Block& block,
-                 std::int64_t group, std::int64_t tap,
-                 const DeformScratch<Accumulator<T>>& scratch) {
+                 std::int64_t row, std::int64_t tap, const DeformScratch<Accumulator<T>>& scratch) {
   using Acc = Accumulator<T>;
   const std::size_t rank = plan.output.size();
-  const std::int64_t row = (block.image * plan.offset_groups + group) * plan.taps + tap;
   const T* moves =
       args.in<T>(2) + row * static_cast<std::int64_t>(rank) * plan.out_plane + block.first;
-  const T* mask = plan.has_mask ? args.in<T>(4) + row * plan.out_plane + block.first : nullptr;
   for (std::int64_t i = 0; i < block.count; ++i) {
     std::int64_t* offset = scratch.offsets + i * plan.corners;
     Acc* weight = scratch.weights + i * plan.corners;
     offset[0] = 0;
-    weight[0] = mask == nullptr ? Acc(1) : static_cast<Acc>(mask[i]);
+    weight[0] = Acc(1);
     std::int64_t known = 1;
     for (std::size_t d = 0; d < rank; ++d, known *= 2) {
       const std::int64_t position = (block.first + i) / plan.output_strides[d] % plan.output[d];
@@ -112,7 +110,9 @@ void FillColumns(const DeformPlan& plan, const KernelArguments& args, const Bloc
   const std::int64_t share = channels / plan.offset_groups;
   for (std::int64_t group = 0; group < plan.offset_groups; ++group) {
     for (std::int64_t tap = 0; tap < plan.taps; ++tap) {
-      FindCorners<T>(plan, args, block, group, tap, scratch);
+      const std::int64_t row = (block.image * plan.offset_groups + group) * plan.taps + tap;
+      FindCorners<T>(plan, args, block, row, tap, scratch);
+      const T* mask = plan.has_mask ? args.in<T>(4) + row * plan.out_plane + block.first : nullptr;
       for (std::int64_t c = group * share; c < (group + 1) * share; ++c) {
         const T* in = args.in<T>(0) + (block.image * channels + c) * plan.in_plane;
         Acc* column = scratch.columns + (c * plan.taps + tap) * plan.block;
@@ -122,7 +122,8 @@ void FillColumns(const DeformPlan& plan, const KernelArguments& args, const Bloc
             const std::int64_t from = scratch.offsets[k];
             if (from >= 0) sum += scratch.weights[k] * static_cast<Acc>(in[from]);
           }
-          column[i] = sum;
+          // Not part of the weights: a NaN counts for samples outside, too.
+          column[i] = mask == nullptr ? sum : sum * static_cast<Acc>(mask[i]);
         }
       }
     }

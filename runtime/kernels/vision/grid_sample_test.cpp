@@ -5,24 +5,13 @@
 
 #include "runtime/kernels/kernel_test_index.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::BindError;
-using testing::Draw;
-using testing::ExpectClose;
-using testing::Flat;
-using testing::ForEach;
-using testing::ForSeeds;
-using testing::FromValues;
-using testing::Index;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
-/// One image plane, sampled as ONNX's description says: recursively over the axes.
+/// One image plane, sampled as ONNX's description says: recursively over the axes. A coordinate
+/// that is no number, and an infinite one that would be mirrored forever, is 0 or outside.
 struct Plane {
   const Values& values;
   Shape extents;
@@ -58,9 +47,9 @@ struct Plane {
     const double low = align ? 0 : -0.5;
     const double high = align ? extent - 1 : extent - 0.5;
     if (x >= low && x <= high) return x;
-    if (padding == "border") return std::fmin(std::fmax(x, 0), extent - 1);
-    if (padding == "reflection") return Reflect(x, extent);
-    return x;
+    if (padding == "zeros") return std::isnan(x) ? -9 : std::fmin(std::fmax(x, -9), extent + 9);
+    if (std::isnan(x) || (std::isinf(x) && padding == "reflection")) return 0;
+    return padding == "border" ? std::fmin(std::fmax(x, 0), extent - 1) : Reflect(x, extent);
   }
 
   double Sample(const std::string& mode, const Values& point, Index& at, std::size_t offset) const {
@@ -122,21 +111,22 @@ TEST(GridSampleTest, SamplesLikeTheReference) {
   constexpr const char* kModes[] = {"nearest", "linear", "cubic"};
   constexpr const char* kPaddings[] = {"zeros", "border", "reflection"};
   constexpr ElementType kData[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
-  ForSeeds(150, [&](std::mt19937& random) {
-    const std::size_t rank = 1 + random() % 3;
-    Shape shape{Draw(random, 1, 2), Draw(random, 1, 3)};
+  ForSeeds(200, [&](std::mt19937& random) {
+    const std::size_t rank = 1 + random() % 4;
+    Shape shape{Draw(random, random() % 12 == 0 ? 0 : 1, 2),
+                Draw(random, random() % 12 == 0 ? 0 : 1, 3)};
     Shape points{shape[0]};
     for (std::size_t d = 0; d < rank; ++d) {
-      shape.push_back(Draw(random, 1, 6));
-      points.push_back(Draw(random, 1, 7));
+      shape.push_back(Draw(random, 1, rank < 4 ? 6 : 3));
+      points.push_back(Draw(random, 1, rank < 4 ? 7 : 2));
     }
     if (random() % 12 == 0) points[1] = 0;
     points.push_back(static_cast<std::int64_t>(rank));
     const std::string mode = kModes[random() % 3], padding = kPaddings[random() % 3];
     const bool align = random() % 2 == 0;
-    const Tensor data = RandomTensor(random, kData[random() % 4], shape, -1, 1);
+    const Tensor data = RandomOperand(random, kData[random() % 4], shape, -1, 1);
     // In double there are no ties between the kernel's and the reference's rounding.
-    const Tensor grid = RandomTensor(random, kFloat64, points, -3, 3);
+    const Tensor grid = RandomOperand(random, kFloat64, points, -3, 3);
     const Attributes attributes{{"mode", mode},
                                 {"padding_mode", padding},
                                 {"align_corners", static_cast<std::int64_t>(align)}};
@@ -204,4 +194,4 @@ TEST(GridSampleTest, RefusesWrongOperands) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -7,21 +7,9 @@
 #include "runtime/kernels/kernel_test_index.hpp"
 #include "runtime/kernels/vision/vision_shape.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::BindError;
-using testing::Draw;
-using testing::ExpectClose;
-using testing::Flat;
-using testing::ForEach;
-using testing::ForSeeds;
-using testing::FromValues;
-using testing::Index;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 /// strides, dilations and pads of a random window.
@@ -38,21 +26,22 @@ Attributes RandomWindow(std::mt19937& random, std::size_t rank) {
 TEST(Col2ImTest, AddsBlocksLikeTheReference) {
   constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kInt32, kUint8, kInt64};
   ForSeeds(100, [&](std::mt19937& random) {
-    const std::size_t rank = 1 + random() % 3;
+    const std::size_t rank = 1 + random() % 4;
     Attributes attributes = RandomWindow(random, rank);
     Ints image, block;
     for (std::size_t i = 0; i < rank; ++i) {
-      block.push_back(Draw(random, 1, 3));
-      image.push_back(Draw(random, 5, 8));
+      block.push_back(Draw(random, 1, rank < 4 ? 3 : 2));
+      image.push_back(Draw(random, 5, rank < 4 ? 8 : 5));
     }
     attributes.set("image_shape", image);
     attributes.set("block_shape", block);
     const Window w = ResolveWindow(attributes, image, block);
     const Shape blocks = WindowOutputExtents(w, image, false);
-    const std::int64_t n = Draw(random, random() % 10 == 0 ? 0 : 1, 2), c = Draw(random, 1, 2);
+    const std::int64_t n = Draw(random, random() % 10 == 0 ? 0 : 1, 2);
+    const std::int64_t c = Draw(random, random() % 10 == 0 ? 0 : 1, 2);
     const ElementType type = kTypes[random() % 6];
     const std::int64_t taps = ElementCount(block);
-    const Tensor data = RandomTensor(random, type, {n, c * taps, ElementCount(blocks)}, 0, 9);
+    const Tensor data = RandomOperand(random, type, {n, c * taps, ElementCount(blocks)}, 0, 9);
     const Values x = ToValues(data);
     Shape out{n, c};
     out.insert(out.end(), image.begin(), image.end());
@@ -97,17 +86,17 @@ TEST(Col2ImTest, RefusesWrongOperands) {
 TEST(MaxUnpoolTest, UndoesMaxPool) {
   constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16};
   ForSeeds(60, [&](std::mt19937& random) {
-    const std::size_t rank = 1 + random() % 3;
+    const std::size_t rank = 1 + random() % 4;
     const ElementType type = kTypes[random() % 3];
-    Shape shape{Draw(random, 1, 2), Draw(random, 1, 3)}, pooled = shape;
+    Shape shape{Draw(random, random() % 10 == 0 ? 0 : 1, 2), Draw(random, 1, 3)}, pooled = shape;
     Ints kernel;
     for (std::size_t i = 0; i < rank; ++i) {
       kernel.push_back(Draw(random, 1, 3));
-      pooled.push_back(Draw(random, 1, 4));
+      pooled.push_back(Draw(random, 1, rank < 4 ? 4 : 2));
       shape.push_back(kernel[i] * pooled[i + 2]);
     }
     const Attributes attributes{{"kernel_shape", kernel}, {"strides", kernel}};
-    const Tensor data = RandomTensor(random, type, shape, 1, 2);
+    const Tensor data = RandomOperand(random, type, shape, 1, 2);
     const ElementType index = random() % 2 ? kInt32 : kInt64;
     const auto max = RunOnce("MaxPool", {data}, {{type, pooled}, {index, pooled}}, attributes);
     const Tensor found = Run1("MaxUnpool", max, {type, shape}, attributes);
@@ -116,7 +105,7 @@ TEST(MaxUnpoolTest, UndoesMaxPool) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       wanted[static_cast<std::size_t>(where[i])] = values[i];
     }
-    EXPECT_EQ(ToValues(found), wanted);
+    ExpectClose(found, wanted, 0);
     // A larger output holds the same in its first corner.
     Attributes larger = attributes;
     Shape out = shape;
@@ -124,8 +113,15 @@ TEST(MaxUnpoolTest, UndoesMaxPool) {
     larger.set("output_shape", Ints(out));
     Values spread(static_cast<std::size_t>(ElementCount(out)));
     ForEach(shape, [&](const Index& at) { spread[Flat(out, at)] = wanted[Flat(shape, at)]; });
-    EXPECT_EQ(ToValues(Run1("MaxUnpool", max, {type, out}, larger)), spread);
+    ExpectClose(Run1("MaxUnpool", max, {type, out}, larger), spread, 0);
   });
+}
+
+TEST(MaxUnpoolTest, OfNothingIsZero) {
+  const Attributes attributes{{"kernel_shape", Ints{2, 2}}, {"output_shape", Ints{1, 1, 2, 3}}};
+  const Tensor data({kFloat32, {1, 1, 0, 2}}), indices({kInt64, {1, 1, 0, 2}});
+  EXPECT_EQ(ToValues(Run1("MaxUnpool", {data, indices}, {kFloat32, {1, 1, 2, 3}}, attributes)),
+            Values(6, 0.0));
 }
 
 TEST(MaxUnpoolTest, TakesIndicesOfOtherPlanesAndLeavesOutWrongOnes) {
@@ -165,6 +161,7 @@ double Interpolate(const Values& x, std::size_t plane, const Shape& extents, con
     double weight = 1;
     Index at;
     for (std::size_t d = 0; d < extents.size(); ++d) {
+      if (!(point[d] > -1 && point[d] < static_cast<double>(extents[d]))) return;
       const double low = std::floor(point[d]), t = point[d] - low;
       at.push_back(static_cast<std::int64_t>(low) + corner[d]);
       weight *= corner[d] == 0 ? 1 - t : t;
@@ -183,7 +180,7 @@ Values DeformReference(const DeformCase& c) {
   const auto rank = static_cast<std::int64_t>(extents.size());
   const std::int64_t taps = ElementCount(c.window.kernel), channels = c.data.shape()[1];
   const std::int64_t out_plane = ElementCount(spatial);
-  return testing::Fill(c.output, [&](const Index& at) {
+  return Fill(c.output, [&](const Index& at) {
     double sum = bias[static_cast<std::size_t>(at[1])];
     const std::int64_t group = at[1] / (c.output[1] / c.groups), depth = channels / c.groups;
     const auto p = static_cast<std::int64_t>(Flat(spatial, Index(at.begin() + 2, at.end())));
@@ -214,8 +211,8 @@ Values DeformReference(const DeformCase& c) {
 
 TEST(DeformConvTest, ConvolvesLikeTheReference) {
   constexpr ElementType kTypes[] = {kFloat64, kFloat32};
-  ForSeeds(60, [&](std::mt19937& random) {
-    const std::size_t rank = 1 + random() % 3;
+  ForSeeds(80, [&](std::mt19937& random) {
+    const std::size_t rank = 1 + random() % 4;
     const ElementType type = kTypes[random() % 2];
     Attributes attributes = RandomWindow(random, rank);
     const std::int64_t groups = Draw(random, 1, 2), offset_groups = Draw(random, 1, 2);
@@ -225,8 +222,8 @@ TEST(DeformConvTest, ConvolvesLikeTheReference) {
     Shape weights{groups * Draw(random, 1, 2), data[1] / groups};
     Ints kernel, extents;
     for (std::size_t i = 0; i < rank; ++i) {
-      kernel.push_back(Draw(random, 1, 3));
-      extents.push_back(Draw(random, 5, 7));
+      kernel.push_back(Draw(random, 1, rank < 4 ? 3 : 2));
+      extents.push_back(rank < 4 ? Draw(random, 5, 7) : 3);
     }
     data.insert(data.end(), extents.begin(), extents.end());
     weights.insert(weights.end(), kernel.begin(), kernel.end());
@@ -242,11 +239,13 @@ TEST(DeformConvTest, ConvolvesLikeTheReference) {
     };
     const std::int64_t rows = offset_groups * ElementCount(kernel);
     c.output = with(weights[0]);
-    c.data = RandomTensor(random, type, data, -1, 1);
+    // In float, a sample may lie on a pixel that it just misses in the reference.
+    const auto operand = type == kFloat64 ? RandomOperand : RandomTensor;
+    c.data = operand(random, type, data, -1, 1);
     c.weights = RandomTensor(random, type, weights, -1, 1);
-    c.moves = RandomTensor(random, type, with(rows * static_cast<std::int64_t>(rank)), -3, 3);
+    c.moves = operand(random, type, with(rows * static_cast<std::int64_t>(rank)), -3, 3);
     c.bias = RandomTensor(random, type, {weights[0]}, -1, 1);
-    c.mask = RandomTensor(random, type, with(rows), -1, 1);
+    c.mask = operand(random, type, with(rows), -1, 1);
     ExpectClose(Run1("DeformConv", {c.data, c.weights, c.moves, c.bias, c.mask}, {type, c.output},
                      attributes),
                 DeformReference(c), 64, 16);
@@ -267,15 +266,6 @@ TEST(DeformConvTest, WithoutMovesIsAConvolution) {
   }
 }
 
-TEST(DeformConvTest, TakesNanMovesAsOutside) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Tensor data = FromValues(kFloat32, {1, 1, 3}, {1, 2, 3});
-  const Tensor weights = FromValues(kFloat32, {1, 1, 1}, {1});
-  const Tensor moves = FromValues(kFloat32, {1, 1, 3}, {nan, 1e30, 0.5});
-  EXPECT_EQ(ToValues(Run1("DeformConv", {data, weights, moves}, {kFloat32, {1, 1, 3}})),
-            (Values{0, 0, 1.5}));
-}
-
 TEST(DeformConvTest, RefusesWrongOperands) {
   const TensorType data{kFloat32, {1, 2, 4, 4}}, weights{kFloat32, {3, 2, 2, 2}};
   const TensorType moves{kFloat32, {1, 8, 3, 3}}, out{kFloat32, {1, 3, 3, 3}};
@@ -291,4 +281,4 @@ TEST(DeformConvTest, RefusesWrongOperands) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

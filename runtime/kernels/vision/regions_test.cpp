@@ -6,18 +6,9 @@
 
 #include "runtime/kernels/kernel_test_index.hpp"
 
-namespace poprt::kernels {
+namespace poprt::kernels::testing {
 namespace {
 
-using testing::BindError;
-using testing::Draw;
-using testing::ExpectClose;
-using testing::ForSeeds;
-using testing::FromValues;
-using testing::RandomTensor;
-using testing::Run1;
-using testing::ToValues;
-using testing::Values;
 using enum ElementType;
 
 struct AlignOptions {
@@ -25,6 +16,9 @@ struct AlignOptions {
   double scale;
   bool half_pixel, maximum;
 };
+
+/// NaN is larger than all numbers.
+double Larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
 /// The weighted pixels of one sample; all zero outside.
 Values Corners(const Values& x, std::size_t plane, double height, double width, double py,
@@ -54,6 +48,11 @@ Values AlignReference(const Tensor& data, const Tensor& regions, const Tensor& i
     const double x0 = r[n * 4] * o.scale - offset, y0 = r[n * 4 + 1] * o.scale - offset;
     double w = r[n * 4 + 2] * o.scale - offset - x0, h = r[n * 4 + 3] * o.scale - offset - y0;
     if (!o.half_pixel) w = std::fmax(w, 1), h = std::fmax(h, 1);
+    if (!std::isfinite(x0 + y0 + w + h)) {
+      // Such a region covers nothing.
+      result.resize(result.size() + static_cast<std::size_t>(data.shape()[1] * o.height * o.width));
+      continue;
+    }
     const double bin_h = h / static_cast<double>(o.height);
     const double bin_w = w / static_cast<double>(o.width);
     const double rows = o.ratio > 0 ? static_cast<double>(o.ratio) : std::fmax(std::ceil(bin_h), 0);
@@ -72,12 +71,12 @@ Values AlignReference(const Tensor& data, const Tensor& regions, const Tensor& i
               const double px = x0 + static_cast<double>(j) * bin_w + (b + 0.5) * bin_w / columns;
               for (const double value : Corners(x, plane, height, width, py, px)) {
                 sum += value;
-                most = std::fmax(most, value);
+                most = Larger(most, value);
               }
             }
           }
-          const double count = std::fmax(rows * columns, 1);
-          result.push_back(o.maximum ? (std::isinf(most) ? 0 : most) : sum / count);
+          const double count = rows * columns;
+          result.push_back(count == 0 ? 0 : o.maximum ? most : sum / count);
         }
       }
     }
@@ -87,14 +86,14 @@ Values AlignReference(const Tensor& data, const Tensor& regions, const Tensor& i
 
 TEST(RoiAlignTest, PoolsLikeTheReference) {
   ForSeeds(120, [&](std::mt19937& random) {
-    const Shape shape{Draw(random, 1, 3), Draw(random, 1, 3), Draw(random, 1, 9),
-                      Draw(random, 1, 9)};
+    const Shape shape{Draw(random, 1, 3), Draw(random, random() % 10 == 0 ? 0 : 1, 3),
+                      Draw(random, 1, 9), Draw(random, 1, 9)};
     const std::int64_t regions = Draw(random, 0, 4);
     const AlignOptions o{Draw(random, 1, 4),     Draw(random, 1, 4), Draw(random, 0, 3),
                          random() % 2 ? 0.5 : 1, random() % 2 == 0,  random() % 2 == 0};
     // Double: where a sample lies must not depend on rounding.
-    const Tensor data = RandomTensor(random, kFloat64, shape, -1, 1);
-    const Tensor boxes = RandomTensor(random, kFloat64, {regions, 4}, -6, 16);
+    const Tensor data = RandomOperand(random, kFloat64, shape, -1, 1);
+    const Tensor boxes = RandomOperand(random, kFloat64, {regions, 4}, -6, 16);
     const ElementType index = random() % 2 ? kInt32 : kInt64;
     const Tensor images = RandomTensor(random, index, {regions}, 0, static_cast<double>(shape[0]));
     const Attributes attributes{{"output_height", o.height},
@@ -148,9 +147,12 @@ Values PoolReference(const Tensor& data, const Tensor& regions, std::int64_t hei
   Values result;
   for (std::int64_t n = 0; n < regions.shape()[0]; ++n) {
     const auto* box = &r[static_cast<std::size_t>(n) * 5];
-    const double x0 = std::round(box[1] * scale), y0 = std::round(box[2] * scale);
-    const double w = std::fmax(std::round(box[3] * scale) - x0 + 1, 1);
-    const double h = std::fmax(std::round(box[4] * scale) - y0 + 1, 1);
+    // What is no number is 0, what is infinite far outside.
+    const auto corner = [&](int k) {
+      return std::isnan(box[k]) ? 0 : std::fmin(std::fmax(std::round(box[k] * scale), -1e9), 1e9);
+    };
+    const double x0 = corner(1), y0 = corner(2);
+    const double w = std::fmax(corner(3) - x0 + 1, 1), h = std::fmax(corner(4) - y0 + 1, 1);
     const auto bin = [](double start, double length, std::int64_t i, std::int64_t bins,
                         std::int64_t extent) {
       const double size = length / static_cast<double>(bins);
@@ -161,7 +163,7 @@ Values PoolReference(const Tensor& data, const Tensor& regions, std::int64_t hei
                        static_cast<std::int64_t>(std::fmin(std::fmax(high, 0), most)));
     };
     for (std::int64_t c = 0; c < data.shape()[1]; ++c) {
-      const auto plane = static_cast<std::int64_t>(box[0]) * data.shape()[1] + c;
+      const auto image = static_cast<std::int64_t>(box[0]);
       for (std::int64_t i = 0; i < height; ++i) {
         for (std::int64_t j = 0; j < width; ++j) {
           const auto [top, bottom] = bin(y0, h, i, height, data.shape()[2]);
@@ -169,12 +171,10 @@ Values PoolReference(const Tensor& data, const Tensor& regions, std::int64_t hei
           double most = -std::numeric_limits<double>::infinity();
           for (std::int64_t row = top; row < bottom; ++row) {
             for (std::int64_t column = left; column < right; ++column) {
-              most =
-                  std::fmax(most, x[static_cast<std::size_t>(
-                                      (plane * data.shape()[2] + row) * data.shape()[3] + column)]);
+              most = Larger(most, x[Flat(data.shape(), {image, c, row, column})]);
             }
           }
-          result.push_back(std::isinf(most) ? 0 : most);
+          result.push_back(top >= bottom || left >= right ? 0 : most);
         }
       }
     }
@@ -186,15 +186,15 @@ TEST(MaxRoiPoolTest, PoolsLikeTheReference) {
   constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
   ForSeeds(80, [&](std::mt19937& random) {
     const ElementType type = kTypes[random() % 4];
-    const Shape shape{Draw(random, 1, 2), Draw(random, 1, 3), Draw(random, 1, 9),
-                      Draw(random, 1, 9)};
+    const Shape shape{Draw(random, 1, 2), Draw(random, random() % 10 == 0 ? 0 : 1, 3),
+                      Draw(random, 1, 9), Draw(random, 1, 9)};
     const std::int64_t regions = Draw(random, 0, 4);
-    Values boxes;
-    for (std::int64_t i = 0; i < regions; ++i) {
-      boxes.push_back(static_cast<double>(Draw(random, 0, shape[0] - 1)));
-      for (int k = 0; k < 4; ++k) boxes.push_back(static_cast<double>(Draw(random, -8, 24)) / 2);
+    Values boxes = ToValues(RandomOperand(random, kFloat64, {regions, 5}, -8, 24));
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      boxes[i] = i % 5 == 0 ? static_cast<double>(Draw(random, 0, shape[0] - 1))
+                            : std::floor(boxes[i]) / 2;
     }
-    const Tensor data = RandomTensor(random, type, shape, -1, 1);
+    const Tensor data = RandomOperand(random, type, shape, -1, 1);
     const Tensor rois = FromValues(type, {regions, 5}, boxes);
     const std::int64_t height = Draw(random, 1, 4), width = Draw(random, 1, 4);
     const float scale = random() % 2 ? 0.5F : 1.0F;
@@ -215,4 +215,4 @@ TEST(MaxRoiPoolTest, RefusesWrongOperands) {
 }
 
 }  // namespace
-}  // namespace poprt::kernels
+}  // namespace poprt::kernels::testing

@@ -130,13 +130,13 @@ F BinAverage(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x, co
 }
 
 /// The largest weighted pixel, not the largest interpolated value: ONNX's conformance data and
-/// other runtimes have it so. Samples outside count as 0.
+/// other runtimes have it so. Samples outside count as 0, and NaN is larger than all numbers.
 template <typename T, typename F>
 F BinMaximum(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x, const T* in) {
   F most = 0;
   bool any = false;
   const auto take = [&](F value) {
-    most = !any || value > most ? value : most;
+    most = !any || value > most || value != value ? value : most;
     any = true;
   };
   const bool others =

@@ -62,8 +62,8 @@ void RunChannels(const ConvPlan& plan, const KernelArguments& args, std::int64_t
           factors[static_cast<std::size_t>(i)] =
               static_cast<Acc>(weights[(i * depth + c) * taps + tap.index]);
         }
-        AddTap<kCount>(plane + tap.offset + tap.begin * plan.rows.stride(), plan.rows.stride(),
-                       tap.end - tap.begin, factors.data(), sums + tap.begin, width);
+        AddTap<kCount>(plane + tap.in, plan.rows.stride(), tap.count, factors.data(),
+                       sums + tap.out, width);
       });
     }
     for (std::int64_t i = 0; i < kCount; ++i) {

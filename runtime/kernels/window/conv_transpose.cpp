@@ -3,7 +3,7 @@
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/window/convolution.hpp"
-#include "runtime/kernels/window/transposed_rows.hpp"
+#include "runtime/kernels/window/window_rows.hpp"
 
 namespace poprt::kernels {
 namespace {

@@ -53,9 +53,9 @@ class PoolRows {
   void TakeTap(const WindowRows::Tap& tap, const T* in, const Take& take, Acc* row) const {
     const auto run = [&](auto stride) {
       POPRT_INDEPENDENT_LOOP
-      for (std::int64_t x = tap.begin; x < tap.end; ++x) {
-        const std::int64_t at = tap.offset + x * stride;
-        take(row[x], in[at], at);
+      for (std::int64_t x = 0; x < tap.count; ++x) {
+        const std::int64_t at = tap.in + x * stride;
+        take(row[tap.out + x], in[at], at);
       }
     };
     if (rows_.stride() == 1) {

@@ -8,36 +8,41 @@
 
 namespace poprt::kernels {
 
-/// Walks the taps of a sliding window for whole rows of the output's last spatial axis at once, so
-/// that the innermost loop runs over neighbouring outputs. Built at bind time; Visit allocates
-/// nothing.
-class WindowRows {
+/// Walks the taps of a window for whole rows of the output's last spatial axis at once, so that the
+/// innermost loop runs over neighbouring elements. Output position x of a sliding window (Conv,
+/// pooling) reads input position x * stride + offset of the tap; input position x of a transposed
+/// one (ConvTranspose, Col2Im) adds to output position x * stride + offset. Built at bind time;
+/// Visit allocates nothing.
+template <bool kTransposed>
+class TapRows {
  public:
-  /// The part of one output row that one tap reaches inside the input: outputs [begin, end), of
-  /// which output x reads input offset + x * stride of the plane (offset may be negative for x =
-  /// 0).
+  /// The part of one output row that one tap reaches, as pairs of an element of the input plane and
+  /// one of the row. From pair to pair the window's side (the output's, transposed the input's)
+  /// moves by 1 and the other one by stride().
   struct Tap {
-    std::int64_t index;   // of the tap in the window, row-major
-    std::int64_t offset;  // elements
-    std::int64_t begin;
-    std::int64_t end;
+    std::int64_t index;  // of the tap in the window, row-major
+    std::int64_t in;     // first element of the input plane
+    std::int64_t out;    // first element of the output row
+    std::int64_t count;  // of pairs, at least 1
   };
 
-  /// `output` has at least one element; input strides fit int64.
-  WindowRows(const Window& window, const Shape& input, const Shape& output)
+  /// `window` slides over the input; transposed, over the output. `output` has at least one
+  /// element; input strides fit int64.
+  TapRows(const Window& window, const Shape& input, const Shape& output)
       : window_(window), input_(input), output_(output), input_strides_(Strides(input)) {
     rows_ = ElementCount(output) / output.back();
     taps_ = ElementCount(window.kernel);
-    const std::size_t last = output.size() - 1;
-    for (std::int64_t k = 0; k < window.kernel[last]; ++k) {
-      const std::int64_t offset = k * window.dilations[last] - window.pads_begin[last];
-      const std::int64_t stride = window.strides[last];
-      const std::int64_t begin = offset >= 0 ? 0 : (-offset - 1) / stride + 1;
-      const std::int64_t left = input[last] - offset;  // x * stride must stay below
-      const std::int64_t end = left <= 0 ? 0 : (left - 1) / stride + 1;
-      if (begin < std::min(end, output[last])) {
-        last_taps_.push_back({k, offset, begin, std::min(end, output[last])});
-      }
+    const std::int64_t windows = kTransposed ? input.back() : output.back();
+    const std::int64_t extent = kTransposed ? output.back() : input.back();
+    for (std::int64_t k = 0; k < window.kernel.back(); ++k) {
+      const std::int64_t offset = k * window.dilations.back() - window.pads_begin.back();
+      const std::int64_t begin = offset >= 0 ? 0 : (-offset - 1) / stride() + 1;
+      const std::int64_t left = extent - offset;  // x * stride must stay below
+      const std::int64_t end = std::min(windows, left <= 0 ? 0 : (left - 1) / stride() + 1);
+      if (begin >= end) continue;
+      const std::int64_t first = offset + begin * stride();
+      last_taps_.push_back(
+          {k, kTransposed ? begin : first, kTransposed ? first : begin, end - begin});
     }
   }
 
@@ -47,7 +52,7 @@ class WindowRows {
   std::int64_t input_plane() const { return ElementCount(input_); }
   std::int64_t stride() const { return window_.strides.back(); }
 
-  /// Calls f(tap) for every tap that reaches the input in output row `row`, in the window's order.
+  /// Calls f(tap) for every tap that pairs input with output row `row`, in the window's order.
   template <typename F>
   void Visit(std::int64_t row, const F& f) const {
     VisitAxis(0, row, rows_, 0, 0, f);
@@ -69,18 +74,25 @@ class WindowRows {
                  std::int64_t offset, const F& f) const {
     if (axis + 1 == output_.size()) {
       for (const Tap& tap : last_taps_) {
-        f(Tap{index * window_.kernel[axis] + tap.index, offset + tap.offset, tap.begin, tap.end});
+        f(Tap{index * window_.kernel[axis] + tap.index, offset + tap.in, tap.out, tap.count});
       }
       return;
     }
     rows /= output_[axis];
-    const std::int64_t first = row / rows * window_.strides[axis] - window_.pads_begin[axis];
     for (std::int64_t k = 0; k < window_.kernel[axis]; ++k) {
-      const std::int64_t at = first + k * window_.dilations[axis];
-      if (at < 0 || at >= input_[axis]) continue;
+      const std::int64_t from = InputPosition(axis, row / rows, k);
+      if (from < 0 || from >= input_[axis]) continue;
       VisitAxis(axis + 1, row % rows, rows, index * window_.kernel[axis] + k,
-                offset + at * input_strides_[axis], f);
+                offset + from * input_strides_[axis], f);
     }
+  }
+
+  /// Where tap k meets output position `at`; not inside the input if nowhere.
+  std::int64_t InputPosition(std::size_t axis, std::int64_t at, std::int64_t k) const {
+    const std::int64_t stride = window_.strides[axis];
+    const std::int64_t offset = k * window_.dilations[axis] - window_.pads_begin[axis];
+    if constexpr (!kTransposed) return at * stride + offset;
+    return (at - offset) % stride == 0 ? (at - offset) / stride : -1;
   }
 
   Window window_;
@@ -89,7 +101,10 @@ class WindowRows {
   Shape input_strides_;
   std::int64_t rows_ = 0;
   std::int64_t taps_ = 0;
-  std::vector<Tap> last_taps_;  // those that reach the input at all
+  std::vector<Tap> last_taps_;  // those that pair anything at all
 };
+
+using WindowRows = TapRows<false>;
+using TransposedRows = TapRows<true>;
 
 }  // namespace poprt::kernels

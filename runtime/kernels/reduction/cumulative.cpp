@@ -14,7 +14,25 @@ namespace {
 
 constexpr std::int64_t kStrip = 128;
 
-struct CumSum {
+struct Plus {
+  static constexpr int kNeutral = 0;
+  template <typename T>
+  static T Combine(T a, T b) {
+    return WrappingAdd(a, b);
+  }
+};
+
+struct Times {
+  static constexpr int kNeutral = 1;
+  template <typename T>
+  static T Combine(T a, T b) {
+    return WrappingMul(a, b);
+  }
+};
+
+/// Running results along an axis of an associative operation.
+template <typename Op>
+struct Cumulative {
   AxisSplit split;
   bool exclusive;
   bool reverse;
@@ -24,7 +42,8 @@ struct CumSum {
   /// Up to kStrip neighbouring columns; T is double or an integer.
   template <typename T>
   void RunStrip(const KernelArguments& args, std::int64_t start, std::int64_t n) const {
-    T sums[kStrip] = {};
+    T results[kStrip];
+    std::fill_n(results, n, T{Op::kNeutral});
     T row[kStrip];
     T before[kStrip];
     for (std::int64_t step = 0; step < split.length; ++step) {
@@ -32,10 +51,10 @@ struct CumSum {
       const auto offset = static_cast<std::size_t>(start + k * split.inner);
       load(args.inputs[0] + offset * load.from_bytes(), reinterpret_cast<std::byte*>(row), n);
       for (std::int64_t i = 0; i < n; ++i) {
-        before[i] = sums[i];
-        sums[i] = WrappingAdd(sums[i], row[i]);
+        before[i] = results[i];
+        results[i] = Op::Combine(results[i], row[i]);
       }
-      store(reinterpret_cast<const std::byte*>(exclusive ? before : sums),
+      store(reinterpret_cast<const std::byte*>(exclusive ? before : results),
             args.outputs[0] + offset * store.to_bytes(), n);
     }
   }
@@ -43,7 +62,7 @@ struct CumSum {
   /// `length` contiguous elements, as RunStrip with one column would.
   template <typename T>
   void RunLine(const KernelArguments& args, std::int64_t start) const {
-    T sum{};
+    T result{Op::kNeutral};
     T block[kStrip];
     for (std::int64_t done = 0; done < split.length; done += kStrip) {
       const std::int64_t n = std::min(kStrip, split.length - done);
@@ -52,9 +71,9 @@ struct CumSum {
       load(args.inputs[0] + offset * load.from_bytes(), reinterpret_cast<std::byte*>(block), n);
       for (std::int64_t step = 0; step < n; ++step) {
         T& element = block[reverse ? n - 1 - step : step];
-        const T before = sum;
-        sum = WrappingAdd(sum, element);
-        element = exclusive ? before : sum;
+        const T before = result;
+        result = Op::Combine(result, element);
+        element = exclusive ? before : result;
       }
       store(reinterpret_cast<const std::byte*>(block), args.outputs[0] + offset * store.to_bytes(),
             n);
@@ -87,8 +106,9 @@ struct CumSum {
   }
 };
 
-// Floats are summed in double: a long running sum has no lanes that would keep its error small.
-BoundKernel BindCumSum(const KernelCall& call) {
+// Floats are combined in double: a long running sum has no lanes that would keep its error small.
+template <typename Op>
+BoundKernel BindCumulative(const KernelCall& call) {
   constexpr TypeSet kTypes = kFloatTypes | Types({ElementType::kInt32, ElementType::kInt64,
                                                   ElementType::kUint32, ElementType::kUint64});
   RequireArity(call, 1, 1);
@@ -99,19 +119,21 @@ BoundKernel BindCumSum(const KernelCall& call) {
   const std::size_t axis = AxisAttribute(call, "axis", 0, input.shape.size());
   const bool is_float = IsFloat(input.element);
   const ElementType compute = is_float ? ElementType::kFloat64 : ElementType::kInt64;
-  const CumSum op{.split = SplitAt(input.shape, axis),
-                  .exclusive = FlagAttribute(call, "exclusive", false),
-                  .reverse = FlagAttribute(call, "reverse", false),
-                  .load = {input.element, compute},
-                  .store = {compute, input.element}};
-  if (is_float) return {.run = [op](const KernelArguments& args) { op.Run<double>(args); }};
-  return {.run = [op](const KernelArguments& args) { op.Run<std::int64_t>(args); }};
+  const Cumulative<Op> op{.split = SplitAt(input.shape, axis),
+                          .exclusive = FlagAttribute(call, "exclusive", false),
+                          .reverse = FlagAttribute(call, "reverse", false),
+                          .load = {input.element, compute},
+                          .store = {compute, input.element}};
+  if (is_float)
+    return {.run = [op](const KernelArguments& args) { op.template Run<double>(args); }};
+  return {.run = [op](const KernelArguments& args) { op.template Run<std::int64_t>(args); }};
 }
 
-constexpr auto kKernels = std::to_array<KernelDef>({{"CumSum", BindCumSum}});
+constexpr auto kKernels = std::to_array<KernelDef>(
+    {{"CumProd", BindCumulative<Times>}, {"CumSum", BindCumulative<Plus>}});
 
 }  // namespace
 
-std::span<const KernelDef> CumSumKernels() { return kKernels; }
+std::span<const KernelDef> CumulativeKernels() { return kKernels; }
 
 }  // namespace poprt::kernels
