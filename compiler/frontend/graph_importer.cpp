@@ -14,6 +14,7 @@
 #include "compiler/frontend/proto/attribute_proto.hpp"
 #include "compiler/frontend/proto/value_proto.hpp"
 #include "compiler/frontend/supported_operators.hpp"
+#include "compiler/frontend/unknown_attributes.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace poprt::frontend {
@@ -170,7 +171,7 @@ void GraphImporter::ImportNode(NodeImport import) {
   absl::Status status;
   if (const std::string why = WhyUnsupported(node); !why.empty()) {
     status = absl::UnimplementedError(why);
-  } else {
+  } else if (status = CheckAttributeNames(node); status.ok()) {
     for (const std::string& name : node.input()) {
       const ImportValue* value = name.empty() ? nullptr : import.builder.FindValue(name);
       // What defines it has been reported; more about its users would only repeat that.

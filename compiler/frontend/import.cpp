@@ -22,6 +22,7 @@
 #include "compiler/frontend/proto/mapped_file.hpp"
 #include "compiler/frontend/proto/value_proto.hpp"
 #include "compiler/frontend/supported_operators.hpp"
+#include "compiler/frontend/unknown_attributes.hpp"
 
 namespace poprt::frontend {
 namespace {
@@ -126,8 +127,9 @@ class Importer {
       const onnx::NodeProto& node = proto_.graph().node(i);
       if (HasForeignDomain(node, opsets_)) continue;
       const std::string why = WhyUnsupported(node);
-      if (!why.empty())
-        problems_.Add(absl::UnimplementedError(why), importer_.Where(node, nullptr));
+      const absl::Status status =
+          why.empty() ? CheckAttributeNames(node) : absl::UnimplementedError(why);
+      if (!status.ok()) problems_.Add(status, importer_.Where(node, nullptr));
     }
   }
 

@@ -105,7 +105,9 @@ TEST(Import, ConstantNodesOfEveryKind) {
   EXPECT_EQ(ErrorOf(ImportText(OutputText("a") +
                                NodeText("Constant", {}, {"a"}, TextAttribute("value_text", "s")))),
             "m: node '<unnamed>' with output 'a' (Constant, opset 17): attribute 'value_text' is "
-            "not supported; store the constant as a tensor in attribute 'value'");
+            "none of the operator's; did you mean 'value_int'? (attributes: 'sparse_value', "
+            "'value', 'value_float', 'value_floats', 'value_int', 'value_ints', 'value_string', "
+            "'value_strings'); remove it or correct its name");
 }
 
 TEST(Import, WarnsOfContradictedDeclarations) {

@@ -90,6 +90,7 @@ ImportValue IntScalar(ImportTimeCall& call, std::int64_t value);
 std::span<const ImportTimeOp> ConstantImportOps();
 std::span<const ImportTimeOp> GradientImportOps();
 std::span<const ImportTimeOp> LabelEncoderImportOps();
+std::span<const ImportTimeOp> LinearAttentionImportOps();
 std::span<const ImportTimeOp> OptionalImportOps();
 std::span<const ImportTimeOp> SequenceImportOps();
 std::span<const ImportTimeOp> StringCastImportOps();

@@ -21,6 +21,7 @@ const std::vector<ImportTimeOp>& Rows() {
              ConstantImportOps(),
              GradientImportOps(),
              LabelEncoderImportOps(),
+             LinearAttentionImportOps(),
              OptionalImportOps(),
              SequenceImportOps(),
              StringCastImportOps(),

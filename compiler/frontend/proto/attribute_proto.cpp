@@ -57,10 +57,13 @@ absl::StatusOr<AttributeValue> ValueFromProto(const Proto& proto, ExternalData& 
 
 }  // namespace
 
+bool IsToolAttribute(std::string_view name) { return name.substr(0, 2) == "__"; }
+
 absl::StatusOr<Attributes> AttributesFromProto(const onnx::NodeProto& node,
                                                ExternalData& external) {
   Attributes attributes;
   for (const Proto& proto : node.attribute()) {
+    if (IsToolAttribute(proto.name())) continue;
     const std::string where = "attribute '" + proto.name() + "' ";
     if (attributes.has(proto.name())) {
       return absl::InvalidArgumentError(where + "is given twice");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "absl/status/statusor.h"
 #include "runtime/tensor/attributes.hpp"
 
@@ -11,8 +13,12 @@ namespace poprt::frontend {
 
 class ExternalData;
 
-/// The attributes of a node. Unimplemented for kinds without a counterpart (graphs, types, lists of
-/// strings or tensors); InvalidArgument for duplicates and broken values.
+/// True for names that tools may use as they like, as ONNX has it: those that start with two
+/// underscores.
+bool IsToolAttribute(std::string_view name);
+
+/// The attributes of a node but those of tools. Unimplemented for kinds without a counterpart
+/// (graphs, types, lists of strings or tensors); InvalidArgument for duplicates and broken values.
 absl::StatusOr<Attributes> AttributesFromProto(const onnx::NodeProto& node, ExternalData& external);
 
 }  // namespace poprt::frontend

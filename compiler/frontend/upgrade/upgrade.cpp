@@ -35,6 +35,8 @@ const std::vector<UpgradeRow>& Rows() {
              BatchNormalizationUpgrades(),
              OptimizerUpgrades(),
              AttentionUpgrades(),
+             CausalConvUpgrades(),
+             RotaryEmbeddingUpgrades(),
              MlUpgrades(),
              TreeUpgrades(),
          }) {
@@ -72,6 +74,11 @@ void UpgradeCall::set_input(std::size_t i, ir::ValueId value) const {
 
 absl::Status UpgradeCall::MissingInput(std::size_t i) const {
   return absl::InvalidArgumentError("input " + std::to_string(i) + " is missing");
+}
+
+absl::Status UpgradeCall::WrongInput(std::size_t i, const std::string& wanted) const {
+  return absl::InvalidArgumentError("input " + std::to_string(i) + " is " + ToString(type(i)) +
+                                    ", " + wanted);
 }
 
 absl::Status AttributeToInput(const UpgradeCall& call, const char* attribute, std::size_t index) {

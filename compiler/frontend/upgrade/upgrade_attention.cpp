@@ -10,19 +10,17 @@
 #include "compiler/frontend/upgrade/upgrade_call.hpp"
 #include "compiler/frontend/upgrade/upgrade_steps.hpp"
 
-/// Operators of transformers that came with opsets 23 and 24.
+/// Attention and the cache of its keys and values.
 namespace poprt::frontend {
 namespace {
 
 using ir::kAbsent;
 using ir::ValueId;
 
-constexpr std::int64_t kInt64 = static_cast<std::int64_t>(ElementType::kInt64);
+/// Wider than any tensor; sums with positions are far from overflowing.
+constexpr std::int64_t kUnbounded = std::int64_t{1} << 48;
 
-absl::Status WrongInput(const UpgradeCall& call, std::size_t i, const std::string& wanted) {
-  return absl::InvalidArgumentError("input " + std::to_string(i) + " is " + ToString(call.type(i)) +
-                                    ", " + wanted);
-}
+constexpr std::int64_t kInt64 = static_cast<std::int64_t>(ElementType::kInt64);
 
 /// 0, 1, ... along `axis` of `rank` dimensions.
 ValueId Positions(UpgradeSteps& steps, std::int64_t count, std::size_t axis, std::size_t rank) {
@@ -60,7 +58,7 @@ class Attention {
     const ValueId scores = Scores(query, Repeated(key, heads));
     const ValueId capped = Capped(scores);
     const ValueId masked = Masked(capped);
-    const ValueId weights = Softmax(masked);
+    const ValueId weights = WithoutEmptyRows(Softmax(masked));
     ValueId result = steps_.Do("MatMul", {weights, steps_.Cast(Repeated(value, heads), element_)});
     if (is_flat) result = Flattened(result);
     const std::int64_t mode = attributes_.get_int("qk_matmul_output_mode", 0);
@@ -75,23 +73,28 @@ class Attention {
     for (std::size_t i = 0; i < 3; ++i) {
       if (!call_.type(i).defined()) return call_.MissingInput(i);
       if ((rank != 3 && rank != 4) || call_.type(i).shape.size() != rank) {
-        return WrongInput(call_, i, "queries, keys and values must all have 3 or 4 dimensions");
+        return call_.WrongInput(i, "queries, keys and values must all have 3 or 4 dimensions");
       }
       const char* name = i == 0 ? "q_num_heads" : "kv_num_heads";
       const std::int64_t heads = attributes_.get_int(name, 0);
       if (rank == 3 && (heads < 1 || call_.type(i).shape[2] % heads != 0)) {
-        return WrongInput(call_, i,
-                          "attribute '" + std::string(name) + "' is " + std::to_string(heads) +
-                              ", it must divide the last extent");
+        return call_.WrongInput(i, "attribute '" + std::string(name) + "' is " +
+                                       std::to_string(heads) + ", it must divide the last extent");
       }
     }
     for (std::size_t i : {4, 5}) {
       if (call_.type(i).defined() && call_.type(i).shape.size() != 4) {
-        return WrongInput(call_, i, "it must have 4 dimensions");
+        return call_.WrongInput(i, "it must have 4 dimensions");
       }
     }
     if (call_.type(4).defined() != call_.type(5).defined()) {
       return absl::InvalidArgumentError("inputs 4 and 5, the past keys and values, go together");
+    }
+    for (const char* name : {"left_window_size", "right_window_size"}) {
+      if (const std::int64_t size = attributes_.get_int(name, -1); size < -1) {
+        return absl::InvalidArgumentError("attribute '" + std::string(name) + "' is " +
+                                          std::to_string(size) + ", allowed are -1 and up");
+      }
     }
     const std::int64_t mode = attributes_.get_int("qk_matmul_output_mode", 0);
     if (mode < 0 || mode > 3) {
@@ -151,19 +154,42 @@ class Attention {
     return steps_.Do("Mul", {steps_.Do("Tanh", {steps_.Do("Div", {scores, number})}), number});
   }
 
+  /// The greatest window is as good as none.
+  std::int64_t Window(const char* attribute) const {
+    const std::int64_t size = attributes_.get_int(attribute, -1);
+    return size < 0 ? kUnbounded : std::min(size, kUnbounded);
+  }
+
   ValueId Masked(ValueId scores) {
     if (!steps_.ok()) return scores;
     const Shape shape = steps_.type(scores).shape;
-    ValueId result = scores;
-    if (call_.type(3).defined()) result = WithMask(result, shape.back());
+    if (call_.type(3).defined()) ReadMask(shape[3]);
     const ValueId keys = Positions(steps_, shape[3], 3, 4);
-    if (attributes_.get_int("is_causal", 0) != 0) {
+    const std::int64_t left = Window("left_window_size");
+    const std::int64_t right = RightBound();
+    if (left != kUnbounded || right != kUnbounded) {
       const ValueId queries = Positions(steps_, shape[2], 2, 4);
-      const ValueId last = steps_.Do("Add", {queries, CausalOffset(shape[2])});
-      result = Keep(result, steps_.Do("LessOrEqual", {keys, last}));
+      const ValueId current = steps_.Do("Add", {queries, CausalOffset(shape[2])});
+      const auto number = [&](std::int64_t size) {
+        return steps_.Number(static_cast<double>(size), ElementType::kInt64);
+      };
+      if (right != kUnbounded) {
+        const ValueId last = right == 0 ? current : steps_.Do("Add", {current, number(right)});
+        KeepOnly(steps_.Do("LessOrEqual", {keys, last}));
+      }
+      if (left != kUnbounded) {
+        const ValueId first = left == 0 ? current : steps_.Do("Sub", {current, number(left)});
+        KeepOnly(steps_.Do("GreaterOrEqual", {keys, first}));
+      }
     }
-    if (call_.type(6).defined()) result = Keep(result, steps_.Do("Less", {keys, Lengths()}));
-    return result;
+    if (call_.type(6).defined()) KeepOnly(steps_.Do("Less", {keys, Lengths()}));
+    if (bias_ != kAbsent) scores = steps_.Do("Add", {scores, bias_});
+    return kept_ == kAbsent ? scores : Keep(scores, kept_);
+  }
+
+  /// How far behind its own position a query sees.
+  std::int64_t RightBound() const {
+    return attributes_.get_int("is_causal", 0) != 0 ? 0 : Window("right_window_size");
   }
 
   /// How many keys come before the first query.
@@ -181,13 +207,16 @@ class Attention {
     return steps_.Reshape(lengths, {ElementCount(call_.type(6).shape), 1, 1, 1});
   }
 
-  ValueId Keep(ValueId scores, ValueId kept) {
-    const double never = -std::numeric_limits<double>::infinity();
-    return steps_.Do("Where", {kept, scores, steps_.Number(never, element_)});
+  void KeepOnly(ValueId condition) {
+    kept_ = kept_ == kAbsent ? condition : steps_.Do("And", {kept_, condition});
   }
 
+  ValueId Never() { return steps_.Number(-std::numeric_limits<double>::infinity(), element_); }
+
+  ValueId Keep(ValueId scores, ValueId kept) { return steps_.Do("Where", {kept, scores, Never()}); }
+
   /// Masks may be shorter than the keys; those without a mask do not count.
-  ValueId WithMask(ValueId scores, std::int64_t keys) {
+  void ReadMask(std::int64_t keys) {
     ValueId mask = call_.input(3);
     const Shape shape = steps_.type(mask).shape;
     const ElementType element = steps_.type(mask).element;
@@ -198,8 +227,29 @@ class Attention {
       const double never = is_bool ? 0.0 : -std::numeric_limits<double>::infinity();
       mask = steps_.Do("Pad", {mask, kAbsent, steps_.Number(never, element)}, {{"pads", pads}});
     }
-    if (is_bool) return Keep(scores, mask);
-    return steps_.Do("Add", {scores, steps_.Cast(mask, element_)});
+    if (is_bool) return KeepOnly(mask);
+    bias_ = steps_.Cast(mask, element_);
+  }
+
+  /// Whether the positions alone leave every query a key.
+  bool EveryQuerySees(std::int64_t queries, std::int64_t keys) const {
+    if (call_.type(3).defined() || call_.type(6).defined()) return false;
+    const std::int64_t left = Window("left_window_size");
+    return left == kUnbounded || past_ + queries - 1 - left < keys;
+  }
+
+  /// Queries that see no key at all have weights of zero, not the NaN that Softmax makes of them.
+  ValueId WithoutEmptyRows(ValueId weights) {
+    if (!steps_.ok()) return weights;
+    const Shape shape = steps_.type(weights).shape;
+    if (shape[3] == 0 || EveryQuerySees(shape[2], shape[3])) return weights;
+    ValueId seen = bias_ == kAbsent ? steps_.Number(0.0, element_) : bias_;
+    if (kept_ != kAbsent) seen = Keep(seen, kept_);
+    if (!steps_.type(seen).shape.empty()) {
+      seen = steps_.Do("ReduceMax", {seen}, {{"axes", Ints{-1}}});
+    }
+    const ValueId is_empty = steps_.Do("Equal", {seen, Never()});
+    return steps_.Do("Where", {is_empty, steps_.Number(0.0, element_), weights});
   }
 
   ValueId Softmax(ValueId scores) {
@@ -215,92 +265,11 @@ class Attention {
   const Attributes attributes_;
   ElementType element_ = ElementType::kFloat32;
   std::int64_t past_ = 0;
+  ValueId bias_ = kAbsent;  ///< that the mask adds to scores
+  ValueId kept_ = kAbsent;  ///< which keys each query sees, as far as it is not all
 };
 
 absl::Status UpgradeAttention(const UpgradeCall& call) { return Attention(call).Run(); }
-
-/// A part of the last axis.
-ValueId Part(UpgradeSteps& steps, ValueId value, std::int64_t start, std::int64_t end,
-             std::int64_t step = 1) {
-  return steps.Do(
-      "Slice", {value},
-      {{"starts", Ints{start}}, {"ends", Ints{end}}, {"axes", Ints{-1}}, {"steps", Ints{step}}});
-}
-
-/// The rows of a cache for each position, as [batch, sequence, 1, half].
-ValueId CacheRows(const UpgradeCall& call, UpgradeSteps& steps, std::size_t input) {
-  ValueId rows = call.input(input);
-  if (call.type(3).defined()) {
-    rows = steps.Do("Gather", {rows, call.input(3)}, {{"axis", std::int64_t{0}}});
-  }
-  return steps.Do("Unsqueeze", {rows}, {{"axes", Ints{2}}});
-}
-
-absl::Status UpgradeRotaryEmbedding(const UpgradeCall& call) {
-  const Attributes attributes = call.node.attributes;
-  const TensorType data = call.type(0);
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (!call.type(i).defined()) return call.MissingInput(i);
-  }
-  const bool is_flat = data.shape.size() == 3;
-  const std::int64_t heads = attributes.get_int("num_heads", 0);
-  if (!is_flat && data.shape.size() != 4)
-    return WrongInput(call, 0, "it must have 3 or 4 dimensions");
-  if (is_flat && (heads < 1 || data.shape[2] % heads != 0)) {
-    return WrongInput(
-        call, 0,
-        "attribute 'num_heads' is " + std::to_string(heads) + ", it must divide the last extent");
-  }
-  for (std::size_t i : {1, 2}) {
-    if (call.type(i).shape.size() != (call.type(3).defined() ? 2U : 3U)) {
-      return WrongInput(call, i, "it must have 2 dimensions with positions, else 3");
-    }
-  }
-  UpgradeSteps steps(call);
-  ValueId input = call.input(0);
-  if (is_flat) {
-    input = steps.Reshape(input, {data.shape[0], data.shape[1], heads, data.shape[2] / heads});
-  } else {
-    input = steps.Do("Transpose", {input}, {{"perm", Ints{0, 2, 1, 3}}});
-  }
-  const std::int64_t size = is_flat ? data.shape[2] / heads : data.shape[3];
-  const std::int64_t given = attributes.get_int("rotary_embedding_dim", 0);
-  const std::int64_t rotated = given == 0 ? size : given;
-  if (rotated < 0 || rotated > size || rotated % 2 != 0) {
-    return absl::InvalidArgumentError("the rotated extent is " + std::to_string(rotated) +
-                                      ", it must be even and within the head size " +
-                                      std::to_string(size));
-  }
-  const bool interleaved = attributes.get_int("interleaved", 0) != 0;
-  const ValueId first =
-      interleaved ? Part(steps, input, 0, rotated, 2) : Part(steps, input, 0, rotated / 2);
-  const ValueId second =
-      interleaved ? Part(steps, input, 1, rotated, 2) : Part(steps, input, rotated / 2, rotated);
-  const ValueId cosine = CacheRows(call, steps, 1);
-  const ValueId sine = CacheRows(call, steps, 2);
-  ValueId real =
-      steps.Do("Sub", {steps.Do("Mul", {cosine, first}), steps.Do("Mul", {sine, second})});
-  ValueId imaginary =
-      steps.Do("Add", {steps.Do("Mul", {sine, first}), steps.Do("Mul", {cosine, second})});
-  if (interleaved) {
-    real = steps.Do("Unsqueeze", {real}, {{"axes", Ints{-1}}});
-    imaginary = steps.Do("Unsqueeze", {imaginary}, {{"axes", Ints{-1}}});
-  }
-  ValueId result = steps.Do("Concat", {real, imaginary}, {{"axis", std::int64_t{-1}}});
-  if (!steps.ok()) return steps.FinishWith({});
-  Shape shape = steps.type(input).shape;
-  shape.back() = rotated;
-  result = steps.Reshape(result, shape);
-  if (rotated < size) {
-    result = steps.Do("Concat", {result, Part(steps, input, rotated, size)},
-                      {{"axis", std::int64_t{-1}}});
-  }
-  if (is_flat) {
-    return steps.Finish("Reshape", {result},
-                        {{"shape", Ints(data.shape)}, {"allowzero", std::int64_t{1}}});
-  }
-  return steps.Finish("Transpose", {result}, {{"perm", Ints{0, 2, 1, 3}}});
-}
 
 /// Each batch of the update goes to its own place on the axis.
 absl::Status UpgradeTensorScatter(const UpgradeCall& call) {
@@ -339,7 +308,6 @@ absl::Status UpgradeTensorScatter(const UpgradeCall& call) {
 
 constexpr UpgradeRow kRows[] = {
     {"Attention", kAlways, UpgradeAttention, true},
-    {"RotaryEmbedding", kAlways, UpgradeRotaryEmbedding, true},
     {"TensorScatter", kAlways, UpgradeTensorScatter, true},
 };
 

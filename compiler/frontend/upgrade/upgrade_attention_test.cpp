@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "compiler/frontend/model_text.hpp"
 
 namespace poprt::frontend {
@@ -72,6 +74,77 @@ TEST(UpgradeAttention, PastComesFirst) {
   EXPECT_EQ(ValuesOf(model), "float32[1, 1, 2, 1]: 0 1");
   EXPECT_EQ(ValuesOf(model, 1), "float32[1, 1, 4, 1]: 5 7 7 7");
   EXPECT_EQ(ValuesOf(model, 2), "float32[1, 1, 4, 1]: -1 1 3 8");
+}
+
+TEST(UpgradeAttention, QueriesWithoutKeysGiveZeros) {
+  const std::string mask =
+      "initializer { name: \"m\" data_type: 9 dims: 2 dims: 3 int32_data: [0, 0, 0, 1, 0, 1] } ";
+  const auto model = ImportText(kEven + mask + Outputs({"y", "s"}) +
+                                    NodeText("Attention", {"q", "k", "v", "m"}, {"y", "", "", "s"},
+                                             IntAttribute("qk_matmul_output_mode", 3)),
+                                kOpset);
+  EXPECT_EQ(ValuesOf(model), "float32[1, 1, 2, 1]: 0 4.5");
+  EXPECT_EQ(ValuesOf(model, 1), "float32[1, 1, 2, 3]: 0 0 0 0.5 0 0.5");
+  const float never = -std::numeric_limits<float>::infinity();
+  EXPECT_EQ(
+      ValuesOf(ImportText(
+          kEven + FloatsText("m", {never, 0, 0, 0, never, never}, {2, 3}) + Outputs({"y"}) +
+              NodeText("Attention", {"q", "k", "v", "m"}, {"y"}, IntAttribute("is_causal", 1)),
+          kOpset)),
+      "float32[1, 1, 2, 1]: 0 1");
+  // The only key that is there follows the second query.
+  EXPECT_EQ(ValuesOf(ImportText(kEven + IntsText("n", {1}, {1}) + Outputs({"y"}) +
+                                    NodeText("Attention", {"q", "k", "v", "", "", "", "n"}, {"y"},
+                                             IntAttribute("is_causal", 1)),
+                                kOpset)),
+            "float32[1, 1, 2, 1]: 0 1");
+}
+
+TEST(UpgradeAttention, WeightsHaveTheTypeOfTheQueries) {
+  const auto model = ImportText(kEven + Outputs({"y", "s"}) +
+                                    NodeText("Attention", {"q", "k", "v"}, {"y", "", "", "s"},
+                                             IntAttribute("qk_matmul_output_mode", 3) +
+                                                 IntAttribute("softmax_precision", 11)),
+                                kOpset);
+  EXPECT_EQ(ValuesOf(model, 1),
+            "float32[1, 1, 2, 3]: 0.333333 0.333333 0.333333 0.333333 0.333333 0.333333");
+}
+
+TEST(UpgradeAttention, WindowsHideFarKeys) {
+  const auto attend = [](const std::string& inputs, const std::vector<std::string>& names,
+                         const std::string& attributes) {
+    return ValuesOf(ImportText(
+        kEven + inputs + Outputs({"y"}) + NodeText("Attention", names, {"y"}, attributes), 25));
+  };
+  EXPECT_EQ(attend("", {"q", "k", "v"},
+                   IntAttribute("left_window_size", 0) + IntAttribute("right_window_size", 1)),
+            "float32[1, 1, 2, 1]: 2 5.5");
+  EXPECT_EQ(attend("", {"q", "k", "v"}, IntAttribute("right_window_size", 0)),
+            "float32[1, 1, 2, 1]: 1 2");
+  EXPECT_EQ(attend("", {"q", "k", "v"},
+                   IntAttribute("left_window_size", 0) + IntAttribute("right_window_size", 5) +
+                       IntAttribute("is_causal", 1)),
+            "float32[1, 1, 2, 1]: 1 3");
+  // Of three keys the queries are the last two, or behind all when two are in the past as well.
+  EXPECT_EQ(attend(IntsText("n", {3}, {1}), {"q", "k", "v", "", "", "", "n"},
+                   IntAttribute("left_window_size", 1) + IntAttribute("right_window_size", 0)),
+            "float32[1, 1, 2, 1]: 2 5.5");
+  EXPECT_EQ(attend(FloatsText("p", {5, 6, 7, 9}, {1, 1, 4, 1}), {"q", "k", "v", "", "p", "p"},
+                   IntAttribute("left_window_size", 1) + IntAttribute("right_window_size", 0)),
+            "float32[1, 1, 2, 1]: 5 2");
+  EXPECT_EQ(attend("", {"q", "k", "v"}, "name: \"a\" " + IntAttribute("left_window_size", -2)),
+            "m: node 'a' (Attention, opset 25, inputs float32[1, 1, 2, 1], float32[1, 1, 3, 1], "
+            "float32[1, 1, 3, 1]): attribute 'left_window_size' is -2, allowed are -1 and up");
+}
+
+TEST(UpgradeAttention, QueriesBehindTheWindowOfAllKeysGiveZeros) {
+  EXPECT_EQ(
+      ValuesOf(ImportText(
+          FloatsText("q", {0, 0}, {1, 1, 2, 1}) + FloatsText("k", {7}, {1, 1, 1, 1}) +
+              FloatsText("v", {3}, {1, 1, 1, 1}) + Outputs({"y"}) +
+              NodeText("Attention", {"q", "k", "v"}, {"y"}, IntAttribute("left_window_size", 0)),
+          25)),
+      "float32[1, 1, 2, 1]: 3 0");
 }
 
 TEST(UpgradeAttention, WrongOperands) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "compiler/frontend/upgrade/upgrade.hpp"
@@ -26,6 +27,8 @@ struct UpgradeCall {
   const Tensor* constant(std::size_t i) const { return sink.graph().ConstantOf(input(i)); }
   void set_input(std::size_t i, ir::ValueId value) const;
   absl::Status MissingInput(std::size_t i) const;
+  /// "input 1 is float32[3], it must ..."; `wanted` is what comes after the comma.
+  absl::Status WrongInput(std::size_t i, const std::string& wanted) const;
 };
 
 /// For rules that hold in every opset.
@@ -60,6 +63,8 @@ std::span<const UpgradeRow> RandomUpgrades();
 std::span<const UpgradeRow> BatchNormalizationUpgrades();
 std::span<const UpgradeRow> OptimizerUpgrades();
 std::span<const UpgradeRow> AttentionUpgrades();
+std::span<const UpgradeRow> CausalConvUpgrades();
+std::span<const UpgradeRow> RotaryEmbeddingUpgrades();
 std::span<const UpgradeRow> MlUpgrades();
 std::span<const UpgradeRow> TreeUpgrades();
 

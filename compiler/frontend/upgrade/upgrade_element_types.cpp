@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "compiler/frontend/proto/float_scalar.hpp"
 #include "compiler/frontend/upgrade/upgrade_call.hpp"
@@ -61,11 +62,29 @@ absl::Status UpgradeLinear(const UpgradeCall& call) {
   return absl::OkStatus();
 }
 
+/// What Range of float16 and bfloat16 is computed in; here it is always float64.
+absl::Status UpgradeRange(const UpgradeCall& call) {
+  Attributes& attributes = call.node.attributes;
+  const std::int64_t stash = attributes.get_int("stash_type", 1);
+  attributes.erase("stash_type");
+  const ElementType element = call.type(0).element;
+  if (element != ElementType::kFloat16 && element != ElementType::kBFloat16) {
+    return absl::OkStatus();
+  }
+  if (stash == static_cast<std::int64_t>(ElementType::kFloat32) ||
+      stash == static_cast<std::int64_t>(ElementType::kFloat64)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("attribute 'stash_type' is " + std::to_string(stash) +
+                                    ", allowed are 1 (float32) and 11 (float64)");
+}
+
 constexpr UpgradeRow kRows[] = {
     {"Cast", kAlways, UpgradeCast},
     {"CastLike", kAlways, UpgradeCastLike, true},
     {"DequantizeLinear", kAlways, UpgradeLinear},
     {"QuantizeLinear", kAlways, UpgradeLinear},
+    {"Range", kAlways, UpgradeRange},
 };
 
 }  // namespace

@@ -39,6 +39,30 @@ TEST(Upgrade, SoftmaxOfMoreDimensionsFlattens) {
             "the 2 dimensions of the input");
 }
 
+TEST(Upgrade, RangeOfHalvesHasAChoiceOfPrecision) {
+  const auto range = [](int element, std::int64_t stash) {
+    const auto half = [&](const char* name, int bits) {
+      return "initializer { name: \"" + std::string(name) +
+             "\" data_type: " + std::to_string(element) + " int32_data: " + std::to_string(bits) +
+             " } ";
+    };
+    // 0, 1 and 0.5 in float16.
+    return ValuesOf(ImportText(half("a", 0) + half("b", 0x3C00) + half("c", 0x3800) +
+                                   OutputText("y") +
+                                   NodeText("Range", {"a", "b", "c"}, {"r"},
+                                            "name: \"r\" " + IntAttribute("stash_type", stash)) +
+                                   NodeText("Cast", {"r"}, {"y"}, IntAttribute("to", 1)),
+                               27));
+  };
+  EXPECT_EQ(range(10, 1), "float32[2]: 0 0.5");
+  EXPECT_EQ(range(10, 11), "float32[2]: 0 0.5");
+  EXPECT_EQ(range(10, 10),
+            "m: node 'r' (Range, opset 27, inputs float16[], float16[], float16[]): attribute "
+            "'stash_type' is 10, allowed are 1 (float32) and 11 (float64)");
+  // Other types are computed in themselves: 0x3C00 in steps of 0x3800.
+  EXPECT_EQ(range(6, 10), "float32[2]: 0 14336");
+}
+
 const std::string kFour = FloatsText("p", {1, 2, 3}, {3});
 
 TEST(Upgrade, BatchNormalization) {

@@ -14,6 +14,7 @@ struct Tolerance {
 
 /// How `got` differs from `wanted`, or nothing. Types and shapes must be equal, integers and
 /// booleans too; floats within the tolerance, NaN equal to NaN, infinities only to themselves.
+/// Floats of 8 and 4 bits must have equal bytes, but for NaN.
 std::string Difference(const Tensor& got, const Tensor& wanted, const Tolerance& tolerance);
 
 }  // namespace poprt::conformance

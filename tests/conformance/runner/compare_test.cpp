@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -36,6 +37,19 @@ TEST(Difference, IntegersHaveNoTolerance) {
   const auto integer = [](std::int32_t value) { return Tensor({ElementType::kInt32, {}}, &value); };
   EXPECT_EQ(Difference(integer(1000000), integer(1000000), {}), "");
   EXPECT_NE(Difference(integer(1000000), integer(1000001), {}), "");
+}
+
+TEST(Difference, NansOfEightBitsAreEqualWhateverTheirBits) {
+  const auto bytes = [](ElementType element, const std::vector<std::uint8_t>& codes) {
+    return Tensor({element, {static_cast<std::int64_t>(codes.size())}}, codes.data());
+  };
+  const auto e5m2 = ElementType::kFloat8E5M2;
+  EXPECT_EQ(Difference(bytes(e5m2, {0x3C, 0x7F, 0xFE}), bytes(e5m2, {0x3C, 0x7E, 0x7D}), {}), "");
+  EXPECT_NE(Difference(bytes(e5m2, {0x7C}), bytes(e5m2, {0x7E}), {}), "");
+  EXPECT_EQ(Difference(bytes(e5m2, {0x80, 0x7F}), bytes(e5m2, {0x00, 0x7E}), {}),
+            "has other bytes");
+  const auto e4m3 = ElementType::kFloat8E4M3FN;
+  EXPECT_EQ(Difference(bytes(e4m3, {0xFF}), bytes(e4m3, {0x7F}), {}), "");
 }
 
 TEST(Difference, TypesMustBeEqual) {
