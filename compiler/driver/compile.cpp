@@ -81,28 +81,30 @@ std::vector<popef::Option> DeviceOptions(const TargetPlan& plan) {
 }
 
 absl::StatusOr<lower::Schedule> LowerGraph(ir::Graph graph, const passes::PipelineOptions& options,
-                                           const Log& warn) {
+                                           bool constant_weights, const Log& warn) {
   const auto pipeline = passes::BuildPipeline(passes::Stage::kLowering, options);
   if (!pipeline.ok()) return pipeline.status();
   passes::PassContext context;
   context.warn = warn;
+  std::vector<lower::Weight> weights;
+  if (!constant_weights) weights = lower::TakeWeights(graph);
   const auto records = passes::RunPasses(graph, *pipeline, context);
   if (!records.ok()) return records.status();
-  return lower::Lower(graph);
+  return lower::Lower(graph, std::move(weights));
 }
 
 /// Lowering each graph, planning and writing.
 int TotalSteps(std::size_t graphs) { return static_cast<int>(graphs) + 2; }
 
-absl::StatusOr<std::vector<lower::Schedule>> LowerAll(Converted& converted,
+absl::StatusOr<std::vector<lower::Schedule>> LowerAll(Converted& converted, bool constant_weights,
                                                       const Progress& progress, const Log& warn) {
   std::vector<lower::Schedule> schedules;
   std::string problems;
   const int total = TotalSteps(converted.graphs.size());
   for (std::size_t i = 0; i < converted.graphs.size(); ++i) {
     progress("lower", static_cast<int>(i), total);
-    auto schedule =
-        LowerGraph(std::exchange(converted.graphs[i], {}), converted.pipelines[i], warn);
+    auto schedule = LowerGraph(std::exchange(converted.graphs[i], {}), converted.pipelines[i],
+                               constant_weights, warn);
     if (schedule.ok()) {
       schedules.push_back(*std::move(schedule));
     } else if (schedule.status().code() == absl::StatusCode::kInvalidArgument) {
@@ -128,6 +130,21 @@ std::map<std::uint64_t, std::uint64_t> WeightsOf(const lower::Schedule& schedule
   return weights;
 }
 
+/// In the order of the program's variables.
+std::vector<Tensor> ValuesOfVariables(const std::vector<lower::Schedule>& schedules) {
+  std::vector<Tensor> values;
+  for (const lower::Schedule& schedule : schedules) {
+    for (const lower::Variable& variable : schedule.variables) values.push_back(variable.value);
+  }
+  return values;
+}
+
+std::uint64_t VariableBytes(const lower::Schedule& schedule) {
+  std::uint64_t bytes = 0;
+  for (const lower::Variable& variable : schedule.variables) bytes += variable.value.bytes();
+  return bytes;
+}
+
 void Report(const std::vector<lower::Schedule>& schedules,
             const std::vector<host::ArenaPlan>& arenas, const host::WeightsPlan& weights,
             CompileReport& report) {
@@ -144,8 +161,10 @@ void Report(const std::vector<lower::Schedule>& schedules,
                              .weight_bytes = weights.bytes_of_graph[i],
                              .arena_bytes = arenas[i].bytes,
                              .weight_bytes_saved = saved,
-                             .arena_bytes_saved = std::min(report.arena_bytes, arenas[i].bytes)});
+                             .arena_bytes_saved = std::min(report.arena_bytes, arenas[i].bytes),
+                             .variable_bytes = VariableBytes(schedules[i])});
     weight_sum += weights.bytes_of_graph[i];
+    report.variable_bytes += report.graphs.back().variable_bytes;
     arena_sum += arenas[i].bytes;
     report.arena_bytes = std::max(report.arena_bytes, arenas[i].bytes);
   }
@@ -166,7 +185,7 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
   absl::StatusOr<std::vector<lower::Schedule>> schedules;
   {
     const Timer timer(report.lower_seconds);
-    schedules = LowerAll(converted, progress, warn);
+    schedules = LowerAll(converted, options.constantWeights, progress, warn);
     if (!schedules.ok()) return schedules.status();
   }
   std::vector<host::ArenaPlan> arenas;
@@ -180,6 +199,7 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
     container = {.program = emit::BuildProgram(*schedules, arenas, weights, target->target,
                                                target->partition, target->batches_per_step),
                  .weights = &weights,
+                 .variables = ValuesOfVariables(*schedules),
                  .fused = fused,
                  .engine_options = EngineOptions(options),
                  .device_options = DeviceOptions(*target),

@@ -20,6 +20,7 @@ struct GraphReport {
   std::uint64_t arena_bytes = 0;         ///< its activations
   std::uint64_t weight_bytes_saved = 0;  ///< those weights that graphs before it hold already
   std::uint64_t arena_bytes_saved = 0;   ///< that part of its arena that graphs before it need too
+  std::uint64_t variable_bytes = 0;      ///< its weights that are variables, which no graph shares
 };
 
 struct CompileReport {
@@ -32,6 +33,7 @@ struct CompileReport {
   double plan_seconds = 0;
   double emit_seconds = 0;
   std::uint64_t container_bytes = 0;
+  std::uint64_t variable_bytes = 0;  ///< of all graphs, in the container
 };
 
 /// Lowers, plans and writes the container to `path`, which appears only when it is complete.

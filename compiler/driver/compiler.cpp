@@ -40,7 +40,8 @@ std::map<std::string, frontend::FrozenInput> FrozenOf(const ModelInputs& inputs,
 }
 
 /// A path names a file; the bytes of a ModelProto hardly ever do, and are too long for one.
-driver::ModelOptions ModelOf(const std::string& model, const ModelInputs& inputs) {
+driver::ModelOptions ModelOf(const std::string& model, const CompilerOptions& compiler_options,
+                             const ModelInputs& inputs) {
   constexpr std::size_t longest_path = 4096;
   driver::ModelOptions options;
   std::error_code ignored;
@@ -49,6 +50,7 @@ driver::ModelOptions ModelOf(const std::string& model, const ModelInputs& inputs
   (is_path ? options.path : options.bytes) = model;
   // compile() takes the model as it is: what a converter decided stays.
   options.skip_passes = {"int64_to_int32", "double_to_float"};
+  options.constant_weights = compiler_options.constantWeights;
   for (const auto& [name, shape] : inputs.shapes) {
     options.input_shape.emplace(name, Shape(shape.begin(), shape.end()));
   }
@@ -89,9 +91,10 @@ driver::Progress ProgressOf(const CompilerOptions& options) {
 void Ignore(const std::string&) {}
 
 driver::Converted ConvertModel(const std::string& model, const std::vector<std::string>& outputs,
-                               const ModelInputs& inputs) {
+                               const CompilerOptions& options, const ModelInputs& inputs) {
   auto converted = driver::Convert(
-      {ModelOf(model, inputs)}, /*fuse=*/false, [](const std::string&, int, int) {}, Ignore);
+      {ModelOf(model, options, inputs)}, /*fuse=*/false, [](const std::string&, int, int) {},
+      Ignore);
   if (!converted.ok()) Throw(converted.status());
   KeepOutputs(converted->graphs.front(), outputs);
   return *std::move(converted);
@@ -100,7 +103,7 @@ driver::Converted ConvertModel(const std::string& model, const std::vector<std::
 driver::CompileReport CompileToStream(const std::string& model,
                                       const std::vector<std::string>& outputs, std::ostream& out,
                                       const CompilerOptions& options, const ModelInputs& inputs) {
-  auto report = driver::CompileToStream(ConvertModel(model, outputs, inputs), options, out,
+  auto report = driver::CompileToStream(ConvertModel(model, outputs, options, inputs), options, out,
                                         ProgressOf(options), Ignore);
   if (!report.ok()) Throw(report.status());
   return *std::move(report);
@@ -126,8 +129,8 @@ void Compiler::compileAndExport(const std::string& model, const std::vector<std:
 void Compiler::compileAndExport(const std::string& model, const std::vector<std::string>& outputs,
                                 const std::string& filename, const CompilerOptions& options,
                                 const ModelInputs& inputs) {
-  const auto report = driver::CompileToFile(ConvertModel(model, outputs, inputs), options, filename,
-                                            ProgressOf(options), Ignore);
+  const auto report = driver::CompileToFile(ConvertModel(model, outputs, options, inputs), options,
+                                            filename, ProgressOf(options), Ignore);
   if (!report.ok()) Throw(report.status());
 }
 
@@ -142,6 +145,9 @@ std::string Compiler::compileAndGetSummaryReport(const std::string& model,
     absl::StrAppend(&text, "graph ", graph.name, "\n  steps         ", graph.steps,
                     "\n  weight bytes  ", graph.weight_bytes, "\n  arena bytes   ",
                     graph.arena_bytes, "\n");
+    if (graph.variable_bytes > 0) {
+      absl::StrAppend(&text, "  variable bytes ", graph.variable_bytes, "\n");
+    }
   }
   absl::StrAppend(&text, "container bytes ", report.container_bytes, "\n");
   return text;

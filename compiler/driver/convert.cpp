@@ -1,6 +1,7 @@
 #include "compiler/driver/convert.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -38,8 +39,23 @@ class Failures {
   absl::Status combined_;
 };
 
+/// Passes whose result depends on the elements of weights.
+constexpr std::array<const char*, 8> kUseElements{
+    "eliminate_duplicate_initializer",
+    "eliminate_nop_arithmetic",
+    "fuse_bn_into_conv",
+    "fuse_bn_into_gemm",
+    "fuse_mul_into_matmul",
+    "replace_bn_with_mul_add",
+    "replace_div_with_mul",
+    "replace_pow",
+};
+
 passes::PipelineOptions PipelineOf(const ModelOptions& model) {
-  return {.precision = model.precision, .extra = model.passes, .skip = model.skip_passes};
+  passes::PipelineOptions options{
+      .precision = model.precision, .extra = model.passes, .skip = model.skip_passes};
+  if (!model.constant_weights) options.skip.insert(kUseElements.begin(), kUseElements.end());
+  return options;
 }
 
 /// Counts nodes and constants, those inside control flow among them.

@@ -36,6 +36,9 @@ struct ModelOptions {
   std::set<std::string> skip_passes;
   std::vector<std::string> checkpoints;
   std::vector<std::string> remove_outputs;
+  /// False: weights may change after compilation, so passes that calculate with their elements, or
+  /// that take equal ones for one, do not run.
+  bool constant_weights = true;
 };
 
 /// Called as work proceeds: a phase ("convert a.onnx (1/2)", "lower"), steps done, steps in all. Of

@@ -294,7 +294,7 @@ constexpr CompilerOptionDef kTable[] = {
      SetNumber<&O::availableMemoryProportion, true, 1>, GetNumber<&O::availableMemoryProportion>},
     CountOption<&O::batchesPerStep>("batches_per_step"),
     {"cache_path", "a path", false, SetText<&O::cachePath>, GetText<&O::cachePath>},
-    BoolOption<&O::constantWeights>("constant_weights"),
+    BoolOption<&O::constantWeights>("constant_weights", true),
     {"custom_patterns", kTextList, false, SetList<&O::customPatterns>, GetList<&O::customPatterns>},
     {"custom_transform_applier_settings", kSwitchMap, false,
      SetMap<&O::customTransformApplierSettings>, GetMap<&O::customTransformApplierSettings>},

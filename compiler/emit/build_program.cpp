@@ -1,5 +1,6 @@
 #include "compiler/emit/build_program.hpp"
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -15,10 +16,12 @@ using program::SlotIndex;
 class BranchBuilder {
  public:
   BranchBuilder(const Schedule& schedule, const host::ArenaPlan& arena,
-                const std::vector<std::uint64_t>& weight_offsets)
+                const std::vector<std::uint64_t>& weight_offsets,
+                const std::map<BufferId, std::uint64_t>& variable_offsets)
       : schedule_(schedule),
         arena_(arena),
         weight_offsets_(weight_offsets),
+        variable_offsets_(variable_offsets),
         slots_(schedule.buffers.size(), program::kNoSlot) {
     branch_.name = schedule.name;
     branch_.arena_bytes = arena.bytes;
@@ -59,12 +62,17 @@ class BranchBuilder {
     if (id == lower::kNoBuffer) return program::kNoSlot;
     SlotIndex& slot = slots_[id];
     if (slot != program::kNoSlot) return slot;
-    const bool constant = schedule_.buffers[schedule_.Storage(id)].constant.has_value();
     slot = static_cast<SlotIndex>(branch_.slots.size());
-    branch_.slots.push_back({.type = schedule_.buffers[id].type,
-                             .space = constant ? program::Space::kWeights : program::Space::kArena,
-                             .offset = constant ? weight_offsets_[id] : arena_.offsets[id]});
+    branch_.slots.push_back(MakeSlot(id));
     return slot;
+  }
+
+  program::Slot MakeSlot(BufferId id) const {
+    const TensorType& type = schedule_.buffers[id].type;
+    const lower::Buffer& storage = schedule_.buffers[schedule_.Storage(id)];
+    if (storage.constant) return {type, program::Space::kWeights, weight_offsets_[id]};
+    if (!storage.is_variable) return {type, program::Space::kArena, arena_.offsets[id]};
+    return {type, program::Space::kVariables, variable_offsets_.at(schedule_.Storage(id))};
   }
 
   std::vector<SlotIndex> SlotsOf(const std::vector<BufferId>& ids) {
@@ -77,9 +85,25 @@ class BranchBuilder {
   const Schedule& schedule_;
   const host::ArenaPlan& arena_;
   const std::vector<std::uint64_t>& weight_offsets_;
+  const std::map<BufferId, std::uint64_t>& variable_offsets_;
   std::vector<SlotIndex> slots_;
   Branch branch_;
 };
+
+/// Appends the variables of a schedule to those of the program. Gives their offsets.
+std::map<BufferId, std::uint64_t> AddVariables(const Schedule& schedule,
+                                               std::vector<program::Variable>& variables,
+                                               std::uint64_t& end) {
+  std::map<BufferId, std::uint64_t> offsets;
+  for (const lower::Variable& variable : schedule.variables) {
+    const TensorType& type = schedule.buffers[variable.buffer].type;
+    offsets[variable.buffer] = end;
+    variables.push_back({.name = variable.name, .type = type, .offset = end});
+    constexpr std::uint64_t alignment = program::kSlotAlignment;
+    end += (type.bytes() + alignment - 1) / alignment * alignment;
+  }
+  return offsets;
+}
 
 }  // namespace
 
@@ -92,8 +116,11 @@ program::Program BuildProgram(std::span<const Schedule> schedules,
                            .ipu_version = target.ipu_version,
                            .tiles = target.tiles,
                            .io_tiles = partition.io_tiles};
+  std::uint64_t variables_end = 0;
   for (std::size_t i = 0; i < schedules.size(); ++i) {
-    program.branches.push_back(BranchBuilder(schedules[i], arenas[i], weights.offsets[i]).Build());
+    const auto variables = AddVariables(schedules[i], program.variables, variables_end);
+    program.branches.push_back(
+        BranchBuilder(schedules[i], arenas[i], weights.offsets[i], variables).Build());
   }
   return program;
 }

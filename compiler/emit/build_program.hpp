@@ -11,7 +11,7 @@
 namespace poprt::emit {
 
 /// Puts schedules and their plans together: one branch for each, in order. Buffers that nothing
-/// uses get no slot.
+/// uses get no slot. Variables stand one behind the other, those of the first schedule first.
 program::Program BuildProgram(std::span<const lower::Schedule> schedules,
                               std::span<const host::ArenaPlan> arenas,
                               const host::WeightsPlan& weights, const ipu::Target& target,

@@ -24,12 +24,13 @@ using program::Stream;
 enum ProgramIndex : std::uint32_t { kLoad = 0, kMain = 1, kSave = 2 };
 
 popef::Anchor MakeAnchor(const std::string& name, popef::DataType type, const Shape& shape,
-                         popef::TensorType direction) {
+                         popef::TensorType direction, ProgramIndex program = kMain) {
+  const char* const output_handle = program == kSave ? "weight_d2h_" : "anchor_d2h_";
   popef::Anchor anchor;
   anchor.setName(name);
-  anchor.setHandle((direction == popef::TensorType::INPUT ? "h2d_" : "anchor_d2h_") + name);
+  anchor.setHandle((direction == popef::TensorType::INPUT ? "h2d_" : output_handle) + name);
   anchor.setTensorInfo(popef::TensorInfo(type, shape));
-  anchor.setPrograms({kMain});
+  anchor.setPrograms({program});
   anchor.setType(direction);
   return anchor;
 }
@@ -50,6 +51,24 @@ absl::Status AddAnchors(const Branch& branch, const std::vector<Stream>& streams
   return problems.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problems);
 }
 
+absl::Status AddVariableAnchors(const std::vector<program::Variable>& variables,
+                                std::vector<popef::Anchor>& anchors) {
+  std::string problems;
+  for (const program::Variable& variable : variables) {
+    const auto type = program::AnchorDataType(variable.type.element);
+    if (!type.has_value()) {
+      absl::StrAppend(&problems, problems.empty() ? "" : "\n", "'", variable.name, "' is ",
+                      ToString(variable.type), ", which no variable can be");
+      continue;
+    }
+    anchors.push_back(
+        MakeAnchor(variable.name, *type, variable.type.shape, popef::TensorType::INPUT, kLoad));
+    anchors.push_back(
+        MakeAnchor(variable.name, *type, variable.type.shape, popef::TensorType::OUTPUT, kSave));
+  }
+  return problems.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problems);
+}
+
 absl::StatusOr<std::vector<popef::Anchor>> MakeAnchors(const Container& container) {
   std::vector<popef::Anchor> anchors;
   if (container.fused) {
@@ -63,6 +82,8 @@ absl::StatusOr<std::vector<popef::Anchor>> MakeAnchors(const Container& containe
       if (!status.ok()) return status;
     }
   }
+  const absl::Status status = AddVariableAnchors(container.program.variables, anchors);
+  if (!status.ok()) return status;
   return anchors;
 }
 
@@ -134,6 +155,18 @@ void WriteOpaque(const std::string& name, const std::string& content, const std:
   blob->close();
 }
 
+void WriteVariables(const Container& container, popef::Writer& writer) {
+  for (std::size_t i = 0; i < container.variables.size(); ++i) {
+    const program::Variable& variable = container.program.variables[i];
+    const Tensor& value = container.variables[i];
+    popef::TensorDataInfo info;
+    info.setName(variable.name);
+    info.setTensorInfo(
+        popef::TensorInfo(*program::AnchorDataType(variable.type.element), variable.type.shape));
+    writer.writeTensorData(info, {value.data(), value.bytes()});
+  }
+}
+
 }  // namespace
 
 absl::Status WriteContainer(const Container& container, popef::Writer& writer) {
@@ -151,6 +184,7 @@ absl::Status WriteContainer(const Container& container, popef::Writer& writer) {
     for (const auto& [key, content] : container.opaque_blobs) {
       WriteOpaque(key, content, name, writer);
     }
+    WriteVariables(container, writer);
   } catch (const std::exception& error) {
     return absl::InternalError(absl::StrCat("cannot write the container: ", error.what()));
   }

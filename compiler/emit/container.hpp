@@ -17,15 +17,16 @@ namespace poprt::emit {
 struct Container {
   program::Program program;
   const host::WeightsPlan* weights = nullptr;  ///< not owned
+  std::vector<Tensor> variables = {};          ///< values of the program's, in their order
   bool fused = false;
   std::vector<popef::Option> engine_options;
   std::vector<popef::Option> device_options;
   std::map<std::string, std::string> opaque_blobs;
 };
 
-/// Writes metadata, executable and opaque blobs; the caller closes the writer. InvalidArgument when
-/// an input or output has a type that containers cannot hold; Internal for errors of writing, with
-/// their reason.
+/// Writes metadata, executable, opaque blobs and the tensor data of variables; the caller closes
+/// the writer. InvalidArgument when an input, output or variable has a type that containers cannot
+/// hold; Internal for errors of writing, with their reason.
 absl::Status WriteContainer(const Container& container, popef::Writer& writer);
 
 }  // namespace poprt::emit

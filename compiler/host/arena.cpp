@@ -103,7 +103,8 @@ ArenaPlan PlanArena(const Schedule& schedule) {
   std::vector<BufferId> order;
   for (BufferId id = 0; id < schedule.buffers.size(); ++id) {
     const lower::Buffer& buffer = schedule.buffers[id];
-    if (!buffer.constant && !buffer.view_of && buffer.type.bytes() > 0) order.push_back(id);
+    const bool is_activation = !buffer.constant && !buffer.is_variable && !buffer.view_of;
+    if (is_activation && buffer.type.bytes() > 0) order.push_back(id);
   }
   std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) {
     return schedule.buffers[a].type.bytes() > schedule.buffers[b].type.bytes();

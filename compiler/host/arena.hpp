@@ -9,8 +9,8 @@ namespace poprt::host {
 
 /// Offsets of a schedule's activations in the arena.
 struct ArenaPlan {
-  /// For every buffer; zero for constants and empty tensors. Views have the offset of their
-  /// storage.
+  /// For every buffer; zero for constants, variables and empty tensors. Views have the offset of
+  /// their storage.
   std::vector<std::uint64_t> offsets;
   std::uint64_t bytes = 0;
 };

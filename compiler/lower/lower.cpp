@@ -26,9 +26,17 @@ class Lowering {
   Lowering(const ir::Graph& graph, std::string where, Schedule& schedule, std::string& problems)
       : graph_(graph), where_(std::move(where)), schedule_(schedule), problems_(problems) {}
 
-  void LowerStreams() {
-    for (ir::ValueId id : graph_.inputs) {
+  void LowerStreams(std::vector<Weight> weights) {
+    const std::size_t streams = graph_.inputs.size() - weights.size();
+    for (std::size_t i = 0; i < streams; ++i) {
+      const ir::ValueId id = graph_.inputs[i];
       schedule_.inputs.push_back({graph_.value(id).name, BufferOf(id)});
+    }
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const BufferId buffer = BufferOf(graph_.inputs[streams + i]);
+      schedule_.buffers[buffer].is_variable = true;
+      schedule_.variables.push_back(
+          {std::move(weights[i].name), buffer, std::move(weights[i].value)});
     }
     schedule_.steps = LowerNodes();
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
@@ -237,10 +245,10 @@ class Lowering {
 
 }  // namespace
 
-absl::StatusOr<Schedule> Lower(const ir::Graph& graph) {
+absl::StatusOr<Schedule> Lower(const ir::Graph& graph, std::vector<Weight> weights) {
   Schedule schedule{.name = graph.name};
   std::string problems;
-  Lowering(graph, graph.name, schedule, problems).LowerStreams();
+  Lowering(graph, graph.name, schedule, problems).LowerStreams(std::move(weights));
   if (!problems.empty()) return absl::InvalidArgumentError(problems);
   return schedule;
 }

@@ -1,16 +1,20 @@
 #pragma once
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.hpp"
 #include "compiler/lower/schedule.hpp"
+#include "compiler/lower/variables.hpp"
 
 namespace poprt::lower {
 
 /// Turns nodes into kernel calls, in their order. Operators that only rename memory (Reshape,
 /// Squeeze, ...) become views. Every kernel is bound once to see that it takes its operands: what
-/// cannot run is known now, not at load.
+/// cannot run is known now, not at load. The last inputs of the graph are `weights`, which
+/// TakeWeights gave; they become variables.
 ///
 /// InvalidArgument lists every node no kernel takes, with its operand types and the reason.
-absl::StatusOr<Schedule> Lower(const ir::Graph& graph);
+absl::StatusOr<Schedule> Lower(const ir::Graph& graph, std::vector<Weight> weights = {});
 
 }  // namespace poprt::lower

@@ -20,6 +20,7 @@ struct Buffer {
   TensorType type = {};
   std::optional<Tensor> constant = {};   ///< weights, in the layout the kernel reads
   std::optional<BufferId> view_of = {};  ///< same bytes as an earlier buffer that is no view itself
+  bool is_variable = false;              ///< what the load program fills
 };
 
 struct Step;
@@ -55,6 +56,13 @@ struct Stream {
   std::optional<StreamExtent> extent = {};
 };
 
+/// A weight that the load program fills: see program::Variable.
+struct Variable {
+  std::string name;
+  BufferId buffer = kNoBuffer;
+  Tensor value;  ///< what the container has for it
+};
+
 /// One graph as the model device runs it: stream copies in, steps in order, stream copies out.
 struct Schedule {
   std::string name;
@@ -62,6 +70,7 @@ struct Schedule {
   std::vector<Stream> inputs = {};
   std::vector<Stream> outputs = {};
   std::vector<Step> steps = {};
+  std::vector<Variable> variables = {};
 
   /// The buffer whose memory `id` uses: itself unless it is a view.
   BufferId Storage(BufferId id) const { return buffers[id].view_of.value_or(id); }

@@ -175,10 +175,15 @@ class Runner {
 }  // namespace
 
 std::byte* AddressOf(const program::Slot& slot, const Workspace& workspace) {
-  std::byte* base = slot.space == program::Space::kArena
-                        ? workspace.arena
-                        : const_cast<std::byte*>(workspace.weights);
-  return base + slot.offset;
+  switch (slot.space) {
+    case program::Space::kArena:
+      return workspace.arena + slot.offset;
+    case program::Space::kWeights:
+      return const_cast<std::byte*>(workspace.weights) + slot.offset;
+    case program::Space::kVariables:
+      break;
+  }
+  return const_cast<std::byte*>(workspace.variables) + slot.offset;
 }
 
 BoundSteps BindSteps(const Branch& branch, const std::vector<Step>& steps,

@@ -17,6 +17,7 @@ namespace poprt::device {
 struct Workspace {
   std::byte* arena = nullptr;
   const std::byte* weights = nullptr;
+  const std::byte* variables = nullptr;
 };
 
 struct IfStep;
@@ -61,7 +62,8 @@ struct LoopStep {
   std::vector<Copy> slices;  ///< `to` is the place of the first
 };
 
-/// The address of a slot. Steps never write to weights (FindProblem), so dropping const is safe.
+/// The address of a slot. Steps never write to weights or variables (FindProblem), so dropping
+/// const is safe.
 std::byte* AddressOf(const program::Slot& slot, const Workspace& workspace);
 
 /// Binds steps of a branch of a checked program. Throws DeviceError naming branch, step and reason

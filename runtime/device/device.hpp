@@ -39,6 +39,14 @@ class LoadedProgram {
   /// only the true part is written. Allocates nothing. Not to be called by two threads at once.
   virtual void Run(std::size_t branch, std::span<const void* const> inputs,
                    std::span<void* const> outputs, std::span<std::int64_t> extents) = 0;
+
+  /// The load program: copies user memory of any alignment into the variables. `sources` has an
+  /// element for each of Program::variables, of its exact size; null keeps what the device has.
+  /// Run throws DeviceError until every variable has been loaded. Not to be called while another
+  /// thread is in the program.
+  virtual void LoadVariables(std::span<const void* const> sources) = 0;
+  /// The save program: the way back. Null leaves a variable out.
+  virtual void SaveVariables(std::span<void* const> targets) = 0;
 };
 
 /// One IPU. Thread-safe. Whoever holds the shared pointer that DeviceRegistry gave out has the
@@ -56,6 +64,10 @@ class Device {
   /// Binds a program to this device. Throws DeviceError naming branch, step and reason when a
   /// kernel refuses its operands.
   virtual std::unique_ptr<LoadedProgram> Load(std::shared_ptr<const Image> image) = 0;
+  /// Ends whatever fault the device has (device_fault.hpp). Programs that are loaded may be gone:
+  /// load them again. Not to be called while one of them runs. A device that cannot fault does
+  /// nothing.
+  virtual void Reset() {}
 };
 
 }  // namespace poprt::device

@@ -16,6 +16,7 @@ namespace {
 using program::Branch;
 using program::Slot;
 using program::Stream;
+using program::Variable;
 
 /// Zeroed anonymous memory whose pages cost nothing until they are touched.
 class Memory {
@@ -90,7 +91,10 @@ class ModelProgram : public LoadedProgram {
   explicit ModelProgram(std::shared_ptr<const Image> image)
       : image_(std::move(image)),
         pool_(kernels::ProcessThreadPool()),
-        arena_(image_->payload.program.ArenaBytes()) {
+        arena_(image_->payload.program.ArenaBytes()),
+        variables_(image_->payload.program.VariableBytes()),
+        is_loaded_(image_->payload.program.variables.size(), false),
+        num_unloaded_(is_loaded_.size()) {
     std::size_t scratch_bytes = 0;
     for (const Branch& branch : image_->payload.program.branches) {
       branches_.push_back(Bind(branch));
@@ -101,6 +105,7 @@ class ModelProgram : public LoadedProgram {
 
   void Run(std::size_t index, std::span<const void* const> inputs, std::span<void* const> outputs,
            std::span<std::int64_t> extents) override {
+    if (num_unloaded_ > 0) RefuseToRun();
     const BoundBranch& branch = branches_[index];
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const BoundStream& stream = branch.inputs[i];
@@ -114,9 +119,41 @@ class ModelProgram : public LoadedProgram {
     }
   }
 
+  void LoadVariables(std::span<const void* const> sources) override {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (sources[i] == nullptr) continue;
+      const Variable& variable = Variables()[i];
+      const std::size_t bytes = variable.type.bytes();
+      if (bytes > 0) std::memcpy(variables_.data() + variable.offset, sources[i], bytes);
+      if (!is_loaded_[i]) --num_unloaded_;
+      is_loaded_[i] = true;
+    }
+  }
+
+  void SaveVariables(std::span<void* const> targets) override {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Variable& variable = Variables()[i];
+      const std::size_t bytes = variable.type.bytes();
+      if (targets[i] == nullptr || bytes == 0) continue;
+      std::memcpy(targets[i], variables_.data() + variable.offset, bytes);
+    }
+  }
+
  private:
+  const std::vector<Variable>& Variables() const { return image_->payload.program.variables; }
+
+  [[noreturn]] void RefuseToRun() const {
+    std::string names;
+    for (std::size_t i = 0; i < is_loaded_.size(); ++i) {
+      if (!is_loaded_[i]) names += " '" + Variables()[i].name + "'";
+    }
+    throw DeviceError("the load program has not given a value to the variables" + names);
+  }
+
   Workspace workspace() const {
-    return {.arena = arena_.data(), .weights = image_->payload.weights.data()};
+    return {.arena = arena_.data(),
+            .weights = image_->payload.weights.data(),
+            .variables = variables_.data()};
   }
 
   std::byte* Address(const Slot& slot) const { return AddressOf(slot, workspace()); }
@@ -147,6 +184,9 @@ class ModelProgram : public LoadedProgram {
   std::shared_ptr<const Image> image_;
   kernels::ThreadPool& pool_;
   Memory arena_;
+  Memory variables_;
+  std::vector<bool> is_loaded_;
+  std::size_t num_unloaded_;
   std::unique_ptr<Memory> scratch_;
   std::vector<BoundBranch> branches_;
 };

@@ -56,6 +56,84 @@ TEST(ModelDeviceTest, RunsTheChosenBranch) {
   EXPECT_EQ(result, (std::array<float, 4>{0, 2, 0, 4}));
 }
 
+/// Branch 0: y = x + w. Branch 1: z = Relu(v). Variables v and w; v is a view in branch 1.
+std::shared_ptr<const Image> WithVariables() {
+  auto image = std::make_shared<Image>(*TwoBranches());
+  Program& program = image->payload.program;
+  program.variables = {{"v", {ElementType::kFloat32, {2, 2}}, 0}, {"w", kVector, 64}};
+  program.branches[0].slots[1] = {kVector, Space::kVariables, 64};
+  program.branches[1].slots.push_back({kVector, Space::kVariables, 0});
+  program.branches[1].steps[0].inputs = {2};
+  return image;
+}
+
+using Vector = std::array<float, 4>;
+
+Vector RunOn(LoadedProgram& loaded, std::size_t branch, const Vector& x) {
+  Vector result{};
+  const std::array<const void*, 1> inputs{x.data()};
+  const std::array<void*, 1> outputs{result.data()};
+  std::array<std::int64_t, 1> extents{};
+  loaded.Run(branch, inputs, outputs, extents);
+  return result;
+}
+
+void LoadInto(LoadedProgram& loaded, const Vector* v, const Vector* w) {
+  loaded.LoadVariables(std::array<const void*, 2>{v, w});
+}
+
+TEST(ModelDeviceTest, VariablesKeepWhatWasLoaded) {
+  const auto loaded = MakeModelDevice(0)->Load(WithVariables());
+  const Vector v{-1, 1, -2, 2};
+  const Vector w{1, 2, 3, 4};
+  LoadInto(*loaded, &v, &w);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(RunOn(*loaded, 0, {1, 1, 1, 1}), (Vector{2, 3, 4, 5}));
+    EXPECT_EQ(RunOn(*loaded, 1, {7, 7, 7, 7}), (Vector{0, 1, 0, 2}));
+  }
+  const Vector other{10, 20, 30, 40};
+  LoadInto(*loaded, nullptr, &other);
+  EXPECT_EQ(RunOn(*loaded, 0, {1, 1, 1, 1}), (Vector{11, 21, 31, 41}));
+  EXPECT_EQ(RunOn(*loaded, 1, {7, 7, 7, 7}), (Vector{0, 1, 0, 2}));
+  Vector saved{};
+  loaded->SaveVariables(std::array<void*, 2>{nullptr, saved.data()});
+  EXPECT_EQ(saved, other);
+  loaded->SaveVariables(std::array<void*, 2>{saved.data(), nullptr});
+  EXPECT_EQ(saved, v);
+}
+
+TEST(ModelDeviceTest, ProgramsOfOneImageHaveVariablesOfTheirOwn) {
+  const auto image = WithVariables();
+  const auto device = MakeModelDevice(0);
+  const auto first = device->Load(image);
+  const auto second = device->Load(image);
+  const Vector one{1, 1, 1, 1};
+  const Vector two{2, 2, 2, 2};
+  LoadInto(*first, &one, &one);
+  LoadInto(*second, &two, &two);
+  EXPECT_EQ(RunOn(*first, 0, one), two);
+  EXPECT_EQ(RunOn(*second, 0, one), (Vector{3, 3, 3, 3}));
+}
+
+TEST(ModelDeviceTest, RunsNothingBeforeEveryVariableIsLoaded) {
+  const auto loaded = MakeModelDevice(0)->Load(WithVariables());
+  const auto problem = [&] {
+    try {
+      RunOn(*loaded, 0, {});
+    } catch (const DeviceError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const Vector ones{1, 1, 1, 1};
+  EXPECT_EQ(problem(), "the load program has not given a value to the variables 'v' 'w'");
+  LoadInto(*loaded, nullptr, &ones);
+  LoadInto(*loaded, nullptr, &ones);
+  EXPECT_EQ(problem(), "the load program has not given a value to the variables 'v'");
+  LoadInto(*loaded, &ones, nullptr);
+  EXPECT_EQ(problem(), "");
+}
+
 TEST(ModelDeviceTest, NamesTheStepThatCannotBeBound) {
   auto image = std::make_shared<Image>(*TwoBranches());
   image->payload.program.branches[1].steps[0].kernel = "NoSuchKernel";

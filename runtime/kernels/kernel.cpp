@@ -30,7 +30,8 @@ const TensorType& InputOrAbsent(const KernelCall& call, std::size_t i) {
 
 void RequireType(const TensorType& found, const TensorType& wanted, std::string_view what) {
   if (found == wanted) return;
-  throw KernelError(std::string(what) + " is " + ToString(found) + ", expected " + ToString(wanted));
+  throw KernelError(std::string(what) + " is " + ToString(found) + ", expected " +
+                    ToString(wanted));
 }
 
 std::vector<Tensor> RunOnce(std::string_view name, const std::vector<Tensor>& inputs,
@@ -52,10 +53,8 @@ std::vector<Tensor> RunOnce(std::string_view name, const std::vector<Tensor>& in
   }
   ThreadPool pool(1);
   Tensor scratch({ElementType::kUint8, {static_cast<std::int64_t>(kernel.scratch_bytes)}});
-  kernel.run({.inputs = sources,
-              .outputs = targets,
-              .scratch = scratch.mutable_data(),
-              .pool = &pool});
+  kernel.run(
+      {.inputs = sources, .outputs = targets, .scratch = scratch.mutable_data(), .pool = &pool});
   return results;
 }
 

@@ -110,7 +110,8 @@ class BodyCheck {
   }
 
   void CheckControl(SlotIndex control) {
-    Expect(At(control).space == Space::kArena, "writes to the weights");
+    Expect(At(control).space == Space::kArena,
+           "writes to the " + std::string(SpaceName(At(control).space)));
     for (const auto* operands : {&step_.inputs, &step_.outputs}) {
       for (const SlotIndex i : *operands) {
         Expect(i == kNoSlot || !Overlap(At(i), At(control)),

@@ -110,6 +110,17 @@ flatbuffers::Offset<fb::Branch> WriteBranch(flatbuffers::FlatBufferBuilder& buil
                                 branch.arena_bytes);
 }
 
+std::vector<flatbuffers::Offset<fb::Variable>> WriteVariables(
+    flatbuffers::FlatBufferBuilder& builder, const std::vector<Variable>& variables) {
+  std::vector<flatbuffers::Offset<fb::Variable>> result;
+  for (const Variable& variable : variables) {
+    result.push_back(fb::CreateVariableDirect(builder, variable.name.c_str(),
+                                              static_cast<std::uint8_t>(variable.type.element),
+                                              &variable.type.shape, variable.offset));
+  }
+  return result;
+}
+
 // ---- reading ---------------------------------------------------------------------------------
 
 /// Turns a verified FlatBuffer into a Program. A FlatBuffer may mention one string or vector many
@@ -124,7 +135,8 @@ class ProgramReader {
             .batches_per_step = source.batches_per_step(),
             .ipu_version = Read(*source.ipu_version()),
             .tiles = source.tiles(),
-            .io_tiles = source.io_tiles()};
+            .io_tiles = source.io_tiles(),
+            .variables = ReadAll(source.variables(), &ProgramReader::ReadVariable)};
   }
 
  private:
@@ -167,16 +179,28 @@ class ProgramReader {
             .arena_bytes = source.arena_bytes()};
   }
 
-  Slot ReadSlot(const fb::Slot& source) {
-    if (!IsElementType(source.element())) {
-      throw PayloadError("a slot has element type number " + std::to_string(source.element()) +
+  TensorType ReadType(const std::string& what, std::uint8_t element,
+                      const flatbuffers::Vector<std::int64_t>* shape) {
+    if (!IsElementType(element)) {
+      throw PayloadError(what + " has element type number " + std::to_string(element) +
                          ", which is unknown");
     }
+    return {static_cast<ElementType>(element), ReadNumbers(shape)};
+  }
+
+  Variable ReadVariable(const fb::Variable& source) {
+    const std::string name = Read(*source.name());
+    return {.name = name,
+            .type = ReadType("variable '" + name + "'", source.element(), source.shape()),
+            .offset = source.offset()};
+  }
+
+  Slot ReadSlot(const fb::Slot& source) {
     if (source.space() > fb::Space_MAX) {
       throw PayloadError("a slot lies in memory space number " + std::to_string(source.space()) +
                          ", which is unknown");
     }
-    return {.type = {static_cast<ElementType>(source.element()), ReadNumbers(source.shape())},
+    return {.type = ReadType("a slot", source.element(), source.shape()),
             .space = static_cast<Space>(source.space()),
             .offset = source.offset()};
   }
@@ -282,9 +306,10 @@ std::string SerializeHead(const Program& program, std::uint64_t weight_bytes) {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<flatbuffers::Offset<fb::Branch>> branches;
   for (const Branch& branch : program.branches) branches.push_back(WriteBranch(builder, branch));
-  builder.Finish(fb::CreateProgramDirect(builder, &branches, program.batches_per_step,
-                                         program.ipu_version.c_str(), program.tiles,
-                                         program.io_tiles));
+  const auto variables = WriteVariables(builder, program.variables);
+  builder.Finish(fb::CreateProgramDirect(
+      builder, &branches, program.batches_per_step, program.ipu_version.c_str(), program.tiles,
+      program.io_tiles, variables.empty() ? nullptr : &variables));
   Header header{.magic = kMagic,
                 .version = kPayloadVersion,
                 .flags = 0,

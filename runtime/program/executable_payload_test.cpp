@@ -25,7 +25,8 @@ Program SmallProgram() {
                 .slots = {{type, Space::kArena, 0},
                           {type, Space::kWeights, 64},
                           {type, Space::kArena, 64},
-                          {{ElementType::kInt64, {}}, Space::kWeights, 0}},
+                          {{ElementType::kInt64, {}}, Space::kWeights, 0},
+                          {type, Space::kVariables, 0}},
                 .inputs = {{"graph0/x", 0}},
                 .outputs = {{"graph0/y", 2, {{.axis = 0, .slot = 3}}}},
                 .steps = {step},
@@ -34,7 +35,8 @@ Program SmallProgram() {
           .batches_per_step = 4,
           .ipu_version = "ipu21",
           .tiles = 1472,
-          .io_tiles = 32};
+          .io_tiles = 32,
+          .variables = {{"graph0/w", type, 0}, {"graph0/v", {ElementType::kFloat16, {2, 3}}, 64}}};
 }
 
 /// Payload with 128 bytes of weights, in aligned memory.
@@ -66,6 +68,11 @@ TEST(ExecutablePayloadTest, RoundTrip) {
   EXPECT_EQ(payload.program.batches_per_step, 4U);
   EXPECT_EQ(payload.program.ipu_version, "ipu21");
   EXPECT_EQ(payload.program.io_tiles, 32U);
+  ASSERT_EQ(payload.program.variables.size(), 2U);
+  EXPECT_EQ(payload.program.variables[1].name, "graph0/v");
+  EXPECT_EQ(payload.program.variables[1].type, (TensorType{ElementType::kFloat16, {2, 3}}));
+  EXPECT_EQ(payload.program.variables[1].offset, 64U);
+  EXPECT_EQ(branch.slots[4].space, Space::kVariables);
   EXPECT_EQ(payload.weights.size(), 128U);
   EXPECT_EQ((payload.weights.data() - bytes.data()) % kWeightsAlignment, 0);
 }
@@ -97,6 +104,14 @@ TEST(ExecutablePayloadTest, RefusesStepsWithMoreAttributesThanAnyKernelHas) {
   for (int i = 0; i < 300; ++i) {
     program.branches[0].steps[0].attributes.set("a" + std::to_string(i), std::int64_t{i});
   }
+  std::string bytes = SerializeHead(program, 128);
+  bytes.resize(bytes.size() + 128);
+  EXPECT_THROW(ParsePayload(std::as_bytes(std::span(bytes))), PayloadError);
+}
+
+TEST(ExecutablePayloadTest, RefusesVariablesThatOverlap) {
+  Program program = SmallProgram();
+  program.variables[1].offset = 0;
   std::string bytes = SerializeHead(program, 128);
   bytes.resize(bytes.size() + 128);
   EXPECT_THROW(ParsePayload(std::as_bytes(std::span(bytes))), PayloadError);

@@ -1,6 +1,8 @@
 #include "runtime/program/program.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -16,26 +18,78 @@ std::string InBranch(const Branch& branch, const std::string& problem) {
   return "branch '" + branch.name + "': " + problem;
 }
 
-std::string FindSlotProblem(const Branch& branch, std::uint64_t weight_bytes) {
+/// Of a tensor that may be anything; nothing if there is no such tensor.
+std::optional<std::uint64_t> CheckedBytes(const TensorType& type) {
+  const auto count = CheckedElementCount(type.shape);
+  std::int64_t bytes = 0;
+  if (!type.defined() || !count.has_value() ||
+      __builtin_mul_overflow(*count, static_cast<std::int64_t>(ElementSize(type.element)),
+                             &bytes)) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+std::string Misaligned(const std::string& what, std::uint64_t offset) {
+  return what + " is at offset " + std::to_string(offset) + ", not a multiple of " +
+         std::to_string(kSlotAlignment);
+}
+
+std::string FindVariableProblem(const std::vector<Variable>& variables) {
+  std::set<std::string_view> names;
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const Variable& variable = variables[i];
+    const std::string what = "variable " + std::to_string(i) + " '" + variable.name + "'";
+    if (variable.name.empty() || !names.insert(variable.name).second) {
+      return what + ": the name is empty or taken";
+    }
+    const auto bytes = CheckedBytes(variable.type);
+    if (!bytes.has_value()) return what + " has no valid type";
+    if (variable.offset % kSlotAlignment != 0) return Misaligned(what, variable.offset);
+    if (variable.offset < end) {
+      return what + " is at offset " + std::to_string(variable.offset) +
+             ", before the end of the variable before it at " + std::to_string(end);
+    }
+    if (*bytes > std::numeric_limits<std::uint64_t>::max() - variable.offset) {
+      return what + " ends beyond any memory";
+    }
+    end = variable.offset + *bytes;
+  }
+  return "";
+}
+
+/// A slot in the variables is one of them or a part of one.
+bool InsideVariable(const std::vector<Variable>& variables, std::uint64_t offset,
+                    std::uint64_t bytes) {
+  const auto after = std::upper_bound(
+      variables.begin(), variables.end(), offset,
+      [](std::uint64_t value, const Variable& variable) { return value < variable.offset; });
+  if (after == variables.begin()) return false;
+  const Variable& variable = *(after - 1);
+  const std::uint64_t size = variable.type.bytes();
+  const std::uint64_t start = offset - variable.offset;
+  return start <= size && bytes <= size - start;
+}
+
+std::string FindSlotProblem(const Branch& branch, std::uint64_t weight_bytes,
+                            const std::vector<Variable>& variables) {
   for (std::size_t i = 0; i < branch.slots.size(); ++i) {
     const Slot& slot = branch.slots[i];
     const std::string what = "slot " + std::to_string(i);
-    const auto count = CheckedElementCount(slot.type.shape);
-    std::int64_t bytes = 0;
-    if (!slot.type.defined() || !count.has_value() ||
-        __builtin_mul_overflow(*count, static_cast<std::int64_t>(ElementSize(slot.type.element)),
-                               &bytes)) {
-      return what + " has no valid type";
-    }
-    if (slot.offset % kSlotAlignment != 0) {
-      return what + " is at offset " + std::to_string(slot.offset) + ", not a multiple of " +
-             std::to_string(kSlotAlignment);
+    const auto bytes = CheckedBytes(slot.type);
+    if (!bytes.has_value()) return what + " has no valid type";
+    if (slot.offset % kSlotAlignment != 0) return Misaligned(what, slot.offset);
+    const std::string extent = what + " spans " + std::to_string(*bytes) + " bytes from offset " +
+                               std::to_string(slot.offset);
+    if (slot.space == Space::kVariables) {
+      if (!InsideVariable(variables, slot.offset, *bytes)) return extent + ", not in one variable";
+      continue;
     }
     const std::uint64_t space = slot.space == Space::kArena ? branch.arena_bytes : weight_bytes;
-    if (slot.offset > space || static_cast<std::uint64_t>(bytes) > space - slot.offset) {
-      return what + " spans " + std::to_string(bytes) + " bytes from offset " +
-             std::to_string(slot.offset) + ", beyond the " + std::to_string(space) + " bytes of " +
-             (slot.space == Space::kArena ? "the arena" : "the weights");
+    if (slot.offset > space || *bytes > space - slot.offset) {
+      return extent + ", beyond the " + std::to_string(space) + " bytes of the " +
+             std::string(SpaceName(slot.space));
     }
   }
   return "";
@@ -58,7 +112,9 @@ std::string FindStepProblem(const Branch& branch, const Step& step) {
   for (std::size_t o = 0; o < step.outputs.size(); ++o) {
     if (step.outputs[o] == kNoSlot) continue;
     const Slot& output = branch.slots[step.outputs[o]];
-    if (output.space != Space::kArena) return what + " writes to the weights";
+    if (output.space != Space::kArena) {
+      return what + " writes to the " + std::string(SpaceName(output.space));
+    }
     const auto overlaps = [&](SlotIndex i) {
       return i != kNoSlot && Overlap(branch.slots[i], output);
     };
@@ -125,7 +181,8 @@ std::string FindStreamProblem(const Branch& branch) {
   for (const Stream& stream : branch.inputs) {
     if (stream.extent) return "input '" + stream.name + "' has an extent that depends on data";
     if (branch.slots[stream.slot].space != Space::kArena) {
-      return "input '" + stream.name + "' would be written to the weights";
+      return "input '" + stream.name + "' would be written to the " +
+             std::string(SpaceName(branch.slots[stream.slot].space));
     }
   }
   return "";
@@ -133,21 +190,39 @@ std::string FindStreamProblem(const Branch& branch) {
 
 }  // namespace
 
+std::string_view SpaceName(Space space) {
+  switch (space) {
+    case Space::kArena:
+      return "arena";
+    case Space::kWeights:
+      return "weights";
+    case Space::kVariables:
+      break;
+  }
+  return "variables";
+}
+
 std::uint64_t Program::ArenaBytes() const {
   std::uint64_t bytes = 0;
   for (const Branch& branch : branches) bytes = std::max(bytes, branch.arena_bytes);
   return bytes;
 }
 
+std::uint64_t Program::VariableBytes() const {
+  return variables.empty() ? 0 : variables.back().offset + variables.back().type.bytes();
+}
+
 std::string FindProblem(const Program& program, std::uint64_t weight_bytes) {
   if (program.branches.empty()) return "the program has no branch";
   if (program.batches_per_step == 0) return "the program repeats zero batches a step";
   if (program.io_tiles > program.tiles) return "the program has more I/O tiles than tiles";
+  std::string variable_problem = FindVariableProblem(program.variables);
+  if (!variable_problem.empty()) return variable_problem;
   std::set<std::string_view> names;
   for (const Branch& branch : program.branches) {
     if (!names.insert(branch.name).second) return InBranch(branch, "the name occurs twice");
     if (branch.outputs.empty()) return InBranch(branch, "there is no output");
-    std::string problem = FindSlotProblem(branch, weight_bytes);
+    std::string problem = FindSlotProblem(branch, weight_bytes, program.variables);
     if (problem.empty()) problem = FindStreamProblem(branch);
     if (problem.empty()) problem = FindProblemOfSteps(branch, branch.steps, 0);
     if (!problem.empty()) return InBranch(branch, problem);

@@ -23,9 +23,13 @@ inline constexpr SlotIndex kNoSlot = 0xFFFFFFFF;
 /// Alignment of every slot, in bytes.
 inline constexpr std::uint64_t kSlotAlignment = 64;
 
-/// Where the bytes of a slot are: in the device's writable arena, or in the read-only weights that
-/// follow the program in the container.
-enum class Space : std::uint8_t { kArena = 0, kWeights = 1 };
+/// Where the bytes of a slot are: in the device's writable arena, in the read-only weights that
+/// follow the program in the container, or in the device's memory for variables, which steps read
+/// and only the load program writes.
+enum class Space : std::uint8_t { kArena = 0, kWeights = 1, kVariables = 2 };
+
+/// "arena", "weights", "variables".
+std::string_view SpaceName(Space space);
 
 /// A place in memory and the type of the tensor in it. Several slots may share bytes: tensors that
 /// are not live at the same time, or views of one tensor.
@@ -102,6 +106,14 @@ struct Branch {
   std::uint64_t arena_bytes = 0;
 };
 
+/// A tensor that stays on the device from run to run: the load program fills it from the host, the
+/// save program copies it back.
+struct Variable {
+  std::string name;  ///< of the anchors that stand for it in the metadata
+  TensorType type;
+  std::uint64_t offset = 0;  ///< bytes in Space::kVariables, a multiple of kSlotAlignment
+};
+
 /// A Switch over branches. One branch and no `index` input for a model that is not fused.
 struct Program {
   std::vector<Branch> branches;
@@ -109,14 +121,18 @@ struct Program {
   std::string ipu_version;
   std::uint32_t tiles = 0;     ///< of the target
   std::uint32_t io_tiles = 0;  ///< the first io_tiles tiles hold host buffers, the rest compute
+  std::vector<Variable> variables = {};  ///< of all branches, in the order of their offsets
 
   /// Bytes of arena that serve every branch: the largest, since one runs at a time.
   std::uint64_t ArenaBytes() const;
+  /// Bytes of Space::kVariables: to the end of the last.
+  std::uint64_t VariableBytes() const;
 };
 
 /// The first reason why the program must not run, or nothing: slots outside their space or not
-/// aligned, operands that do not exist, steps that write weights or what they read, duplicate
-/// names. Kernels check types and attributes themselves when they are bound.
+/// aligned, variables that overlap, operands that do not exist, steps that write weights, variables
+/// or what they read, duplicate names. Kernels check types and attributes themselves when they are
+/// bound.
 std::string FindProblem(const Program& program, std::uint64_t weight_bytes);
 
 }  // namespace poprt::program

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 namespace poprt::program {
 namespace {
@@ -95,6 +96,70 @@ TEST(ProgramTest, RefusesStepsWithTooManyOperands) {
   program.branches[0].steps[0].inputs.assign(5000, 0);
   EXPECT_EQ(FindProblem(program, 0),
             "branch 'graph0': step 'relu' has 5001 operands, allowed are 4096");
+}
+
+/// y = x + w, w a variable behind another.
+Program ProgramWithVariables() {
+  Program program = SmallProgram();
+  const TensorType type{ElementType::kFloat32, {16}};
+  program.variables = {{"first", {ElementType::kFloat16, {3}}, 0}, {"w", type, 64}};
+  Branch& branch = program.branches[0];
+  branch.slots.push_back({type, Space::kVariables, 64});
+  branch.steps = {{"add", "Add", {0, 2}, {1}, {}}};
+  return program;
+}
+
+TEST(ProgramTest, AcceptsVariables) {
+  Program program = ProgramWithVariables();
+  EXPECT_EQ(FindProblem(program, 0), "");
+  EXPECT_EQ(program.VariableBytes(), 128U);
+  EXPECT_EQ(SmallProgram().VariableBytes(), 0U);
+  program.branches[0].slots[2].type = {ElementType::kFloat32, {4, 2, 2}};
+  EXPECT_EQ(FindProblem(program, 0), "");  // a view
+}
+
+TEST(ProgramTest, RefusesVariablesThatDoNotExist) {
+  const auto problem = [](auto change) {
+    Program program = ProgramWithVariables();
+    change(program.variables);
+    return FindProblem(program, 0);
+  };
+  EXPECT_EQ(problem([](auto& variables) { variables[1].name = "first"; }),
+            "variable 1 'first': the name is empty or taken");
+  EXPECT_EQ(problem([](auto& variables) { variables[0].name = ""; }),
+            "variable 0 '': the name is empty or taken");
+  EXPECT_EQ(problem([](auto& variables) { variables[1].type.shape = {-1}; }),
+            "variable 1 'w' has no valid type");
+  EXPECT_EQ(problem([](auto& variables) { variables[1].offset = 65; }),
+            "variable 1 'w' is at offset 65, not a multiple of 64");
+  EXPECT_EQ(problem([](auto& variables) { variables[0].type.shape = {33}; }),
+            "variable 1 'w' is at offset 64, before the end of the variable before it at 66");
+  EXPECT_EQ(problem([](auto& variables) { std::swap(variables[0], variables[1]); }),
+            "variable 1 'first' is at offset 0, before the end of the variable before it at 128");
+  EXPECT_EQ(problem([](auto& variables) {
+              variables[1].offset = std::numeric_limits<std::uint64_t>::max() - 63;
+            }),
+            "variable 1 'w' ends beyond any memory");
+  EXPECT_EQ(problem([](auto& variables) { variables.pop_back(); }),
+            "branch 'graph0': slot 2 spans 64 bytes from offset 64, not in one variable");
+  EXPECT_EQ(problem([](auto& variables) { variables[1].type.shape = {15}; }),
+            "branch 'graph0': slot 2 spans 64 bytes from offset 64, not in one variable");
+  EXPECT_EQ(problem([](auto& variables) { variables.clear(); }),
+            "branch 'graph0': slot 2 spans 64 bytes from offset 64, not in one variable");
+}
+
+TEST(ProgramTest, RefusesWritesToVariables) {
+  Program program = ProgramWithVariables();
+  program.branches[0].steps[0].inputs = {0, 1};
+  program.branches[0].steps[0].outputs = {2};
+  EXPECT_EQ(FindProblem(program, 0), "branch 'graph0': step 'add' writes to the variables");
+  program = ProgramWithVariables();
+  program.branches[0].inputs[0].slot = 2;
+  EXPECT_EQ(FindProblem(program, 0),
+            "branch 'graph0': input 'x' would be written to the variables");
+  program = ProgramWithVariables();
+  program.branches[0].outputs[0].slot = 2;
+  EXPECT_EQ(FindProblem(program, 0), "");  // an output may be read from them
 }
 
 TEST(ProgramTest, ArenaServesTheLargestBranch) {

@@ -31,7 +31,8 @@ struct Float16 {
     if (magnitude < 0x38800000U) {
       // Subnormal in half: adding 0.5 leaves the value, rounded to 2^-24, in the low mantissa bits.
       const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
-      return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3F000000U));
+      return static_cast<std::uint16_t>(sign |
+                                        (std::bit_cast<std::uint32_t>(shifted) - 0x3F000000U));
     }
     const std::uint32_t rounded = magnitude + 0xFFFU + ((magnitude >> 13) & 1U) - 0x38000000U;
     return static_cast<std::uint16_t>(sign | (rounded >> 13));

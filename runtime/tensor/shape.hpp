@@ -41,7 +41,9 @@ struct TensorType {
   /// False for the absent optional operand.
   bool defined() const { return element != ElementType::kUndefined; }
   /// Size in bytes; only for a type whose shape is valid.
-  std::size_t bytes() const { return ElementSize(element) * static_cast<std::size_t>(ElementCount(shape)); }
+  std::size_t bytes() const {
+    return ElementSize(element) * static_cast<std::size_t>(ElementCount(shape));
+  }
 };
 
 /// "float32[1, 512]".

@@ -50,4 +50,7 @@ function(poprt_test name)
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} poprt_flags GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
+  # Devices of its own: tests run side by side.
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT POPRT_DEVICE_LOCK_DIR=${CMAKE_CURRENT_BINARY_DIR}/${name}.devices)
 endfunction()

@@ -149,7 +149,7 @@ Json StepJson(const program::Step& step) {
 Json SlotJson(const program::Slot& slot) {
   return {{"type", ElementName(slot.type.element)},
           {"shape", slot.type.shape},
-          {"space", slot.space == program::Space::kArena ? "arena" : "weights"},
+          {"space", program::SpaceName(slot.space)},
           {"offset", slot.offset}};
 }
 
@@ -174,6 +174,14 @@ Json BranchJson(const program::Branch& branch, bool with_steps) {
   return object;
 }
 
+Json VariableJson(const program::Variable& variable) {
+  return {{"name", variable.name},
+          {"type", ElementName(variable.type.element)},
+          {"shape", variable.type.shape},
+          {"bytes", variable.type.bytes()},
+          {"offset", variable.offset}};
+}
+
 Json ExecutableJson(const Executable& executable, const Selection& selection) {
   Json object{{"name", executable.name},
               {"bytes", executable.bytes},
@@ -189,6 +197,8 @@ Json ExecutableJson(const Executable& executable, const Selection& selection) {
                        {"batches_per_step", program.batches_per_step},
                        {"weight_bytes", executable.weight_bytes},
                        {"arena_bytes", program.ArenaBytes()},
+                       {"variable_bytes", program.VariableBytes()},
+                       {"variables", Array(program.variables, VariableJson)},
                        {"branches", Array(program.branches, [&](const program::Branch& branch) {
                           return BranchJson(branch, selection.steps);
                         })}};

@@ -26,15 +26,16 @@ std::string Join(const Items& items, const Print& print) {
 }
 
 std::string Place(const Slot& slot) {
-  return fmt::format("{} @{} {:#x}", ToString(slot.type),
-                     slot.space == Space::kArena ? "arena" : "weights", slot.offset);
+  return fmt::format("{} @{} {:#x}", ToString(slot.type), program::SpaceName(slot.space),
+                     slot.offset);
 }
 
 std::string Operand(const Branch& branch, SlotIndex index) {
   if (index == kNoSlot) return "_";
   const Slot& slot = branch.slots[index];
   if (slot.space == Space::kArena) return fmt::format("%{}", index);
-  return fmt::format("w@{:#x} {}", slot.offset, ToString(slot.type));
+  return fmt::format("{}@{:#x} {}", slot.space == Space::kWeights ? 'w' : 'v', slot.offset,
+                     ToString(slot.type));
 }
 
 std::string ScalarText(std::int64_t value) { return std::to_string(value); }

@@ -232,6 +232,18 @@ std::string BranchTable(const program::Program& program) {
                    rows, kIndent3);
 }
 
+std::string VariableTable(const program::Program& program) {
+  std::vector<Row> rows;
+  for (const program::Variable& variable : program.variables) {
+    rows.push_back({Escape(variable.name), std::string(ElementName(variable.type.element)),
+                    Numbers(variable.type.shape), std::to_string(variable.type.bytes()),
+                    fmt::format("{:#x}", variable.offset)});
+  }
+  return TableText(
+      {{"Name"}, {"Type"}, {"Shape"}, {"Bytes", Side::kRight}, {"Offset", Side::kRight}}, rows,
+      kIndent3);
+}
+
 std::string StepsText(const program::Program& program) {
   std::string text;
   for (std::size_t i = 0; i < program.branches.size(); ++i) {
@@ -253,6 +265,10 @@ std::string ProgramText(const Executable& executable, const Selection& selection
               {"Arena", fmt::format("{} bytes", program.ArenaBytes())}},
              kIndent2) +
       kIndent2 + "Branches:\n" + BranchTable(program);
+  if (!program.variables.empty()) {
+    text += fmt::format("{}Variables, {} bytes:\n", kIndent2, program.VariableBytes()) +
+            VariableTable(program);
+  }
   return selection.steps ? text + StepsText(program) : text;
 }
 

@@ -44,7 +44,8 @@ Json ToJson(const driver::GraphReport& graph) {
           {"weight_bytes", graph.weight_bytes},
           {"weight_bytes_saved", graph.weight_bytes_saved},
           {"arena_bytes", graph.arena_bytes},
-          {"arena_bytes_saved", graph.arena_bytes_saved}};
+          {"arena_bytes_saved", graph.arena_bytes_saved},
+          {"variable_bytes", graph.variable_bytes}};
 }
 
 Json ToJson(const driver::CompileReport& report) {
@@ -55,6 +56,7 @@ Json ToJson(const driver::CompileReport& report) {
           {"weight_bytes_saved", report.weight_bytes_shared},
           {"arena_bytes", report.arena_bytes},
           {"arena_bytes_saved", report.arena_bytes_shared},
+          {"variable_bytes", report.variable_bytes},
           {"container_bytes", report.container_bytes},
           {"seconds",
            {{"lower", report.lower_seconds},

@@ -47,6 +47,9 @@ class Resolver {
     ApplyModelValues();
     for (std::size_t i = 0; i < settings_.models.size(); ++i) FindModel(i);
     DecideFusion();
+    for (driver::ModelOptions& model : settings_.models) {
+      model.constant_weights = settings_.compiler.constantWeights;
+    }
     for (const OptionValue& value : shared_inputs_) RouteShared(value);
     CheckModels();
     CheckContradictions();

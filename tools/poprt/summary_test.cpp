@@ -45,6 +45,14 @@ Outcome FusedOutcome() {
   return outcome;
 }
 
+TEST(TextSummary, NamesVariables) {
+  Outcome outcome = FusedOutcome();
+  outcome.compiled->variable_bytes = 2048;
+  EXPECT_THAT(TextSummary(outcome),
+              testing::HasSubstr("container: weights 1.0 KiB, variables 2.0 KiB, arena 512 B\n"));
+  EXPECT_EQ(nlohmann::json::parse(JsonSummary(outcome))["compile"]["variable_bytes"], 2048);
+}
+
 TEST(TextSummary, AlignsATableAndNamesSavingsTimesAndFiles) {
   EXPECT_EQ(TextSummary(FusedOutcome()),
             "graph   model   nodes  parameters  constants  steps  weights  arena\n"

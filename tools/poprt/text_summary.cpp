@@ -53,7 +53,9 @@ std::string Savings(const Outcome& outcome) {
 }
 
 std::string Totals(const driver::CompileReport& report) {
-  return absl::StrCat("container: weights ", BytesText(report.weight_bytes), ", arena ",
+  const std::string variables =
+      report.variable_bytes == 0 ? "" : ", variables " + BytesText(report.variable_bytes);
+  return absl::StrCat("container: weights ", BytesText(report.weight_bytes), variables, ", arena ",
                       BytesText(report.arena_bytes), "\n");
 }
 

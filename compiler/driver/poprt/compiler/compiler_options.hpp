@@ -47,6 +47,8 @@ struct CompilerOptions {
   bool enablePipelining = false;
   bool enableEngineCaching = false;
   std::string cachePath;
+  /// False: weights are variables that the load program fills from tensor data and that users may
+  /// change between runs; kernels then cannot use them packed.
   bool constantWeights = true;
   std::int64_t subgraphCopyingStrategy = 0;
   std::string virtualGraphMode = "off";  ///< or "auto", "manual"
