@@ -11,8 +11,9 @@ enum class DeviceWaitStrategy {
   WAIT_FOREVER
 };
 
-/// How long to wait for a device. A released device wakes the waiting thread at once, so
-/// `sleepTime`, the interval between attempts of the original, only has to be valid.
+/// How long to wait for a device. One that this process releases wakes the waiting thread at once;
+/// for those of other processes it looks again and again: at least every `sleepTime`, and at least
+/// every 50 ms.
 struct DeviceWaitConfig {
   constexpr DeviceWaitConfig() = default;
   constexpr DeviceWaitConfig(DeviceWaitStrategy wait_strategy,
@@ -32,5 +33,8 @@ struct DeviceWaitConfig {
 
 /// The time this configuration waits: 0, the timeout, or longer than any program runs.
 std::chrono::nanoseconds WaitTime(const DeviceWaitConfig& config);
+
+/// How often to look whether other processes have released a device.
+std::chrono::nanoseconds PollInterval(const DeviceWaitConfig& config);
 
 }  // namespace model_runtime

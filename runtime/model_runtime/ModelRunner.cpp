@@ -1,72 +1,55 @@
 #include "model_runtime/ModelRunner.hpp"
 
+#include <set>
 #include <utility>
 
-#include "model_runtime/engine.hpp"
-#include "model_runtime/model_file.hpp"
-#include "model_runtime/sort_by_name.hpp"
-#include "runtime/device/device_registry.hpp"
+#include "model_runtime/model/model_file.hpp"
+#include "model_runtime/serving/engine.hpp"
+#include "model_runtime/serving/replica_devices.hpp"
 
 namespace model_runtime {
 namespace {
 
-void CheckConfig(const ModelRunnerConfig& config) {
-  const ModelRunnerConfig defaults;
-  std::string problems;
-  const auto add = [&](const std::string& setting, const std::string& allowed) {
-    problems +=
-        (problems.empty() ? "" : "\n") + setting + " is not there yet: leave it at " + allowed;
-  };
-  if (config.replication_factor != defaults.replication_factor) {
-    add("replication_factor " + std::to_string(config.replication_factor), "1");
-  }
-  if (config.batching_dim != defaults.batching_dim) {
-    add("batching_dim " + std::to_string(config.batching_dim) + " (merging and splitting batches)",
-        std::to_string(defaults.batching_dim));
-  }
-  if (config.auto_reset) add("auto_reset true", "false");
-  if (!problems.empty()) throw Error(problems);
+EngineConfig EngineConfigOf(const ModelRunnerConfig& config) {
+  return {.validate_io_params = config.validate_io_params,
+          .check_package_hash = config.check_package_hash,
+          .verify_weights = config.verify_weights,
+          .batching_dim = config.batching_dim,
+          .timeout_ns = config.timeout_ns,
+          .is_batch_size_timeout_enabled = config.is_batch_size_timeout_enabled,
+          .batch_size_timeout_ns = config.batch_size_timeout_ns,
+          .auto_reset = config.auto_reset,
+          .ring_buffer_size_multiplier = config.ring_buffer_size_multiplier,
+          .flush_on_waiting_outputs = config.flush_on_waiting_outputs,
+          .request_tracepoints_buffer_size = config.request_tracepoints_buffer_size,
+          .frozen_inputs = config.frozen_inputs,
+          .flush_by_name = config.flush_by_name};
 }
 
-std::unique_ptr<Engine> MakeEngine(std::shared_ptr<popef::Model> model,
+std::unique_ptr<Engine> MakeEngine(const std::shared_ptr<popef::Model>& model,
                                    const ModelRunnerConfig& config) {
-  CheckConfig(config);
-  auto device = poprt::device::DeviceRegistry::Get().Acquire(WaitTime(config.device_wait_config));
-  return std::make_unique<Engine>(std::move(model), std::move(device),
-                                  EngineConfig{.validate_io_params = config.validate_io_params,
-                                               .check_package_hash = config.check_package_hash,
-                                               .verify_weights = config.verify_weights});
+  if (model == nullptr) throw Error("there is no model");
+  return std::make_unique<Engine>(model, DevicesOfReplicas(model->metadata, config),
+                                  EngineConfigOf(config));
 }
 
-void CheckReplica(unsigned replica_id) {
-  if (replica_id == 0) return;
-  throw Error("replica_id is " + std::to_string(replica_id) +
-              ", allowed is 0: there is one replica");
-}
-
-/// The request's inputs and the frozen ones. Names point into the two maps.
-std::vector<InputBuffer> InputBuffers(const InputMemoryView& inputs,
-                                      const InputMemoryView& frozen) {
-  std::vector<InputBuffer> buffers;
-  buffers.reserve(inputs.size() + frozen.size());
-  for (const auto& [name, view] : inputs)
+/// Buffers of the calling thread, see InputScratch. Names point into the maps.
+const std::vector<InputBuffer>& InputBuffers(const InputMemoryView& inputs) {
+  std::vector<InputBuffer>& buffers = InputScratch();
+  for (const auto& [name, view] : inputs) {
     buffers.push_back({name, view.data, view.data_size_bytes});
-  for (const auto& [name, view] : frozen) {
-    if (inputs.count(name) == 0) buffers.push_back({name, view.data, view.data_size_bytes});
   }
-  SortByName(buffers);
   return buffers;
 }
 
 /// Buffers for the outputs; their shapes go to `shapes` if it is not null.
-std::vector<OutputBuffer> OutputBuffers(const OutputMemoryView& outputs, OutputShapes* shapes) {
-  std::vector<OutputBuffer> buffers;
-  buffers.reserve(outputs.size());
+const std::vector<OutputBuffer>& OutputBuffers(const OutputMemoryView& outputs,
+                                               OutputShapes* shapes) {
+  std::vector<OutputBuffer>& buffers = OutputScratch();
   for (const auto& [name, view] : outputs) {
     buffers.push_back(
         {name, view.data, view.data_size_bytes, shapes == nullptr ? nullptr : &(*shapes)[name]});
   }
-  SortByName(buffers);
   return buffers;
 }
 
@@ -81,9 +64,9 @@ void Shrink(const Engine& engine, const OutputShapes& shapes,
   }
 }
 
-OutputMemory AllocateOutputs(const Engine& engine, const std::vector<InputBuffer>& inputs) {
+OutputMemory AllocateOutputs(const Engine& engine, const InputMemoryView& inputs) {
   OutputMemory outputs;
-  for (const DataDesc& desc : engine.OutputsFor(inputs)) {
+  for (const DataDesc& desc : engine.OutputsFor(InputBuffers(inputs))) {
     outputs.emplace(desc.name, TensorMemory(desc.size_in_bytes));
   }
   return outputs;
@@ -112,12 +95,17 @@ struct Pending {
     return futures;
   }
 
-  void Finish(const std::exception_ptr& error) {
+  /// Whoever gets the error last ends it, not the thread of the engine.
+  void Finish(std::exception_ptr error) {
+    std::size_t left = promises.size();
     for (auto& [name, promise] : promises) {
-      if (error) {
+      if (error == nullptr) {
+        promise.set_value(outputs[name]);
+      } else if (--left > 0) {
         promise.set_exception(error);
       } else {
-        promise.set_value(outputs[name]);
+        promise.set_exception(std::move(error));
+        return;
       }
     }
   }
@@ -125,46 +113,39 @@ struct Pending {
 
 /// `shapes` may be null.
 template <typename Memory>
-auto SubmitPending(Engine& engine, std::shared_ptr<Pending<Memory>> pending,
-                   const InputMemoryView& frozen, OutputShapes* shapes) {
+auto SubmitPending(Engine& engine, std::shared_ptr<Pending<Memory>> pending, OutputShapes* shapes,
+                   unsigned replica) {
   if (shapes == nullptr) shapes = &pending->shapes;
   auto futures = pending->Futures();
-  auto inputs = InputBuffers(pending->inputs, frozen);
-  auto outputs = OutputBuffers(pending->views, shapes);
-  engine.Submit(std::move(inputs), std::move(outputs),
-                [pending = std::move(pending), &engine, shapes](const std::exception_ptr& error) {
-                  if (!error) Shrink(engine, *shapes, pending->outputs);
-                  pending->Finish(error);
-                });
+  const auto& inputs = InputBuffers(pending->inputs);
+  const auto& outputs = OutputBuffers(pending->views, shapes);
+  engine.Submit(
+      inputs, outputs,
+      [pending = std::move(pending), &engine, shapes](std::exception_ptr error) {
+        if (error == nullptr) Shrink(engine, *shapes, pending->outputs);
+        pending->Finish(std::move(error));
+      },
+      replica);
   return futures;
 }
 
-OutputMemory RunAllocated(Engine& engine, const std::vector<InputBuffer>& inputs,
-                          OutputShapes& shapes) {
-  OutputMemory outputs = AllocateOutputs(engine, inputs);
-  const OutputMemoryView views = ViewsOf(outputs);
-  engine.Execute(inputs, OutputBuffers(views, &shapes));
-  Shrink(engine, shapes, outputs);
-  return outputs;
-}
-
 OutputFutureMemory SubmitAllocated(Engine& engine, const InputMemoryView& inputs,
-                                   const InputMemoryView& frozen, OutputShapes* shapes) {
+                                   OutputShapes* shapes, unsigned replica) {
   auto pending = std::make_shared<Pending<TensorMemory>>();
   pending->inputs = inputs;
-  pending->outputs = AllocateOutputs(engine, InputBuffers(pending->inputs, frozen));
+  pending->outputs = AllocateOutputs(engine, inputs);
   pending->views = ViewsOf(pending->outputs);
-  return SubmitPending(engine, std::move(pending), frozen, shapes);
+  return SubmitPending(engine, std::move(pending), shapes, replica);
 }
 
 OutputFutureMemoryView SubmitViews(Engine& engine, const InputMemoryView& inputs,
-                                   const OutputMemoryView& outputs, const InputMemoryView& frozen,
-                                   OutputShapes* shapes) {
+                                   const OutputMemoryView& outputs, OutputShapes* shapes,
+                                   unsigned replica) {
   auto pending = std::make_shared<Pending<TensorMemoryView>>();
   pending->inputs = inputs;
   pending->views = outputs;
   pending->outputs = outputs;
-  return SubmitPending(engine, std::move(pending), frozen, shapes);
+  return SubmitPending(engine, std::move(pending), shapes, replica);
 }
 
 }  // namespace
@@ -176,8 +157,9 @@ ModelRunner::ModelRunner(const std::vector<std::string>& popef_paths,
 ModelRunner::ModelRunner(const std::string& popef_path, const ModelRunnerConfig& config)
     : ModelRunner(std::vector<std::string>{popef_path}, config) {}
 
-ModelRunner::ModelRunner(std::shared_ptr<popef::Model> model, const ModelRunnerConfig& config)
-    : config_(config), engine_(MakeEngine(std::move(model), config)) {}
+ModelRunner::ModelRunner(const std::shared_ptr<popef::Model>& model,
+                         const ModelRunnerConfig& config)
+    : config_(config), engine_(MakeEngine(model, config)) {}
 
 ModelRunner::~ModelRunner() = default;
 ModelRunner::ModelRunner(ModelRunner&&) noexcept = default;
@@ -190,56 +172,60 @@ OutputMemory ModelRunner::execute(const InputMemoryView& inputs, unsigned replic
 
 OutputMemory ModelRunner::execute(const InputMemoryView& inputs, OutputShapes& shapes,
                                   unsigned replica_id) {
-  CheckReplica(replica_id);
-  return RunAllocated(*engine_, InputBuffers(inputs, config_.frozen_inputs), shapes);
+  OutputMemory outputs = AllocateOutputs(*engine_, inputs);
+  const OutputMemoryView views = ViewsOf(outputs);
+  execute(inputs, views, shapes, replica_id);
+  Shrink(*engine_, shapes, outputs);
+  return outputs;
 }
 
 void ModelRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs,
                           unsigned replica_id) {
-  CheckReplica(replica_id);
-  engine_->Execute(InputBuffers(inputs, config_.frozen_inputs), OutputBuffers(outputs, nullptr));
+  engine_->Execute(InputBuffers(inputs), OutputBuffers(outputs, nullptr), replica_id);
 }
 
 void ModelRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs,
                           OutputShapes& shapes, unsigned replica_id) {
-  CheckReplica(replica_id);
-  engine_->Execute(InputBuffers(inputs, config_.frozen_inputs), OutputBuffers(outputs, &shapes));
+  engine_->Execute(InputBuffers(inputs), OutputBuffers(outputs, &shapes), replica_id);
 }
 
 OutputFutureMemory ModelRunner::executeAsync(const InputMemoryView& inputs, unsigned replica_id) {
-  CheckReplica(replica_id);
-  return SubmitAllocated(*engine_, inputs, config_.frozen_inputs, nullptr);
+  return SubmitAllocated(*engine_, inputs, nullptr, replica_id);
 }
 
 OutputFutureMemory ModelRunner::executeAsync(const InputMemoryView& inputs, OutputShapes& shapes,
                                              unsigned replica_id) {
-  CheckReplica(replica_id);
-  return SubmitAllocated(*engine_, inputs, config_.frozen_inputs, &shapes);
+  return SubmitAllocated(*engine_, inputs, &shapes, replica_id);
 }
 
 OutputFutureMemoryView ModelRunner::executeAsync(const InputMemoryView& inputs,
                                                  const OutputMemoryView& outputs,
                                                  unsigned replica_id) {
-  CheckReplica(replica_id);
-  return SubmitViews(*engine_, inputs, outputs, config_.frozen_inputs, nullptr);
+  return SubmitViews(*engine_, inputs, outputs, nullptr, replica_id);
 }
 
 OutputFutureMemoryView ModelRunner::executeAsync(const InputMemoryView& inputs,
                                                  const OutputMemoryView& outputs,
                                                  OutputShapes& shapes, unsigned replica_id) {
-  CheckReplica(replica_id);
-  return SubmitViews(*engine_, inputs, outputs, config_.frozen_inputs, &shapes);
+  return SubmitViews(*engine_, inputs, outputs, &shapes, replica_id);
 }
 
 std::vector<InputDesc> ModelRunner::getExecuteInputs() const {
+  std::set<std::string> frozen;
+  for (const auto& [name, memory] : config_.frozen_inputs) {
+    if (const DataDesc* input = engine_->Describe(name)) frozen.insert(input->name);
+  }
   std::vector<InputDesc> result = engine_->inputs();
-  std::erase_if(
-      result, [&](const InputDesc& input) { return config_.frozen_inputs.count(input.name) > 0; });
+  std::erase_if(result, [&](const InputDesc& input) { return frozen.count(input.name) > 0; });
   return result;
 }
 
 std::vector<OutputDesc> ModelRunner::getExecuteOutputs() const { return engine_->outputs(); }
-std::vector<InputDesc> ModelRunner::getModelInputs() const { return engine_->inputs(); }
-std::vector<OutputDesc> ModelRunner::getModelOutputs() const { return engine_->outputs(); }
+std::vector<InputDesc> ModelRunner::getModelInputs() const { return engine_->model_inputs(); }
+std::vector<OutputDesc> ModelRunner::getModelOutputs() const { return engine_->model_outputs(); }
+
+std::vector<RequestTracepoint> ModelRunner::requestTracepoints() const {
+  return engine_->Tracepoints();
+}
 
 }  // namespace model_runtime

@@ -1,9 +1,12 @@
-#include "model_runtime/request_router.hpp"
+#include "model_runtime/serving/request_router.hpp"
 
-#include <cstring>
+#include <map>
 #include <optional>
 #include <set>
 
+#include "model_runtime/Errors.hpp"
+#include "model_runtime/serving/index_input.hpp"
+#include "model_runtime/serving/sort_by_name.hpp"
 #include "runtime/program/container_names.hpp"
 
 namespace model_runtime {
@@ -13,7 +16,7 @@ using poprt::program::Branch;
 using poprt::program::Stream;
 
 /// Before the first tensor has told.
-constexpr std::uint64_t kUnknownBatches = 0;
+constexpr std::uint64_t kUnknownRows = 0;
 
 std::string Quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
@@ -23,20 +26,8 @@ std::string NamesOf(const Branch& branch, const std::vector<Stream>& streams) {
   return names.empty() ? "none of '" + branch.name + "'" : names;
 }
 
-/// The buffer as an unsigned integer of its size; nothing if there is none of that size.
-std::optional<std::uint64_t> IntegerOf(const InputBuffer& buffer) {
-  std::uint64_t number = 0;
-  const bool fits =
-      buffer.bytes == 1 || buffer.bytes == 2 || buffer.bytes == 4 || buffer.bytes == 8;
-  if (!fits || buffer.data == nullptr) return std::nullopt;
-  std::memcpy(&number, buffer.data, buffer.bytes);
-  return number;
-}
-
-/// The same bits as a signed integer of `bytes` bytes: what a caller who wrote -1 wants to read.
-std::int64_t AsSigned(std::uint64_t number, std::uint64_t bytes) {
-  const auto unused_bits = static_cast<int>(8 * (sizeof(number) - bytes));
-  return static_cast<std::int64_t>(number << unused_bits) >> unused_bits;
+std::string WithoutMemory(const std::string& kind, std::string_view name) {
+  return kind + Quoted(name) + " has no memory";
 }
 
 }  // namespace
@@ -48,13 +39,14 @@ class RequestRouter::Problems {
   void Throw() const {
     if (!text_.empty()) throw Error(text_);
   }
+  bool empty() const { return text_.empty(); }
 
  private:
   std::string text_;
 };
 
 RequestRouter::RequestRouter(const poprt::program::Program& program, bool fused, bool validate)
-    : program_(program), fused_(fused), validate_(validate) {
+    : program_(program), fused_(fused), validate_(validate), frozen_(program.branches.size()) {
   // Names first: a graph that is called "graph0" but is not the first keeps its name.
   for (std::size_t b = 0; b < program.branches.size(); ++b) AddNames(b);
   for (std::size_t b = 0; fused && b < program.branches.size(); ++b) AddNumberedNames(b);
@@ -65,12 +57,18 @@ void RequestRouter::AddNames(std::size_t index) {
   const auto add = [&](const std::vector<Stream>& streams, bool is_input) {
     for (std::size_t i = 0; i < streams.size(); ++i) {
       const poprt::TensorType& type = branch.slots[streams[i].slot].type;
-      tensors_.emplace(streams[i].name,
-                       Tensor{index, i, type.bytes(), poprt::ToString(type), is_input});
+      tensors_.emplace(streams[i].name, Tensor{.branch = index,
+                                               .position = i,
+                                               .bytes = type.bytes(),
+                                               .unit_bytes = type.bytes(),
+                                               .repeats = false,
+                                               .type = poprt::ToString(type),
+                                               .is_input = is_input});
     }
   };
   add(branch.inputs, true);
   add(branch.outputs, false);
+  frozen_[index].resize(branch.inputs.size());
 }
 
 void RequestRouter::AddNumberedNames(std::size_t index) {
@@ -85,9 +83,46 @@ void RequestRouter::AddNumberedNames(std::size_t index) {
   }
 }
 
+void RequestRouter::UseRows(const BatchPlan& plan) {
+  plan_ = &plan;
+  for (auto& [name, tensor] : tensors_) {
+    const BatchPlan::Branch& branch = plan.branch(tensor.branch);
+    const auto& layout = (tensor.is_input ? branch.inputs : branch.outputs)[tensor.position];
+    tensor.repeats = !layout;
+    if (layout) tensor.unit_bytes = layout->outer * layout->row_bytes;
+  }
+}
+
+void RequestRouter::Freeze(const InputBuffer& memory) {
+  Problems problems;
+  if (fused_ && memory.name == poprt::program::kIndexInput) {
+    BranchOfIndex(memory, problems);
+    problems.Throw();
+    frozen_index_ = {poprt::program::kIndexInput, memory.data, memory.bytes};
+    return;
+  }
+  const Tensor* tensor = Find(memory.name);
+  if (tensor == nullptr || !tensor->is_input) {
+    throw Error("frozen input " + Quoted(memory.name) + " is not an input of the model");
+  }
+  Route route;
+  route.rows = kUnknownRows;
+  SetRows(memory.name, *tensor, memory.bytes, route, problems);
+  if (memory.data == nullptr) problems.Add(WithoutMemory("input ", memory.name));
+  problems.Throw();
+  frozen_[tensor->branch][tensor->position] = {CanonicalName(memory.name), memory.data,
+                                               memory.bytes};
+}
+
 const RequestRouter::Tensor* RequestRouter::Find(std::string_view name) const {
   const auto at = tensors_.find(name);
   return at == tensors_.end() ? nullptr : &at->second;
+}
+
+std::optional<RequestRouter::Place> RequestRouter::Locate(std::string_view name) const {
+  const Tensor* tensor = Find(name);
+  if (tensor == nullptr) return std::nullopt;
+  return Place{tensor->branch, tensor->is_input, tensor->position};
 }
 
 std::string_view RequestRouter::CanonicalName(std::string_view name) const {
@@ -98,18 +133,9 @@ std::string_view RequestRouter::CanonicalName(std::string_view name) const {
 }
 
 std::size_t RequestRouter::BranchOfIndex(const InputBuffer& index, Problems& problems) const {
-  const std::optional<std::uint64_t> number = IntegerOf(index);
-  if (!number) {
-    problems.Add("input 'index' has " + std::to_string(index.bytes) +
-                 " bytes, allowed is one integer of 1, 2, 4 or 8 bytes");
-    return 0;
-  }
-  if (*number >= program_.branches.size()) {
-    problems.Add("input 'index' is " + std::to_string(AsSigned(*number, index.bytes)) +
-                 ", allowed are 0 to " + std::to_string(program_.branches.size() - 1));
-    return 0;
-  }
-  return *number;
+  const IndexedGraph graph = GraphOfIndex(index, program_.branches.size());
+  if (!graph.problem.empty()) problems.Add(graph.problem);
+  return graph.index;
 }
 
 std::size_t RequestRouter::SelectBranch(std::span<const InputBuffer> inputs,
@@ -119,6 +145,7 @@ std::size_t RequestRouter::SelectBranch(std::span<const InputBuffer> inputs,
   for (const InputBuffer& input : inputs) {
     if (input.name == poprt::program::kIndexInput) return BranchOfIndex(input, problems);
   }
+  if (frozen_index_.data != nullptr) return BranchOfIndex(frozen_index_, problems);
   return BranchOfTensors(inputs, outputs, problems);
 }
 
@@ -213,45 +240,80 @@ const RequestRouter::Tensor* RequestRouter::Check(std::string_view name, bool is
   return tensor;
 }
 
-void RequestRouter::SetBatches(std::string_view name, const Tensor& tensor, std::uint64_t bytes,
-                               Route& route, Problems& problems) const {
-  const std::string kind = tensor.is_input ? "input " : "output ";
-  const bool fits = tensor.bytes == 0 ? bytes == 0 : bytes > 0 && bytes % tensor.bytes == 0;
+void RequestRouter::SetRows(std::string_view name, const Tensor& tensor, std::uint64_t bytes,
+                            Route& route, Problems& problems) const {
+  const std::uint64_t unit = tensor.unit_bytes;
+  const bool fits =
+      unit == 0 || tensor.repeats ? bytes == tensor.bytes : bytes > 0 && bytes % unit == 0;
   if (!fits) {
-    problems.Add(kind + Quoted(name) + " has " + std::to_string(bytes) + " bytes, allowed are " +
-                 std::to_string(tensor.bytes) + " (" + tensor.type + ") or a multiple");
+    problems.Add((tensor.is_input ? "input " : "output ") + Quoted(name) + " has " +
+                 std::to_string(bytes) + " bytes, allowed are " +
+                 (unit == tensor.bytes || tensor.repeats
+                      ? std::to_string(tensor.bytes) + " (" + tensor.type + ")"
+                      : std::to_string(unit) + " (a row of " + tensor.type + " along dimension " +
+                            std::to_string(plan_->dim()) + ")") +
+                 (tensor.repeats ? "" : " or a multiple"));
     return;
   }
-  if (tensor.bytes == 0) return;
-  const std::uint64_t batches = bytes / tensor.bytes;
-  if (route.batches == kUnknownBatches) route.batches = batches;
-  if (batches != route.batches) {
-    problems.Add(kind + Quoted(name) + " has " + std::to_string(batches) +
-                 " batches, but the request's first tensor has " + std::to_string(route.batches));
+  if (unit == 0 || tensor.repeats) return;
+  const std::uint64_t rows = bytes / unit;
+  if (route.rows == kUnknownRows) route.rows = rows;
+  if (rows != route.rows) {
+    problems.Add((tensor.is_input ? "input " : "output ") + Quoted(name) + " has " +
+                 std::to_string(rows) + (plan_ == nullptr ? " batches" : " rows") +
+                 ", but the request's first tensor has " + std::to_string(route.rows));
   }
+}
+
+void RequestRouter::TakeInput(const InputBuffer& input, const Tensor& tensor, Route& route,
+                              Problems& problems) const {
+  SetRows(input.name, tensor, input.bytes, route, problems);
+  if (tensor.repeats) {
+    problems.Add("input " + Quoted(input.name) +
+                 " is frozen, and with batching_dim requests share it: leave it out");
+  }
+  if (input.data == nullptr && input.bytes > 0) {
+    problems.Add(WithoutMemory("input ", input.name));
+  }
+  route.given[tensor.position] = true;
+  route.repeats[tensor.position] = tensor.repeats;
+  route.inputs[tensor.position] = input.data;
 }
 
 void RequestRouter::MatchInputs(std::span<const InputBuffer> inputs, Route& route,
                                 Problems& problems) const {
   const Branch& branch = program_.branches[route.branch];
   route.inputs.assign(branch.inputs.size(), nullptr);
-  route.batches = kUnknownBatches;
-  std::vector<bool>& given = route.given;
-  given.assign(branch.inputs.size(), false);
+  route.repeats.assign(branch.inputs.size(), false);
+  route.given.assign(branch.inputs.size(), false);
+  route.rows = kUnknownRows;
   for (const InputBuffer& input : inputs) {
     if (fused_ && input.name == poprt::program::kIndexInput) continue;
     const Tensor* tensor = Check(input.name, true, route.branch, problems);
-    if (tensor == nullptr) continue;
-    SetBatches(input.name, *tensor, input.bytes, route, problems);
-    given[tensor->position] = true;
-    route.inputs[tensor->position] = input.data;
+    if (tensor != nullptr) TakeInput(input, *tensor, route, problems);
   }
+  TakeFrozen(route, problems);
   ReportMissing(branch, branch.inputs, "input ", route, problems);
-  if (route.batches == kUnknownBatches) route.batches = 1;
+  const std::uint64_t batch_rows = plan_ == nullptr ? 1 : plan_->branch(route.branch).rows;
+  if (route.rows == kUnknownRows) route.rows = batch_rows;
+  route.batches = route.rows / batch_rows + (route.rows % batch_rows == 0 ? 0 : 1);
   for (const Stream& output : branch.outputs) {
     if (!output.extent || route.batches == 1) continue;
     problems.Add("the request has " + std::to_string(route.batches) + " batches, allowed is 1: " +
                  "the extent of output " + Quoted(output.name) + " depends on the data");
+  }
+}
+
+void RequestRouter::TakeFrozen(Route& route, Problems& problems) const {
+  const std::vector<InputBuffer>& frozen = frozen_[route.branch];
+  for (std::size_t i = 0; i < frozen.size(); ++i) {
+    if (frozen[i].data == nullptr || route.given[i]) continue;
+    const Tensor& tensor = *Find(frozen[i].name);
+    const bool one_batch = frozen[i].bytes == tensor.bytes;
+    if (!one_batch) SetRows(frozen[i].name, tensor, frozen[i].bytes, route, problems);
+    route.given[i] = true;
+    route.repeats[i] = one_batch;
+    route.inputs[i] = frozen[i].data;
   }
 }
 
@@ -264,7 +326,10 @@ void RequestRouter::MatchOutputs(std::span<const OutputBuffer> outputs, Route& r
   for (const OutputBuffer& output : outputs) {
     const Tensor* tensor = Check(output.name, false, route.branch, problems);
     if (tensor == nullptr) continue;
-    SetBatches(output.name, *tensor, output.bytes, route, problems);
+    SetRows(output.name, *tensor, output.bytes, route, problems);
+    if (output.data == nullptr && output.bytes > 0) {
+      problems.Add(WithoutMemory("output ", output.name));
+    }
     route.given[tensor->position] = true;
     route.outputs[tensor->position] = output.data;
     route.shapes[tensor->position] = output.shape;
@@ -281,20 +346,36 @@ void RequestRouter::ReportMissing(const Branch& branch, const std::vector<Stream
 }
 
 void RequestRouter::ResolveInputs(std::span<const InputBuffer> inputs, Route& route) const {
+  std::vector<InputBuffer> sorted(inputs.begin(), inputs.end());
+  SortByName(sorted);
   Problems problems;
-  route.branch = SelectBranch(inputs, {}, problems);
+  route.branch = SelectBranch(sorted, {}, problems);
   problems.Throw();
+  MatchInputs(sorted, route, problems);
+  problems.Throw();
+}
+
+void RequestRouter::Match(std::span<const InputBuffer> inputs,
+                          std::span<const OutputBuffer> outputs, Route& route,
+                          Problems& problems) const {
+  route.branch = SelectBranch(inputs, outputs, problems);
+  if (!problems.empty()) return;
   MatchInputs(inputs, route, problems);
-  problems.Throw();
+  MatchOutputs(outputs, route, problems);
 }
 
 void RequestRouter::Resolve(std::span<const InputBuffer> inputs,
                             std::span<const OutputBuffer> outputs, Route& route) const {
+  Problems found;
+  Match(inputs, outputs, route, found);
+  if (found.empty()) return;
+  // Requests come in no order of their own; a wrong one gets the same message every time.
+  std::vector<InputBuffer> sorted_inputs(inputs.begin(), inputs.end());
+  std::vector<OutputBuffer> sorted_outputs(outputs.begin(), outputs.end());
+  SortByName(sorted_inputs);
+  SortByName(sorted_outputs);
   Problems problems;
-  route.branch = SelectBranch(inputs, outputs, problems);
-  problems.Throw();
-  MatchInputs(inputs, route, problems);
-  MatchOutputs(outputs, route, problems);
+  Match(sorted_inputs, sorted_outputs, route, problems);
   problems.Throw();
 }
 

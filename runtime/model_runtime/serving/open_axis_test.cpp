@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "model_runtime/ModelRunner.hpp"
-#include "model_runtime/engine.hpp"
+#include "model_runtime/serving/engine.hpp"
 #include "popef/Writer.hpp"
 #include "runtime/device/device_registry.hpp"
 #include "runtime/program/anchor_type.hpp"
@@ -194,6 +194,24 @@ TEST(OpenAxisTest, RunnersTellTheShapesOfResults) {
   EXPECT_EQ(runner.executeAsync(inputs, views).at("points/y").get().data_size_bytes, 48U);
   EXPECT_EQ(runner.executeAsync(inputs, shapes).at("points/y").get().data_size_bytes, 48U);
   EXPECT_THAT(shapes.at("points/y"), ElementsAre(2, 3));
+}
+
+TEST(OpenAxisTest, HasNoBatchingDimension) {
+  ModelRunnerConfig config;
+  config.batching_dim = 0;
+  try {
+    const ModelRunner runner(MakeModel(), config);
+    ADD_FAILURE() << "batches of unknown length";
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "batching_dim is 0, but 'points/y' of type int64[2, 6] has an extent that depends "
+        "on the data: such models run without batching_dim\n"
+        "batching_dim is 0, but 'points/n' of type int64[] has no dimensions: freeze it if "
+        "it is an input that is the same for all requests\n"
+        "batching_dim is 0, but 'copy/y' of type float32[2, 3] has an extent that depends "
+        "on the data: such models run without batching_dim");
+  }
 }
 
 }  // namespace

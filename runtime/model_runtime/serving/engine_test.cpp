@@ -1,4 +1,4 @@
-#include "model_runtime/engine.hpp"
+#include "model_runtime/serving/engine.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -183,28 +183,6 @@ TEST(ModelRunnerTest, VerifiesWeightsWhenAsked) {
   config.verify_weights = true;
   ModelRunner runner(ModelOf(Container()), config);
   EXPECT_EQ(runner.getExecuteInputs().size(), 1U);
-}
-
-TEST(ModelRunnerTest, RefusesAllUnsupportedSettingsAtOnce) {
-  ModelRunnerConfig config;
-  config.timeout_ns = std::chrono::nanoseconds(0);
-  config.ring_buffer_size_multiplier = 3;
-  config.flush_on_waiting_outputs = true;
-  config.is_batch_size_timeout_enabled = true;
-  const ModelRunner accepted(ModelOf(Container()), config);
-  config.replication_factor = 2;
-  config.batching_dim = 0;
-  config.auto_reset = true;
-  try {
-    const ModelRunner runner(ModelOf(Container()), config);
-    ADD_FAILURE() << "accepted unsupported settings";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "replication_factor 2 is not there yet: leave it at 1\n"
-                 "batching_dim 0 (merging and splitting batches) is not there yet: leave it at "
-                 "4294967295\n"
-                 "auto_reset true is not there yet: leave it at false");
-  }
 }
 
 TEST(ModelRunnerTest, AllocatesOutputsAndFillsUserMemory) {

@@ -1,8 +1,10 @@
-#include "model_runtime/request_router.hpp"
+#include "model_runtime/serving/request_router.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
+
+#include "model_runtime/Errors.hpp"
 
 namespace model_runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "model_runtime/model_file.hpp"
+#include "model_runtime/model/model_file.hpp"
 
 #include <filesystem>
 

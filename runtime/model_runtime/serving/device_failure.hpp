@@ -1,0 +1,29 @@
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include "model_runtime/Errors.hpp"
+#include "runtime/device/device_fault.hpp"
+
+namespace model_runtime {
+
+/// Why a device does not run. A value from which every request gets an exception of its own:
+/// threads that share one exception would race for its end.
+struct DeviceFailure {
+  poprt::device::FaultKind kind = poprt::device::FaultKind::kOther;
+  RecoveryAction action = RecoveryAction::IPU_RESET;
+  std::string message;
+
+  /// Of anything but a fault.
+  static DeviceFailure Other(const std::string& message);
+  static DeviceFailure Of(const poprt::device::DeviceFault& fault);
+
+  /// Whether auto_reset deals with it.
+  bool HealedByReset() const;
+  /// Throws the class of Errors.hpp that it is.
+  [[noreturn]] void Throw() const;
+  std::exception_ptr MakeException() const;
+};
+
+}  // namespace model_runtime
