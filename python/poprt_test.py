@@ -24,6 +24,8 @@ from poprt.runtime import (
     DeviceManager,
     DeviceWaitConfig,
     Executable,
+    LightRunnerConfig,
+    PackRunnerConfig,
     ReplicaIdToDevice,
     Runner,
     RunnerType,
@@ -40,6 +42,7 @@ def setUpModule():
     temporary = tempfile.TemporaryDirectory()
     unittest.addModuleCleanup(temporary.cleanup)
     FOLDER = pathlib.Path(temporary.name)
+    os.environ["POPRT_DEVICE_LOCK_DIR"] = str(FOLDER / "devices")  # other tests have devices too
     CONTAINER = FOLDER / "executable.popef"
     quiet = {"cwd": FOLDER, "check": True, "stdout": subprocess.DEVNULL}
     shutil.copy(DEMO / "config.yaml", FOLDER)
@@ -561,19 +564,30 @@ class ConfigTest(unittest.TestCase):
         with self.assertRaises(AttributeError):
             config.time_out_ns = 1
 
-    def test_settings_that_are_not_there_yet(self):
+    def test_packs_need_their_own_configuration(self):
         config = RuntimeConfig()
         config.runner_type = RunnerType.PackRunner
-        config.batching_dim = 0
-        config.auto_reset = True
         with self.assertRaises(RuntimeError) as caught:
             Runner(CONTAINER, config)
         self.assertEqual(
             str(caught.exception),
-            "runnerType PackRunner is not there yet: leave it at ModelRunner\n"
-            "batchingDim 0 (merging and splitting batches) is not there yet: leave it at 4294967295\n"
-            "autoReset true is not there yet: leave it at false",
+            "runnerType is PackRunner: make a poprt::runtime::PackRunner with a PackRunnerConfig",
         )
+
+    def test_packs_are_of_one_model(self):
+        with self.assertRaises(RuntimeError) as caught:
+            Runner(CONTAINER, PackRunnerConfig(timeout_microseconds=1000))
+        self.assertEqual(
+            str(caught.exception),
+            "the container has several models, a PackRunner packs requests for one: use a ModelRunner",
+        )
+
+    def test_light_runner_runs_graphs(self):
+        runner = Runner(CONTAINER, LightRunnerConfig())
+        inputs, outputs = graph1(4)
+        runner.execute(inputs, outputs)
+        self.assertEqual(outputs["graph1/O"].tolist(), [[4, 1.5, 2.0]])
+        self.assertEqual(runner.execute(graph0()[0])["graph0/O"].tolist(), [11, 22])
 
     def test_verify_weights(self):
         # The weights of this model are the only bytes of its container with this value.
@@ -607,9 +621,20 @@ class ConfigTest(unittest.TestCase):
         inputs, outputs = graph0()
         Runner(CONTAINER, config).execute(inputs, outputs)
         self.assertEqual(outputs["graph0/O"].tolist(), [11, 22])
-        config.replica_id_to_device = {1: device}
-        with self.assertRaisesRegex(RuntimeError, "^replicaIdToDevice names replica 1, but "):
+        config.replica_id_to_device = {1: device}  # replica 0 takes a free one
+        for _ in range(3):
+            inputs, outputs = graph0()
+            Runner(CONTAINER, config).execute(inputs, outputs)
+            self.assertEqual(outputs["graph0/O"].tolist(), [11, 22])
+        config.replica_id_to_device = {0: device, 1: device, 5000: device}
+        with self.assertRaises(RuntimeError) as caught:
             Runner(CONTAINER, config)
+        number, last = device.id(), DeviceManager().get_num_devices() - 1
+        self.assertEqual(
+            str(caught.exception),
+            f"replicaIdToDevice names replica 1 with device {number}, which another replica has\n"
+            f"replicaIdToDevice names replica 5000, allowed are 0 to {last}",
+        )
         with self.assertRaises(TypeError):
             config.replica_id_to_device = None
         replicas = ReplicaIdToDevice()
@@ -661,15 +686,15 @@ class ExecutableTest(unittest.TestCase):
             Runner(path)
         with self.assertRaisesRegex(TypeError, "^popef is int, allowed is the path of a container"):
             Runner(5)
-        with self.assertRaisesRegex(TypeError, "^config is dict, allowed is RuntimeConfig or None$"):
+        with self.assertRaisesRegex(TypeError, "^config is dict, allowed is RuntimeConfig, "):
             Runner(CONTAINER, {})
 
     def test_what_objects_show(self):
         executable = Compiler.compile(mul_add())
         tensors = "input X float32[2], output P float32[2], output S float32[2]"
         self.assertEqual(repr(executable), f"<poprt.Executable: {tensors}>")
-        self.assertEqual(repr(Runner(executable)), f"<poprt.runtime.Runner: {tensors}>")
-        self.assertIn("Runner (fused): input index uint32[1], input graph0/X float32[1, 2]", repr(Runner(CONTAINER)))
+        self.assertEqual(repr(Runner(executable)), f"<poprt.runtime.ModelRunner: {tensors}>")
+        self.assertIn("ModelRunner (fused): input index uint32[1], input graph0/X float32[1, 2]", repr(Runner(CONTAINER)))
         self.assertEqual(repr(DeviceManager().get_specific_device(3)), "<poprt.runtime.Device 3, ipu21>")
 
 
@@ -678,8 +703,6 @@ class PackageTest(unittest.TestCase):
         self.assertRegex(poprt.__version__, r"^\d+\.\d+\.\d+$")
 
     def test_names_that_are_not_there_yet(self):
-        with self.assertRaisesRegex(NotImplementedError, "^poprt.runtime.PackRunner is not there yet"):
-            from poprt.runtime import PackRunner
         with self.assertRaisesRegex(NotImplementedError, "^poprt.Pass is not there yet"):
             from poprt import Pass
         with self.assertRaisesRegex(NotImplementedError, "^poprt.converter is not there yet"):
@@ -697,10 +720,10 @@ class DeviceTest(unittest.TestCase):
         self.assertEqual(devices[0].ipu_version(), manager.ipu_hardware_version())
         config = RuntimeConfig()
         config.device_wait_config = DeviceWaitConfig(0, 1)
-        with self.assertRaisesRegex(RuntimeError, f"^all {count} devices are in use: "):
+        with self.assertRaisesRegex(RuntimeError, f"^all {count} devices are in use[:,] "):
             Runner(CONTAINER, config)
         del devices[1:]
-        with self.assertRaisesRegex(RuntimeError, f"^device {devices[0].id()} is in use: "):
+        with self.assertRaisesRegex(RuntimeError, f"^device {devices[0].id()} is in use[:,] "):
             manager.get_specific_device(devices[0].id())
         Runner(CONTAINER, config)
 

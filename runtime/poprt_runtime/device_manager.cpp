@@ -21,16 +21,16 @@ std::string DeviceManager::ipuHardwareVersion() const {
 
 int DeviceManager::getNumDevices() const { return device::DeviceRegistry::Get().size(); }
 
-Device DeviceManager::getDevice(int numIpus) const {
+std::shared_ptr<Device> DeviceManager::getDevice(int numIpus) const {
   if (numIpus != 1) {
     throw std::runtime_error("getDevice was asked for " + std::to_string(numIpus) +
                              " IPUs, devices have 1");
   }
-  return Device(device::DeviceRegistry::Get().Acquire());
+  return std::make_shared<Device>(device::DeviceRegistry::Get().Acquire());
 }
 
-Device DeviceManager::getSpecificDevice(int deviceId) const {
-  return Device(device::DeviceRegistry::Get().AcquireById(deviceId));
+std::shared_ptr<Device> DeviceManager::getSpecificDevice(int deviceId) const {
+  return std::make_shared<Device>(device::DeviceRegistry::Get().AcquireById(deviceId));
 }
 
 }  // namespace poprt::runtime

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "model_runtime/model_file.hpp"
+#include "model_runtime/model/model_file.hpp"
 #include "popef/Reader.hpp"
 #include "runtime/program/container_names.hpp"
 

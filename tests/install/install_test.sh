@@ -39,7 +39,7 @@ internal='poprt_(tensor|kernels|program|device|driver|flags)|absl|onnx|protobuf|
 if grep -rnE "$internal" "$prefix/lib/cmake" | grep -v 'IMPORTED_LINK_DEPENDENT_LIBRARIES'; then
   fail 'the CMake packages ask for libraries that are no part of the public interface'
 fi
-for binary in "$prefix"/bin/* "$prefix"/lib/*.so "$prefix"/lib/python3/dist-packages/poprt/*.so; do
+for binary in "$prefix"/bin/* "$prefix"/lib/*.so "$prefix"/lib/python3/dist-packages/*/*.so; do
   if readelf -d "$binary" | grep -E 'R(UN)?PATH' | grep -v 'ORIGIN'; then
     fail "$binary has a run path outside the prefix"
   fi
@@ -49,8 +49,10 @@ done
 cd "$work/run"
 "$prefix/bin/poprt" --version
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$prefix/lib/python3/dist-packages "$python" - <<'EOF'
+import model_runtime
 import numpy as np
 import onnx
+import popef
 from onnx import TensorProto, helper
 
 import poprt.compiler
@@ -63,6 +65,13 @@ executable = poprt.compiler.Compiler.compile("model.onnx")
 y = np.zeros((1, 2), np.float32)
 poprt.runtime.Runner(executable).execute({"X": np.array([[1, 2]], np.float32)}, {"Y": y})
 assert y.tolist() == [[2, 4]], y
+
+poprt.compiler.Compiler.compile_and_export("model.onnx", None, "python.popef")
+reader = popef.Reader()
+reader.parseFile("python.popef")
+runner = model_runtime.ModelRunner(popef.ModelBuilder(reader).createModel())
+z = runner.execute({"X": np.array([[3, 4]], np.float32)})["Y"]
+assert z.tolist() == [[6, 8]], z
 EOF
 
 "$cmake" -G Ninja -S "$consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" \

@@ -28,7 +28,8 @@ ALLOWED = {
     "compiler": ["compiler", "runtime"],
     "tools": ["tools", "compiler", "passes", "runtime"],
     # Bindings of the public libraries.
-    "python": ["runtime/popef", "runtime/model_runtime", "runtime/poprt_runtime", "compiler/driver"],
+    "python": ["python", "runtime/popef", "runtime/model_runtime", "runtime/poprt_runtime",
+               "compiler/driver"],
 }
 PUBLIC_ROOTS = ["", "runtime", "runtime/poprt_runtime", "compiler/driver"]
 

@@ -18,7 +18,7 @@ foreach(library ${POPRT_SHARED_LIBRARIES})
   target_compile_features(${library} INTERFACE cxx_std_20)
 endforeach()
 
-foreach(tool poprt popef_dump)
+foreach(tool poprt popef_dump poprt_run_popef)
   if(TARGET ${tool})
     set_target_properties(${tool} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
@@ -65,7 +65,7 @@ install(DIRECTORY runtime/popef DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING REGEX "/popef/(Format|Model|Reader|Types|Writer)\\.hpp$")
 install(DIRECTORY runtime/model_runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING REGEX
-    "/model_runtime/(DataDesc|DeviceWaitConfig|ModelRunner|ModelRunnerConfig|Tensor)\\.hpp$")
+    "/model_runtime/(DataDesc|DeviceManager|DeviceWaitConfig|Errors|Executable|ModelRunner|ModelRunnerConfig|Queue|QueueManager|RequestTracepoint|RingBuffer|Session|SessionConfig|SessionUtils|Tensor|TensorStream)\\.hpp$")
 install(DIRECTORY runtime/poprt_runtime/poprt compiler/driver/poprt
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 

@@ -28,7 +28,7 @@ class Device {
   std::shared_ptr<device::Device> device_;
 };
 
-/// The IPUs of this machine. They are model devices; POPRT_NUM_IPUS (4) says how many there are and
+/// The IPUs of this machine. They are model devices; POPRT_NUM_IPUS says how many there are and
 /// POPRT_IPU_VERSION ("ipu21") what they report to be. Every function throws std::runtime_error on
 /// failure. Thread-safe.
 class DeviceManager {
@@ -36,8 +36,8 @@ class DeviceManager {
   std::string ipuHardwareVersion() const;
   int getNumDevices() const;
   /// A free device with that many IPUs. There are devices of one IPU only.
-  Device getDevice(int numIpus = 1) const;
-  Device getSpecificDevice(int deviceId) const;
+  std::shared_ptr<Device> getDevice(int numIpus = 1) const;
+  std::shared_ptr<Device> getSpecificDevice(int deviceId) const;
 };
 
 }  // namespace poprt::runtime

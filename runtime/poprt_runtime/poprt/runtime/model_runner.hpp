@@ -1,11 +1,14 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "poprt/executable.hpp"
+#include "poprt/runtime/base_runner.hpp"
+#include "poprt/runtime/pack_runner.hpp"  // programs of PopRT find PackRunner here
 #include "poprt/runtime/runtime_commons.hpp"
 #include "poprt/runtime/runtime_config.hpp"
 
@@ -15,27 +18,10 @@ class Engine;
 
 namespace poprt::runtime {
 
-/// What every runner does. Functions may be called from several threads; errors are exceptions
-/// derived from std::runtime_error. Memory must stay valid until its request is done. An output
-/// with DataDesc::openAxis needs memory for the largest shape, the described one; its result takes
-/// the first bytes of it, densely packed.
-class BaseRunner {
- public:
-  virtual ~BaseRunner() = default;
-
-  /// Runs and returns when the outputs are written.
-  virtual void execute(const InputMemoryView& inputs, const OutputMemoryView& outputs) = 0;
-  /// Queues the request. Requests run in order; the futures carry the exception of one that fails,
-  /// otherwise views of the bytes the results take.
-  virtual OutputFutureMemoryView executeAsync(const InputMemoryView& inputs,
-                                              const OutputMemoryView& outputs) = 0;
-
-  virtual std::vector<InputDesc> getExecuteInputs() const = 0;
-  virtual std::vector<OutputDesc> getExecuteOutputs() const = 0;
-};
-
-/// Runs one model, or the graphs of a fused one: a request for a fused model gives the tensors of
-/// one graph, "graph0/x" or "name/x"; `index` may be given or left out.
+/// Runs one model, or the graphs of a fused one, on one device or several replicas, which requests
+/// go to in turn; those of one replica run in order. execute runs on the calling thread and
+/// allocates nothing unless it tells shapes or has to wait for others. A request for a fused model
+/// gives the tensors of one graph, "graph0/x" or "name/x"; `index` may be given or left out.
 class ModelRunner : public BaseRunner {
  public:
   /// A container.
@@ -59,16 +45,16 @@ class ModelRunner : public BaseRunner {
   /// The input or output of that name, which may be any name requests can use ("graph0/x" for
   /// "resnet/x"); nothing if there is none.
   std::optional<DataDesc> describe(const std::string& name) const;
-  /// With the tensors a load program would transfer; models keep their weights in the executable,
-  /// so these are the inputs and outputs of execute.
+  /// With the tensors that load and save programs transfer: weights of models that were compiled
+  /// with constant_weights = False.
   std::vector<InputDesc> getModelInputs() const;
   std::vector<OutputDesc> getModelOutputs() const;
 
  private:
-  OutputFutureMemoryView Submit(const InputMemoryView& inputs, const OutputMemoryView& outputs,
-                                OutputShapes* shapes);
+  unsigned NextReplica();
 
   std::unique_ptr<model_runtime::Engine> engine_;
+  std::atomic<unsigned> next_replica_{0};
 };
 
 /// Kept for programs that name it: ModelRunner serves fused models by itself.

@@ -8,65 +8,66 @@
 #include <utility>
 
 #include "poprt/runtime/device_manager.hpp"
+#include "poprt/runtime/device_wait_config.hpp"
+#include "poprt/runtime/lightrunner_config.hpp"
+#include "poprt/runtime/pack_runner_config.hpp"
+#include "poprt/runtime/runner_type.hpp"
 #include "poprt/runtime/runtime_commons.hpp"
 
 namespace poprt::runtime {
 
-/// Runners a configuration can ask for.
-enum class RunnerType { ModelRunner = 0, PackRunner, ModelFusionRunner };
-
-/// How long to wait for a free device.
-struct DeviceWaitConfig {
-  DeviceWaitConfig() = default;
-  DeviceWaitConfig(int timeout, int sleepTime)
-      : timeoutSec(std::chrono::seconds(timeout)), sleepTimeSec(std::chrono::seconds(sleepTime)) {}
-
-  std::chrono::seconds timeoutSec{1};
-  /// A released device wakes the waiting thread at once, whatever the interval.
-  std::chrono::seconds sleepTimeSec{6};
-};
-
-/// Configuration of a runner. Fields and defaults are those of PopRT; verifyWeights is our own.
-///
-/// Making a runner with a value that is not supported yet throws one std::runtime_error that names
-/// all of them. Fields that say how long to wait for data, and what to do then, may have any value
-/// and change nothing: a request carries all its inputs, so nothing ever waits for some.
+/// Configuration of a ModelRunner. Fields and defaults are those of PopRT; verifyWeights is our
+/// own. Making a runner with values that cannot be served throws an error that names them.
 struct RuntimeConfig {
-  /// ModelRunner also serves fused models; PackRunner is refused for now.
+  /// ModelRunner also serves fused models, ModelFusionRunner is the same. Packs are made by a
+  /// PackRunner with a PackRunnerConfig.
   RunnerType runnerType = RunnerType::ModelRunner;
+  /// How long to wait for all devices together.
   DeviceWaitConfig deviceWaitConfig;
-  /// Calls of several threads always take turns; false is accepted for programs that set it.
+  /// Runners may be used by several threads whatever this says; false is accepted for programs that
+  /// set it.
   bool threadSafe = true;
-  /// The time a step waits for missing input. Changes nothing: no step waits.
+  /// With batchingDim: how long the rows of an incomplete batch wait for others, from the first of
+  /// them on; 0: for ever. Changes nothing otherwise: a request carries all its inputs.
   std::chrono::nanoseconds timeoutNS{10'000'000};
   /// A request must give exactly the tensors of the graph it runs; if not set, outputs may be left
   /// out and unknown tensors are ignored.
   bool validateIOParams = true;
-  /// The dimension along which requests are merged and split. The default switches that off; other
-  /// values are refused for now.
+  /// The dimension along which requests may have any number of rows: rows of several make a batch,
+  /// what is missing after the timeout is filled with zeros, and each request gets exactly its
+  /// rows. The default switches that off: requests have a multiple of the model's batch.
   std::uint32_t batchingDim = 0xFFFFFFFF;
   /// Refuse containers another version of the compiler has written.
   bool checkPackageHash = true;
   /// Read the whole executable when it is loaded and compare its hash: finds altered weights, but
   /// takes time in proportion to them.
   bool verifyWeights = false;
-  /// Capacity of the queues of the original, in batches. Changes nothing: requests are queued, and
-  /// their queue grows with them.
+  /// Capacity of the queue of a replica, in steps: with this times the batches of a step queued,
+  /// executeAsync waits until the device has taken some. At least 1.
   std::uint32_t ringBufferSizeMultiplier = 2;
-  /// Load the model again after a failed request; true is refused for now.
+  /// Reset the device after a fault that this heals (application_runtime_error, and
+  /// recoverable_runtime_error with IPU_RESET): the request that ran gets the error, the next one
+  /// runs after the reset. Otherwise, and after any other fault, every request that is queued or
+  /// made later gets the error.
   bool autoReset = false;
-  /// Flush only while a request waits for outputs. Changes nothing: nothing is flushed.
+  /// Flush incomplete batches only while a request waits for its outputs. Rows wait only as long as
+  /// their request does, so this changes nothing here.
   bool flushOnWaitingOutputs = false;
-  /// The time to wait for the rest of a batch, and for inputs in parallel, and whether these two
-  /// count. Change nothing: no step waits.
+  /// If isBatchSizeTimeoutEnabled, the rows of an incomplete batch wait for the longer of this and
+  /// timeoutNS. The maximum: for ever.
   std::chrono::nanoseconds batchSizeTimeoutNS = std::chrono::nanoseconds::max();
+  /// The time to wait for inputs that come in parallel. Changes nothing: those of a request come
+  /// together.
   std::chrono::nanoseconds dataParallelTimeoutNS = std::chrono::nanoseconds::max();
   bool isBatchSizeTimeoutEnabled = false;
-  /// Size of the record of requests that flushing looks at. Changes nothing: nothing is flushed.
+  /// How many requests are recorded, with flushOnWaitingOutputs; 0: all.
   std::uint32_t requestTracepointsBufferSize = 1000;
-  /// Data to flush when a step has waited too long. Changes nothing: no step waits.
+  /// One batch to fill incomplete batches from instead of zeros: of each input here, the last rows
+  /// are used, and of each output here, the last rows receive what becomes of them. The memory must
+  /// outlive the runner.
   std::pair<InputMemoryView, OutputMemoryView> flushByName;
-  /// Pins the model to a device, by replica 0. There is no other replica.
+  /// Devices of replicas, which must differ. There are as many replicas as the highest id says, 0
+  /// to that; those without a device here take any that is free.
   std::map<std::uint32_t, std::shared_ptr<Device>> replicaIdToDevice;
 };
 

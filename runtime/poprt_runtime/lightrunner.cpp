@@ -1,0 +1,139 @@
+#include "poprt/runtime/lightrunner.hpp"
+
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "model_runtime/serving/engine.hpp"
+#include "runtime/poprt_runtime/descriptions.hpp"
+#include "runtime/poprt_runtime/engine_factory.hpp"
+#include "runtime/poprt_runtime/engine_requests.hpp"
+
+namespace poprt::runtime {
+
+struct LightRunner::State {
+  State(std::shared_ptr<popef::Model> loaded, LightRunnerConfig options)
+      : model(std::move(loaded)), config(std::move(options)) {
+    if (model == nullptr) throw std::runtime_error("a LightRunner needs a model");
+    Load();
+    execute_inputs = DescribeAll(engine->inputs());
+    execute_outputs = DescribeAll(engine->outputs());
+    model_inputs = DescribeAll(engine->model_inputs());
+    model_outputs = DescribeAll(engine->model_outputs());
+  }
+
+  /// The caller has `changing` for itself.
+  void Load() {
+    engine.reset();  // first, since there may be one device only
+    auto fresh = MakeEngine(model, config);
+    for (const auto& [name, memory] : weights) {
+      fresh->SetVariable(name, {memory.data, memory.dataSizeBytes});
+    }
+    if (!weights.empty()) fresh->LoadVariables();
+    engine = std::move(fresh);
+  }
+
+  /// The caller shares `changing`.
+  model_runtime::Engine& Running() {
+    if (engine == nullptr) throw std::runtime_error("the runner is stopped: call reload() first");
+    return *engine;
+  }
+
+  const std::shared_ptr<popef::Model> model;
+  const LightRunnerConfig config;
+  std::vector<InputDesc> execute_inputs;
+  std::vector<OutputDesc> execute_outputs;
+  std::vector<InputDesc> model_inputs;
+  std::vector<OutputDesc> model_outputs;
+
+  std::shared_mutex changing;  ///< requests share it, stop() and reload() do not
+  std::unique_ptr<model_runtime::Engine> engine;
+  std::mutex setting;  ///< guards weights
+  std::map<std::string, ConstTensorMemoryView> weights;
+};
+
+namespace {
+
+std::shared_ptr<popef::Model> ModelOf(const std::shared_ptr<Executable>& executable) {
+  if (executable == nullptr) throw std::runtime_error("a LightRunner needs an executable");
+  return executable->getPopefModel();
+}
+
+}  // namespace
+
+LightRunner::LightRunner(std::shared_ptr<popef::Model> model, const LightRunnerConfig& config)
+    : state_(std::make_unique<State>(std::move(model), config)) {}
+
+LightRunner::LightRunner(const std::shared_ptr<Executable>& executable,
+                         const LightRunnerConfig& config)
+    : LightRunner(ModelOf(executable), config) {}
+
+LightRunner::LightRunner(const std::string& popefPath, const LightRunnerConfig& config)
+    : LightRunner(Executable(popefPath).getPopefModel(), config) {}
+
+LightRunner::~LightRunner() = default;
+
+void LightRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs) {
+  const std::shared_lock lock(state_->changing);
+  Execute(state_->Running(), inputs, outputs, nullptr, 0);
+}
+
+void LightRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs,
+                          OutputShapes& shapes) {
+  const std::shared_lock lock(state_->changing);
+  Execute(state_->Running(), inputs, outputs, &shapes, 0);
+}
+
+OutputFutureMemoryView LightRunner::executeAsync(const InputMemoryView& inputs,
+                                                 const OutputMemoryView& outputs) {
+  const std::shared_lock lock(state_->changing);
+  return Submit(state_->Running(), inputs, outputs, nullptr, 0);
+}
+
+OutputFutureMemoryView LightRunner::executeAsync(const InputMemoryView& inputs,
+                                                 const OutputMemoryView& outputs,
+                                                 OutputShapes& shapes) {
+  const std::shared_lock lock(state_->changing);
+  return Submit(state_->Running(), inputs, outputs, &shapes, 0);
+}
+
+std::vector<OutputDesc> LightRunner::outputsFor(const InputMemoryView& inputs) const {
+  const std::shared_lock lock(state_->changing);
+  return OutputsFor(state_->Running(), inputs);
+}
+
+std::optional<DataDesc> LightRunner::describe(const std::string& name) const {
+  const std::shared_lock lock(state_->changing);
+  return DescribeTensor(state_->Running(), name);
+}
+
+void LightRunner::setInputAnchor(const std::string& name, const ConstTensorMemoryView& memory) {
+  const std::shared_lock lock(state_->changing);
+  const std::lock_guard setting(state_->setting);
+  state_->Running().SetVariable(name, {memory.data, memory.dataSizeBytes});
+  state_->weights[name] = memory;
+}
+
+void LightRunner::updateWeights() {
+  const std::shared_lock lock(state_->changing);
+  state_->Running().LoadVariables();
+}
+
+void LightRunner::stop() {
+  const std::unique_lock lock(state_->changing);
+  state_->engine.reset();
+}
+
+void LightRunner::reload() {
+  const std::unique_lock lock(state_->changing);
+  state_->Load();
+}
+
+std::vector<InputDesc> LightRunner::getExecuteInputs() const { return state_->execute_inputs; }
+std::vector<OutputDesc> LightRunner::getExecuteOutputs() const { return state_->execute_outputs; }
+std::vector<InputDesc> LightRunner::getModelInputs() const { return state_->model_inputs; }
+std::vector<OutputDesc> LightRunner::getModelOutputs() const { return state_->model_outputs; }
+
+}  // namespace poprt::runtime
