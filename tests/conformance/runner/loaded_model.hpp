@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/driver/convert.hpp"
-#include "model_runtime/engine.hpp"
+#include "model_runtime/serving/engine.hpp"
 #include "runtime/tensor/tensor.hpp"
 
 namespace poprt::conformance {
