@@ -204,7 +204,7 @@ absl::StatusOr<HostValue> FitTo(HostValue value, const onnx::TypeProto& type) {
       const HostValue::Optional* optional = value.optional();
       if (optional != nullptr && optional->element.empty()) return value;
       absl::StatusOr<HostValue> element =
-          FitTo(optional != nullptr ? optional->element.front() : std::move(value),
+          FitTo(optional != nullptr ? optional->element.front() : value,
                 type.optional_type().elem_type());
       if (!element.ok()) return element.status();
       HostValue::Optional fitted;

@@ -77,6 +77,7 @@ class Lowering {
 
   std::vector<BufferId> BuffersOf(const std::vector<ir::ValueId>& ids) {
     std::vector<BufferId> buffers;
+    buffers.reserve(ids.size());
     for (ir::ValueId id : ids) buffers.push_back(BufferOf(id));
     return buffers;
   }
@@ -209,6 +210,7 @@ class Lowering {
   void Check(const ir::Node& node, const Step& step) {
     const auto types = [&](const std::vector<BufferId>& ids) {
       std::vector<TensorType> result;
+      result.reserve(ids.size());
       for (BufferId id : ids) {
         result.push_back(id == kNoBuffer ? TensorType{} : schedule_.buffers[id].type);
       }

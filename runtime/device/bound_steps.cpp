@@ -18,6 +18,7 @@ using program::Step;
 kernels::KernelCall CallOf(const Branch& branch, const Step& step) {
   const auto types = [&](const std::vector<SlotIndex>& slots) {
     std::vector<TensorType> result;
+    result.reserve(slots.size());
     for (SlotIndex i : slots) {
       result.push_back(i == program::kNoSlot ? TensorType{} : branch.slots[i].type);
     }

@@ -38,7 +38,7 @@ ImportValue ToNumbers(const ImportTimeCall& call, ElementType element) {
 /// The wanted type, which opsets before 6 spell out.
 int TargetOf(const ImportTimeCall& call) {
   const onnx::AttributeProto* to = call.attributes.find("to");
-  RequireImport(to != nullptr, "attribute 'to' is missing");
+  if (to == nullptr) throw ImportTimeError{absl::InvalidArgumentError("attribute 'to' is missing")};
   if (to->s().empty()) return static_cast<int>(call.attributes.get_int("to", 0));
   onnx::TensorProto::DataType type = onnx::TensorProto::UNDEFINED;
   RequireImport(onnx::TensorProto::DataType_Parse(to->s(), &type),
