@@ -107,8 +107,8 @@ void BindConfig(py::module_& module) {
              return DeviceWaitConfig(strategy, DurationOf<seconds>(timeout, "timeout"),
                                      DurationOf<seconds>(sleep_time, "sleepTime"));
            }),
-           py::arg("strategy") = DeviceWaitStrategy::NO_WAIT, py::arg("timeout") = none,
-           py::arg("sleepTime") = sleep)
+           py::arg("strategy"), py::arg("timeout") = none, py::arg("sleepTime") = sleep)
+      .def(py::init<>())
       .def(py::init([](const py::object& timeout, const py::object& sleep_time) {
              return DeviceWaitConfig(DurationOf<seconds>(timeout, "timeout"),
                                      DurationOf<seconds>(sleep_time, "sleepTime"));

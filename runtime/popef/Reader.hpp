@@ -24,7 +24,9 @@ struct PayloadView {
   const std::byte* data = nullptr;
   std::size_t size = 0;
 
+#ifdef __cpp_lib_span  // headers also serve programs in C++17
   std::span<const std::byte> bytes() const { return {data, size}; }
+#endif
 };
 
 /// A seekable input stream over a payload. Positions count from the start of the payload. A copy

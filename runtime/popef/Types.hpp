@@ -69,7 +69,8 @@ class Option {
   const std::string& value() const { return value_; }
   void setValue(const std::string& value) { value_ = value; }
 
-  bool operator==(const Option&) const = default;
+  bool operator==(const Option& other) const;
+  bool operator!=(const Option& other) const { return !(*this == other); }
 
  private:
   std::string name_;
@@ -102,7 +103,8 @@ class TensorInfo {
   /// the size is not below 2^63.
   std::int64_t sizeInBytes() const;
 
-  bool operator==(const TensorInfo&) const = default;
+  bool operator==(const TensorInfo& other) const;
+  bool operator!=(const TensorInfo& other) const { return !(*this == other); }
 
  private:
   std::vector<ShapeDimType> shape_;
@@ -140,7 +142,8 @@ class Anchor {
   std::uint32_t repeats() const { return repeats_; }
   void setRepeats(std::uint32_t repeats) { repeats_ = repeats; }
 
-  bool operator==(const Anchor&) const = default;
+  bool operator==(const Anchor& other) const;
+  bool operator!=(const Anchor& other) const { return !(*this == other); }
 
  private:
   std::string name_;
@@ -168,7 +171,8 @@ class ProgramFlow {
   std::vector<ProgramIndexType>& save() { return save_; }
   void setSave(const std::vector<ProgramIndexType>& programs) { save_ = programs; }
 
-  bool operator==(const ProgramFlow&) const = default;
+  bool operator==(const ProgramFlow& other) const;
+  bool operator!=(const ProgramFlow& other) const { return !(*this == other); }
 
  private:
   std::vector<ProgramIndexType> load_;
@@ -222,7 +226,8 @@ class Metadata {
   std::uint32_t deviceIterations() const { return device_iterations_; }
   void setDeviceIterations(std::uint32_t value) { device_iterations_ = value; }
 
-  bool operator==(const Metadata&) const = default;
+  bool operator==(const Metadata& other) const;
+  bool operator!=(const Metadata& other) const { return !(*this == other); }
 
  private:
   std::uint32_t replication_factor_ = 1;
@@ -250,7 +255,8 @@ class TensorDataInfo {
   TensorInfo& tensorInfo() { return tensor_info_; }
   void setTensorInfo(const TensorInfo& info) { tensor_info_ = info; }
 
-  bool operator==(const TensorDataInfo&) const = default;
+  bool operator==(const TensorDataInfo& other) const;
+  bool operator!=(const TensorDataInfo& other) const { return !(*this == other); }
 
  private:
   std::string name_;
@@ -272,7 +278,8 @@ class FeedDataInfo {
   /// Bytes of all tensors together. Throws Error as TensorInfo::sizeInBytes does.
   std::int64_t sizeInBytes() const;
 
-  bool operator==(const FeedDataInfo&) const = default;
+  bool operator==(const FeedDataInfo& other) const;
+  bool operator!=(const FeedDataInfo& other) const { return !(*this == other); }
 
  private:
   std::string name_;

@@ -72,7 +72,9 @@ class Writer {
 
   /// Writes tensor data in one call, straight from the memory of the caller: for large weights.
   /// Throws Error if `data` has not exactly info.tensorInfo().sizeInBytes() bytes.
+#ifdef __cpp_lib_span  // headers also serve programs in C++17
   void writeTensorData(const TensorDataInfo& info, std::span<const std::byte> data);
+#endif
 
   /// Finishes the active blob and flushes. Does nothing the second time.
   virtual void close();

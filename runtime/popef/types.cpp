@@ -5,6 +5,7 @@
 #include <map>
 #include <ostream>
 #include <string_view>
+#include <tuple>
 
 namespace popef {
 namespace {
@@ -147,6 +148,44 @@ std::ostream& operator<<(std::ostream& out, const TensorDataInfo& info) {
 std::ostream& operator<<(std::ostream& out, const FeedDataInfo& info) {
   return out << "{ name: \"" << info.name() << "\", tensorInfo: " << info.tensorInfo()
              << ", numTensors: " << info.numTensors() << " }";
+}
+
+bool Option::operator==(const Option& other) const {
+  return std::tie(name_, value_) == std::tie(other.name_, other.value_);
+}
+
+bool TensorInfo::operator==(const TensorInfo& other) const {
+  return std::tie(shape_, type_, has_type_) == std::tie(other.shape_, other.type_, other.has_type_);
+}
+
+bool Anchor::operator==(const Anchor& other) const {
+  return std::tie(name_, handle_, tensor_info_, programs_, type_, is_per_replica_,
+                  use_remote_buffers_, repeats_) ==
+         std::tie(other.name_, other.handle_, other.tensor_info_, other.programs_, other.type_,
+                  other.is_per_replica_, other.use_remote_buffers_, other.repeats_);
+}
+
+bool ProgramFlow::operator==(const ProgramFlow& other) const {
+  return std::tie(load_, main_, save_) == std::tie(other.load_, other.main_, other.save_);
+}
+
+bool Metadata::operator==(const Metadata& other) const {
+  return std::tie(replication_factor_, num_ipus_, ipu_version_, executable_, num_processes_,
+                  is_pod_, is_inference_, seed_handle_, engine_options_, device_options_, anchors_,
+                  program_flow_, programs_map_, device_iterations_) ==
+         std::tie(other.replication_factor_, other.num_ipus_, other.ipu_version_, other.executable_,
+                  other.num_processes_, other.is_pod_, other.is_inference_, other.seed_handle_,
+                  other.engine_options_, other.device_options_, other.anchors_, other.program_flow_,
+                  other.programs_map_, other.device_iterations_);
+}
+
+bool TensorDataInfo::operator==(const TensorDataInfo& other) const {
+  return std::tie(name_, tensor_info_) == std::tie(other.name_, other.tensor_info_);
+}
+
+bool FeedDataInfo::operator==(const FeedDataInfo& other) const {
+  return std::tie(name_, tensor_info_, num_tensors_) ==
+         std::tie(other.name_, other.tensor_info_, other.num_tensors_);
 }
 
 }  // namespace popef

@@ -15,7 +15,7 @@ set_target_properties(${POPRT_SHARED_LIBRARIES} PROPERTIES
   INSTALL_RPATH "$ORIGIN")
 foreach(library ${POPRT_SHARED_LIBRARIES})
   # The public headers need it, so programs that link the library get it.
-  target_compile_features(${library} INTERFACE cxx_std_20)
+  target_compile_features(${library} INTERFACE cxx_std_17)
 endforeach()
 
 foreach(tool poprt popef_dump poprt_run_popef)
