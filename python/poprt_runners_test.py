@@ -4,6 +4,7 @@ HostConcatRunner, and ModelRunner with batching and replicas."""
 import gc
 import json
 import os
+import signal
 import tempfile
 import threading
 import unittest
@@ -380,6 +381,35 @@ class ModelRunnerTest(unittest.TestCase):
         self.assertEqual(str(caught.exception),
                          "input 'x' has shape [3, 3], the model has [4, 2]: give that with any size "
                          "of dimension 0, the batching_dim")
+
+    def incomplete(self):
+        """A runner, and the future of a request that waits for others for ever."""
+        config = RuntimeConfig()
+        config.batching_dim = 0
+        config.timeout_ns = 0
+        runner = Runner(self.executable, config)
+        return runner, runner.execute_async({"x": np.ones((1, 2), np.float32)})
+
+    def test_requests_nobody_waits_for_keep_their_arrays(self):
+        runner, future = self.incomplete()
+        del future
+        y = runner.execute({"x": np.full((3, 2), 2, np.float32)})["y"]
+        self.assertEqual(y.tolist(), [[-2, -2]] * 3)
+        future = runner.execute_async({"x": np.ones((1, 2), np.float32)})
+        del runner
+        with self.assertRaisesRegex(RuntimeError, "destroyed"):
+            future.wait()
+
+    def test_signals_end_waiting(self):
+        runner, future = self.incomplete()
+        timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            future.wait()
+        timer.join()
+        del runner
+        with self.assertRaisesRegex(RuntimeError, "destroyed"):
+            future["y"]
 
     def test_replicas(self):
         manager = runtime.DeviceManager()

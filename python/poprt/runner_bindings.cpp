@@ -4,6 +4,9 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
+#include <list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -48,40 +51,106 @@ Arrays ResultsOf(const Arrays& outputs, const OutputShapes& shapes) {
   return results;
 }
 
-/// A queued request. Keeps its arrays alive until it is done, even if nobody waits for it.
-class Future {
+/// A queued request and all it needs until it is done.
+struct Pending {
+  Arrays inputs;
+  Arrays outputs;
+  OutputShapes shapes;  ///< filled when the futures are ready
+  OutputFutureMemoryView futures;
+
+  bool Ready() const {
+    return std::all_of(futures.begin(), futures.end(), [](const auto& future) {
+      return future.second.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    });
+  }
+};
+
+/// Requests that nobody has waited for: they keep their arrays until they are done. Guarded by the
+/// interpreter lock.
+class Orphans {
  public:
-  Future(OutputFutureMemoryView futures, Arrays inputs, Arrays outputs,
-         std::unique_ptr<OutputShapes> shapes)
-      : futures_(std::move(futures)),
-        inputs_(std::move(inputs)),
-        outputs_(std::move(outputs)),
-        shapes_(std::move(shapes)) {}
-  Future(Future&&) = default;
-  // NOLINTNEXTLINE(bugprone-exception-escape): waiting for futures that are valid throws nothing.
-  ~Future() {
-    const py::gil_scoped_release release;
-    for (const auto& [name, future] : futures_) future.wait();
+  /// Those of this process; never destroyed, since runners may outlive statics.
+  static Orphans& Get() {
+    static auto* orphans = new Orphans;
+    return *orphans;
   }
 
-  void Wait() const {
-    const py::gil_scoped_release release;
-    for (const auto& [name, future] : futures_) future.get();
+  void Add(std::unique_ptr<Pending> pending) { pending_.push_back(std::move(pending)); }
+
+  /// Sweep(), of many only once in a while, which makes it amortized constant.
+  void SweepSometimes() {
+    if (pending_.size() >= next_sweep_) Sweep();
   }
 
-  py::array Output(const std::string& name) const {
-    const auto at = outputs_.find(name);
-    if (at == outputs_.end()) throw py::key_error("the request has no output '" + name + "'");
-    Wait();
-    return ResultOf(at->second, shapes_->at(name));
+  /// Lets go of what is done.
+  void Sweep() {
+    // Letting go of arrays may run any Python code, also this function: not before the list is
+    // consistent.
+    std::list<std::unique_ptr<Pending>> done;
+    for (auto next = pending_.begin(); next != pending_.end();) {
+      const auto at = next++;
+      if ((*at)->Ready()) done.splice(done.end(), pending_, at);
+    }
+    constexpr std::size_t kMany = 16;
+    next_sweep_ = pending_.size() < kMany ? 1 : 2 * pending_.size();
   }
 
  private:
-  OutputFutureMemoryView futures_;
-  Arrays inputs_;
-  Arrays outputs_;
-  std::unique_ptr<OutputShapes> shapes_;  ///< filled when the futures are ready
+  std::list<std::unique_ptr<Pending>> pending_;
+  std::size_t next_sweep_ = 1;  ///< size
 };
+
+/// Waits without the interpreter lock, but lets signals through.
+void WaitFor(const std::shared_future<TensorMemoryView>& future) {
+  const auto done = [&] {
+    const py::gil_scoped_release release;
+    return future.wait_for(std::chrono::milliseconds(100)) == std::future_status::ready;
+  };
+  while (!done()) {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+  future.get();
+}
+
+class Future {
+ public:
+  explicit Future(std::unique_ptr<Pending> pending) : pending_(std::move(pending)) {}
+  Future(const Future&) = delete;
+  Future& operator=(const Future&) = delete;
+  ~Future() {
+    if (!pending_->Ready()) Orphans::Get().Add(std::move(pending_));
+  }
+
+  void Wait() const {
+    for (const auto& output : pending_->futures) WaitFor(output.second);
+  }
+
+  py::array Output(const std::string& name) const {
+    const auto at = pending_->outputs.find(name);
+    if (at == pending_->outputs.end()) {
+      throw py::key_error("the request has no output '" + name + "'");
+    }
+    Wait();
+    return ResultOf(at->second, pending_->shapes.at(name));
+  }
+
+ private:
+  std::unique_ptr<Pending> pending_;
+};
+
+/// Ends a runner without the interpreter lock, and the requests that waited for it.
+template <typename Runner>
+struct EndRunner {
+  void operator()(Runner* runner) const {
+    PyThreadState* const state = PyEval_SaveThread();  // which does not throw
+    delete runner;
+    PyEval_RestoreThread(state);
+    Orphans::Get().Sweep();
+  }
+};
+
+template <typename Runner>
+using RunnerPointer = std::unique_ptr<Runner, EndRunner<Runner>>;
 
 /// Results of runners that do not tell their shapes are what they have written into.
 template <typename Runner>
@@ -108,44 +177,46 @@ Arrays Execute(Runner& runner, const Arrays& inputs, Arrays outputs) {
 
 template <typename Runner>
 std::unique_ptr<Future> ExecuteAsync(Runner& runner, Arrays inputs, Arrays outputs) {
-  const InputMemoryView input_views = InputViews(inputs);
-  const OutputMemoryView output_views = OutputViews(outputs);
-  auto shapes = std::make_unique<OutputShapes>(ShapesOf(outputs));
-  OutputFutureMemoryView futures;
+  auto pending = std::make_unique<Pending>();
+  pending->inputs = std::move(inputs);
+  pending->outputs = std::move(outputs);
+  pending->shapes = ShapesOf(pending->outputs);
+  const InputMemoryView input_views = InputViews(pending->inputs);
+  const OutputMemoryView output_views = OutputViews(pending->outputs);
   {
     // A full queue makes this wait.
     const py::gil_scoped_release release;
-    if (outputs.empty()) {
+    if (pending->outputs.empty()) {
       // No future would tell when the request is done with its arrays, so it runs now.
       runner.execute(input_views, output_views);
     } else if constexpr (kTellsShapes<Runner>) {
-      futures = runner.executeAsync(input_views, output_views, *shapes);
+      pending->futures = runner.executeAsync(input_views, output_views, pending->shapes);
     } else {
-      futures = runner.executeAsync(input_views, output_views);
+      pending->futures = runner.executeAsync(input_views, output_views);
     }
   }
-  return std::make_unique<Future>(std::move(futures), std::move(inputs), std::move(outputs),
-                                  std::move(shapes));
+  Orphans::Get().SweepSometimes();
+  return std::make_unique<Future>(std::move(pending));
 }
 
-std::unique_ptr<ModelRunner> MakeRunner(const std::shared_ptr<Executable>& executable,
-                                        const PythonConfig& config) {
+RunnerPointer<ModelRunner> MakeRunner(const std::shared_ptr<Executable>& executable,
+                                      const PythonConfig& config) {
   const RuntimeConfig resolved = config.Resolved();
   const py::gil_scoped_release release;
-  return std::make_unique<ModelRunner>(executable, resolved);
+  return RunnerPointer<ModelRunner>(new ModelRunner(executable, resolved));
 }
 
-std::unique_ptr<LightRunner> MakeLightRunner(const std::shared_ptr<Executable>& executable,
-                                             const PythonLightConfig& config) {
+RunnerPointer<LightRunner> MakeLightRunner(const std::shared_ptr<Executable>& executable,
+                                           const PythonLightConfig& config) {
   const LightRunnerConfig resolved = config.Resolved();
   const py::gil_scoped_release release;
-  return std::make_unique<LightRunner>(executable, resolved);
+  return RunnerPointer<LightRunner>(new LightRunner(executable, resolved));
 }
 
-std::unique_ptr<PackRunner> MakePackRunner(const std::shared_ptr<Executable>& executable,
-                                           const PackRunnerConfig& config) {
+RunnerPointer<PackRunner> MakePackRunner(const std::shared_ptr<Executable>& executable,
+                                         const PackRunnerConfig& config) {
   const py::gil_scoped_release release;
-  return std::make_unique<PackRunner>(executable, config);
+  return RunnerPointer<PackRunner>(new PackRunner(executable, config));
 }
 
 std::string Repr(const DataDesc& desc) {
@@ -182,8 +253,8 @@ void BindRequests(py::module_& module) {
 
 /// What all runners have.
 template <typename Runner>
-py::class_<Runner> BindRunnerClass(py::module_& module, const char* name) {
-  return py::class_<Runner>(module, name)
+py::class_<Runner, RunnerPointer<Runner>> BindRunnerClass(py::module_& module, const char* name) {
+  return py::class_<Runner, RunnerPointer<Runner>>(module, name)
       .def("execute", &Execute<Runner>)
       .def("execute_async", &ExecuteAsync<Runner>)
       .def("outputs_for",

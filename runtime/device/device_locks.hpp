@@ -12,8 +12,11 @@ namespace poprt::device {
 /// Who of the processes of this machine has which device: a locked file for each. The kernel
 /// releases the locks of a process that ends, however it does. The files stay. Thread-safe.
 ///
+/// Should somebody delete a file that is locked, the name of a socket still tells others of the
+/// lock, unless they are in another network namespace or call the folder by another path.
+///
 /// Two objects are to each other as two processes. A child made by fork() has none of the locks of
-/// its parent.
+/// its parent, also if other threads of the parent are locking at that moment.
 class DeviceLocks {
  public:
   /// `folder` as in the environment variable POPRT_DEVICE_LOCK_DIR; nothing: "poprt-devices" in the
@@ -29,14 +32,21 @@ class DeviceLocks {
   bool TryLock(int id);
   void Unlock(int id);
 
-  /// For the child of fork(): closes what it has inherited.
+ private:
+  class AllLocks;
+  /// Descriptors, or -1.
+  struct Held {
+    int file = -1;  ///< is locked
+    int name = -1;  ///< socket
+  };
+
+  static void Release(Held& held);
   void Forget();
 
- private:
   std::string folder_;
   bool is_default_;
   std::mutex mutex_;
-  std::vector<int> files_;  ///< descriptors of locked files, or -1
+  std::vector<Held> held_;
 };
 
 }  // namespace poprt::device

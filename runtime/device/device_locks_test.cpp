@@ -6,10 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "runtime/device/device_registry.hpp"
 
@@ -127,6 +129,29 @@ TEST(DeviceLocksTest, NamesAFolderThatCannotBeUsed) {
   EXPECT_NE(ErrorOf(folder.path("locks")), "");
 }
 
+TEST(DeviceLocksTest, RefusesWhatIsNoFile) {
+  const Folder folder;
+  std::filesystem::create_directory(folder.path("locks"));
+  const std::string name = folder.path("locks/device0.lock");
+  ASSERT_EQ(mkfifo(name.c_str(), 0666), 0);
+  EXPECT_EQ(ErrorOf(folder.path("locks")),
+            "cannot lock '" + name +
+                "' for the locks of devices: it is no regular file. Set POPRT_DEVICE_LOCK_DIR to a "
+                "folder that all users of the devices may write to");
+}
+
+TEST(DeviceLocksTest, DeletingFilesUnlocksNothing) {
+  const Folder folder;
+  DeviceLocks first(1, folder.path("locks"));
+  DeviceLocks second(1, folder.path("locks"));
+  EXPECT_TRUE(first.TryLock(0));
+  std::filesystem::remove_all(folder.path("locks"));
+  EXPECT_FALSE(second.TryLock(0));
+  first.Unlock(0);
+  EXPECT_TRUE(second.TryLock(0));
+  EXPECT_FALSE(first.TryLock(0));
+}
+
 TEST(DeviceLocksTest, AKilledProcessLeavesNothingBehind) {
   const Folder folder;
   DeviceLocks locks(1, folder.path("locks"));
@@ -150,6 +175,60 @@ TEST(DeviceLocksTest, AChildHasNoneOfTheLocksOfItsParent) {
   EXPECT_FALSE(other.TryLock(0));
   locks.Unlock(0);
   EXPECT_TRUE(other.TryLock(0));
+}
+
+TEST(DeviceRegistryTest, AChildHasNoneOfTheDevicesOfItsParent) {
+  DeviceRegistry& registry = DeviceRegistry::Get();
+  auto device = registry.AcquireById(0);
+  const auto has_device = [&] {
+    try {
+      registry.AcquireById(0);
+    } catch (const DeviceError&) {
+      return true;
+    }
+    return false;
+  };
+  const Child child([&] {
+    if (registry.Acquire()->id() != 1) return false;
+    device.reset();  // has no effect on the parent
+    return has_device();
+  });
+  EXPECT_TRUE(child.result());
+  EXPECT_TRUE(has_device());
+}
+
+TEST(DeviceRegistryTest, WhatAChildHasInheritedDoesNotReleaseItsOwn) {
+  DeviceRegistry& registry = DeviceRegistry::Get();
+  auto inherited = registry.AcquireById(0);
+  const pid_t process = fork();
+  if (process == 0) {
+    const auto mine = registry.AcquireById(0, 60s, 1ms);
+    inherited.reset();
+    try {
+      registry.AcquireById(0);
+    } catch (const DeviceError&) {
+      _exit(0);
+    }
+    _exit(1);
+  }
+  inherited.reset();
+  int status = -1;
+  ASSERT_EQ(waitpid(process, &status, 0), process);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(DeviceRegistryTest, ForksWhileOthersAcquire) {
+  DeviceRegistry& registry = DeviceRegistry::Get();
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) registry.AcquireById(0, 60s, 1ms);
+  });
+  for (int i = 0; i < 20; ++i) {
+    const Child child([&] { return registry.AcquireById(1, 60s, 1ms)->id() == 1; });
+    EXPECT_TRUE(child.result());
+  }
+  stop = true;
+  other.join();
 }
 
 TEST(DeviceRegistryTest, WaitsForAnotherProcess) {

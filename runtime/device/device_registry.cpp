@@ -1,5 +1,7 @@
 #include "runtime/device/device_registry.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
@@ -64,26 +66,38 @@ struct DeviceRegistry::State {
     return found;
   }
 
-  void Release(int id) {
+  /// `fork_generation` of when it was taken.
+  void Release(int id, int generation) {
     {
       const std::lock_guard lock(mutex);
+      if (generation != fork_generation) return;  // the parent has it
       locks->Unlock(id);
       taken[static_cast<std::size_t>(id)] = false;
     }
     released.notify_all();
   }
 
+  /// In the child of fork(): all devices are as another process has them.
+  void Forget() {
+    std::fill(taken.begin(), taken.end(), false);
+    ++fork_generation;
+    // Threads the child does not have may wait for the old one, which waits for them in turn.
+    std::construct_at(&released);
+  }
+
   std::mutex mutex;
   std::condition_variable released;
   std::vector<bool> taken;   ///< by this process
+  int fork_generation = 0;   ///< changes in children
   DeviceLocks* const locks;  ///< lives until the process ends
 };
 
 /// A device that is taken; its end releases it.
 class DeviceRegistry::Lease {
  public:
-  Lease(std::shared_ptr<State> state, int id) : state_(std::move(state)), id_(id) {}
-  ~Lease() { state_->Release(id_); }
+  Lease(std::shared_ptr<State> state, int id)
+      : state_(std::move(state)), id_(id), generation_(state_->fork_generation) {}
+  ~Lease() { state_->Release(id_, generation_); }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
@@ -92,12 +106,23 @@ class DeviceRegistry::Lease {
  private:
   std::shared_ptr<State> state_;
   int id_;
+  int generation_;
 };
 
 DeviceRegistry::DeviceRegistry(int count) : state_(std::make_shared<State>(count)) {}
 
 DeviceRegistry& DeviceRegistry::Get() {
-  static auto* registry = new DeviceRegistry(ConfiguredDevices());
+  static auto* registry = [] {
+    auto* const made = new DeviceRegistry(ConfiguredDevices());
+    // After those of DeviceLocks, which has its mutexes locked last: as TryTake does.
+    static State& state = *made->state_;
+    pthread_atfork([] { state.mutex.lock(); }, [] { state.mutex.unlock(); },
+                   [] {
+                     state.Forget();
+                     state.mutex.unlock();
+                   });
+    return made;
+  }();
   return *registry;
 }
 

@@ -13,7 +13,8 @@ namespace poprt::device {
 ///
 /// A device is had exclusively, also between processes: it is free again when the last copy of the
 /// pointer is gone or the process has ended. POPRT_DEVICE_LOCK_DIR names the folder of the files
-/// by which processes know of each other; it is made if need be.
+/// by which processes know of each other; it is made if need be. A child made by fork() has none of
+/// the devices of its parent; it must not use the pointers it has inherited.
 class DeviceRegistry {
  public:
   /// How often a thread that waits looks for devices other processes have released. A release in

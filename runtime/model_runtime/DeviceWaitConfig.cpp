@@ -9,7 +9,9 @@ std::chrono::nanoseconds WaitTime(const DeviceWaitConfig& config) {
     case DeviceWaitStrategy::NO_WAIT:
       break;
     case DeviceWaitStrategy::WAIT_WITH_TIMEOUT:
-      return config.timeout;
+      // Compared in seconds, which may be more than nanoseconds can count.
+      return std::clamp<std::chrono::seconds>(config.timeout, std::chrono::seconds(0),
+                                              std::chrono::hours(24 * 365));
     case DeviceWaitStrategy::WAIT_FOREVER:
       return std::chrono::nanoseconds::max();
   }
@@ -19,9 +21,8 @@ std::chrono::nanoseconds WaitTime(const DeviceWaitConfig& config) {
 std::chrono::nanoseconds PollInterval(const DeviceWaitConfig& config) {
   constexpr std::chrono::milliseconds kShortest{1};
   constexpr std::chrono::milliseconds kLongest{50};
-  // Compared in milliseconds: seconds may be more than nanoseconds can count.
   return std::clamp<std::chrono::milliseconds>(
-      std::min<std::chrono::seconds>(config.sleepTime, std::chrono::seconds(1)), kShortest,
+      std::clamp(config.sleepTime, std::chrono::seconds(0), std::chrono::seconds(1)), kShortest,
       kLongest);
 }
 

@@ -31,7 +31,8 @@ struct DeviceWaitConfig {
   std::chrono::seconds sleepTime{15};
 };
 
-/// The time this configuration waits: 0, the timeout, or longer than any program runs.
+/// The time this configuration waits: 0, the timeout, of which more than a year is a year, or
+/// longer than any program runs.
 std::chrono::nanoseconds WaitTime(const DeviceWaitConfig& config);
 
 /// How often to look whether other processes have released a device.

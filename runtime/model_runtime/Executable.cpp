@@ -275,15 +275,25 @@ void Executable::State::Load(std::shared_ptr<Device> target) {
   Unload();
   target->use().Claim(shared_from_this());
   const std::lock_guard lock(mutex);
-  auto program = target->use().device().Load(image);
-  if (!target->use().IsUsedBy(this)) {
-    throw Error("something else was loaded on the device at the same time");
+  DeviceUse& use = target->use();
+  // Before IsUsedBy(), as the streams: whoever claims the device after that finds something to
+  // stop.
+  use_ = &use;
+  try {
+    auto program = use.device().Load(image);
+    StartStreams();
+    if (!use.IsUsedBy(this)) {
+      throw Error("something else was loaded on the device at the same time");
+    }
+    loaded = std::move(program);
+  } catch (...) {
+    Stop();
+    use_ = nullptr;
+    use.Release(this);
+    throw;
   }
-  loaded = std::move(program);
-  use_ = &target->use();
   SetDevice(std::move(target));
   variables_loaded_ = false;
-  StartStreams();
 }
 
 void Executable::State::Unload() {

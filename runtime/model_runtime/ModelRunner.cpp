@@ -53,14 +53,27 @@ const std::vector<OutputBuffer>& OutputBuffers(const OutputMemoryView& outputs,
   return buffers;
 }
 
+/// The types of results with an open axis. To be asked for before the request runs: when it is
+/// done the engine may be gone.
+using OpenOutputs = std::vector<std::pair<std::string, popef::DataType>>;
+
+template <typename Memory>
+OpenOutputs FindOpenOutputs(const Engine& engine,
+                            const std::unordered_map<std::string, Memory>& outputs) {
+  OpenOutputs open;
+  for (const auto& [name, memory] : outputs) {
+    const DataDesc* desc = engine.Describe(name);
+    if (desc != nullptr && desc->open_axis) open.emplace_back(name, desc->data_type);
+  }
+  return open;
+}
+
 /// Reduces the memory of results with an open axis to what they take of it.
 template <typename Memory>
-void Shrink(const Engine& engine, const OutputShapes& shapes,
+void Shrink(const OpenOutputs& open, const OutputShapes& shapes,
             std::unordered_map<std::string, Memory>& outputs) {
-  for (auto& [name, memory] : outputs) {
-    const DataDesc* desc = engine.Describe(name);
-    if (desc == nullptr || !desc->open_axis) continue;
-    memory.data_size_bytes = popef::TensorInfo(desc->data_type, shapes.at(name)).sizeInBytes();
+  for (const auto& [name, type] : open) {
+    outputs.at(name).data_size_bytes = popef::TensorInfo(type, shapes.at(name)).sizeInBytes();
   }
 }
 
@@ -85,6 +98,7 @@ struct Pending {
   OutputMemoryView views;
   std::unordered_map<std::string, Memory> outputs;
   std::unordered_map<std::string, std::promise<Memory>> promises;
+  OpenOutputs open;
   OutputShapes shapes;  ///< for callers that do not ask
 
   std::unordered_map<std::string, std::shared_future<Memory>> Futures() {
@@ -95,8 +109,18 @@ struct Pending {
     return futures;
   }
 
+  void Finish(const OutputShapes& found, std::exception_ptr error) {
+    try {
+      if (error == nullptr) Shrink(open, found, outputs);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    KeepPromises(std::move(error));
+  }
+
+ private:
   /// Whoever gets the error last ends it, not the thread of the engine.
-  void Finish(std::exception_ptr error) {
+  void KeepPromises(std::exception_ptr error) {
     std::size_t left = promises.size();
     for (auto& [name, promise] : promises) {
       if (error == nullptr) {
@@ -111,19 +135,24 @@ struct Pending {
   }
 };
 
-/// `shapes` may be null.
+/// `shapes` may be null. Without outputs there is no future to tell the end of the request: it has
+/// run when this returns.
 template <typename Memory>
 auto SubmitPending(Engine& engine, std::shared_ptr<Pending<Memory>> pending, OutputShapes* shapes,
                    unsigned replica) {
   if (shapes == nullptr) shapes = &pending->shapes;
+  pending->open = FindOpenOutputs(engine, pending->outputs);
   auto futures = pending->Futures();
   const auto& inputs = InputBuffers(pending->inputs);
   const auto& outputs = OutputBuffers(pending->views, shapes);
+  if (outputs.empty()) {
+    engine.Execute(inputs, outputs, replica);
+    return futures;
+  }
   engine.Submit(
       inputs, outputs,
-      [pending = std::move(pending), &engine, shapes](std::exception_ptr error) {
-        if (error == nullptr) Shrink(engine, *shapes, pending->outputs);
-        pending->Finish(std::move(error));
+      [pending = std::move(pending), shapes](std::exception_ptr error) {
+        pending->Finish(*shapes, std::move(error));
       },
       replica);
   return futures;
@@ -174,8 +203,9 @@ OutputMemory ModelRunner::execute(const InputMemoryView& inputs, OutputShapes& s
                                   unsigned replica_id) {
   OutputMemory outputs = AllocateOutputs(*engine_, inputs);
   const OutputMemoryView views = ViewsOf(outputs);
+  const OpenOutputs open = FindOpenOutputs(*engine_, outputs);
   execute(inputs, views, shapes, replica_id);
-  Shrink(*engine_, shapes, outputs);
+  Shrink(open, shapes, outputs);
   return outputs;
 }
 

@@ -54,7 +54,8 @@ class ModelRunner {
                unsigned replica_id = 0);
   void execute(const InputMemoryView& inputs, const OutputMemoryView& outputs, OutputShapes& shapes,
                unsigned replica_id = 0);
-  /// Queues the request. The futures carry the exception of a request that fails.
+  /// Queues the request. The futures carry the exception of a request that fails. Without outputs
+  /// there is no future to tell the end: the request has run when this returns, and throws.
   OutputFutureMemory executeAsync(const InputMemoryView& inputs, unsigned replica_id = 0);
   OutputFutureMemory executeAsync(const InputMemoryView& inputs, OutputShapes& shapes,
                                   unsigned replica_id = 0);

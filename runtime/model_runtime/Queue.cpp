@@ -57,7 +57,11 @@ void Push(const popef::Anchor& anchor, QueueControl& control, RingBuffer<Element
   ring.push(std::move(element));
   control.for_elements.Notify();
   // Disconnected since: nobody else would ever drop this element.
-  if (control.disconnected.load(std::memory_order_acquire)) control.drop_elements();
+  if (!control.disconnected.load(std::memory_order_acquire)) return;
+  // Destroyed without the lock: they are the user's.
+  std::vector<CompletionCallback> callbacks;
+  const std::lock_guard lock(control.manager_mutex);
+  if (control.drain) callbacks = control.drain();
 }
 
 template <typename Element>
@@ -68,25 +72,25 @@ void Empty(RingBuffer<Element>& ring, std::vector<CompletionCallback>& callbacks
 
 }  // namespace
 
-InputQueue::InputQueue(const popef::Anchor& anchor, QueueControl& control)
+InputQueue::InputQueue(const popef::Anchor& anchor, std::shared_ptr<QueueControl> control)
     : anchor_(anchor),
       tensor_bytes_(TensorBytes(anchor)),
-      control_(control),
-      ring_(control.capacity),
+      control_(std::move(control)),
+      ring_(control_->capacity),
       flushes_(std::make_unique<FlushPlaces>()) {}
 
 InputQueue::~InputQueue() = default;
 
 void InputQueue::enqueue(const void* data, std::uint64_t size_bytes, CompletionCallback callback) {
   CheckSize(anchor_, true, data, size_bytes);
-  Push(anchor_, control_, ring_, InputElement{data, size_bytes, std::move(callback)});
+  Push(anchor_, *control_, ring_, InputElement{data, size_bytes, std::move(callback)});
 }
 
 bool InputQueue::HasArrived(Arrival& arrival) {
   const bool element = ring_.front() != nullptr;
-  if (control_.Ended()) {
+  if (control_->Ended()) {
     arrival = Arrival::kEnd;
-  } else if (flushes_->Reached(control_, ring_.readPosition())) {
+  } else if (flushes_->Reached(*control_, ring_.readPosition())) {
     arrival = Arrival::kFlush;
   } else if (element) {
     arrival = Arrival::kElement;
@@ -101,13 +105,13 @@ InputQueue::Arrival InputQueue::Await() {
   const auto arrived = [&] { return HasArrived(arrival); };
   while (!arrived()) {
     std::optional<Waiting::Clock::time_point> deadline;
-    if (control_.timeout_callback && control_.timeout.count() > 0) {
+    if (control_->timeout_callback && control_->timeout.count() > 0) {
       // A longer wait than this would overflow the clock.
       constexpr std::chrono::nanoseconds kLongest = std::chrono::hours(24 * 365);
-      deadline = Waiting::Clock::now() + std::min(control_.timeout, kLongest);
+      deadline = Waiting::Clock::now() + std::min(control_->timeout, kLongest);
     }
-    if (control_.for_elements.Wait(deadline, arrived)) break;
-    control_.timeout_callback(&ring_);
+    if (control_->for_elements.Wait(deadline, arrived)) break;
+    control_->timeout_callback(&ring_);
   }
   return arrival;
 }
@@ -159,7 +163,7 @@ void InputQueue::Advance(std::uint64_t bytes) {
   offset_ = 0;
   InputElement element;
   ring_.pop(element);
-  control_.for_room.Notify();
+  control_->for_room.Notify();
   if (element.callback) element.callback();
 }
 
@@ -176,29 +180,31 @@ void InputQueue::Failed() {
   Advance(tensor_bytes_);
 }
 
-void InputQueue::ProgramOver() { control_.ProgramOver(); }
+void InputQueue::ProgramOver() { control_->ProgramOver(); }
 
 void InputQueue::Stop() {
-  control_.stopped.store(true, std::memory_order_release);
-  control_.for_elements.Notify();
+  control_->stopped.store(true, std::memory_order_release);
+  control_->for_elements.Notify();
 }
 
-void InputQueue::Start() { control_.stopped.store(false, std::memory_order_release); }
+void InputQueue::Start() { control_->stopped.store(false, std::memory_order_release); }
 
-void InputQueue::AddFlush(std::uint64_t flush) { flushes_->Add(flush, ring_.writePosition()); }
+void InputQueue::AddFlush(std::uint64_t flush) {
+  flushes_->Add(*control_, flush, ring_.writePosition());
+}
 
 void InputQueue::Drain(std::vector<CompletionCallback>& callbacks) {
   Empty(ring_, callbacks);
   offset_ = 0;
   assembled_bytes_ = 0;
-  control_.for_room.Notify();
+  control_->for_room.Notify();
 }
 
-OutputQueue::OutputQueue(const popef::Anchor& anchor, QueueControl& control)
+OutputQueue::OutputQueue(const popef::Anchor& anchor, std::shared_ptr<QueueControl> control)
     : anchor_(anchor),
       tensor_bytes_(TensorBytes(anchor)),
-      control_(control),
-      ring_(control.capacity),
+      control_(std::move(control)),
+      ring_(control_->capacity),
       flushes_(std::make_unique<FlushPlaces>()) {}
 
 OutputQueue::~OutputQueue() = default;
@@ -206,14 +212,14 @@ OutputQueue::~OutputQueue() = default;
 void OutputQueue::enqueue(void* data, std::uint64_t size_bytes, CompletionCallback callback,
                           std::vector<std::int64_t>* shape) {
   CheckSize(anchor_, !open_axis_.has_value(), data, size_bytes);
-  Push(anchor_, control_, ring_, OutputElement{data, size_bytes, std::move(callback), shape});
+  Push(anchor_, *control_, ring_, OutputElement{data, size_bytes, std::move(callback), shape});
 }
 
 bool OutputQueue::HasArrived(Arrival& arrival) {
   const bool element = ring_.front() != nullptr;
-  if (control_.Ended()) {
+  if (control_->Ended()) {
     arrival = Arrival::kEnd;
-  } else if (flushes_->Reached(control_, ring_.readPosition())) {
+  } else if (flushes_->Reached(*control_, ring_.readPosition())) {
     arrival = Arrival::kFlush;
   } else if (element) {
     arrival = Arrival::kElement;
@@ -228,7 +234,7 @@ void* OutputQueue::Next() {
   in_place_ = false;
   Arrival arrival = Arrival::kEnd;
   const auto arrived = [&] { return HasArrived(arrival); };
-  if (arrived() || control_.for_elements.Wait(Waiting::Clock::now() + kPatience, arrived)) {
+  if (arrived() || control_->for_elements.Wait(Waiting::Clock::now() + kPatience, arrived)) {
     stand_in_ = arrival == Arrival::kFlush;
     if (arrival != Arrival::kElement) return nullptr;
     const OutputElement& oldest = *ring_.front();
@@ -242,7 +248,7 @@ void* OutputQueue::Next() {
 void OutputQueue::Filled(std::optional<std::int64_t> extent) {
   if (std::exchange(in_place_, false)) {
     Advance(tensor_bytes_, extent);
-  } else if (!stand_in_ && !control_.Ended()) {
+  } else if (!stand_in_ && !control_->Ended()) {
     Deliver(extent);
   }
 }
@@ -259,7 +265,7 @@ void OutputQueue::Deliver(std::optional<std::int64_t> extent) {
   do {
     Arrival arrival = Arrival::kEnd;
     const auto arrived = [&] { return HasArrived(arrival); };
-    if (!arrived()) control_.for_elements.Wait(std::nullopt, arrived);
+    if (!arrived()) control_->for_elements.Wait(std::nullopt, arrived);
     if (arrival != Arrival::kElement) return;
     const OutputElement& oldest = *ring_.front();
     const std::uint64_t bytes = std::min(oldest.size - offset_, tensor_bytes_ - delivered);
@@ -290,7 +296,7 @@ void OutputQueue::Advance(std::uint64_t bytes, std::optional<std::int64_t> exten
   offset_ = 0;
   OutputElement element;
   ring_.pop(element);
-  control_.for_room.Notify();
+  control_->for_room.Notify();
   if (element.shape != nullptr) *element.shape = ShapeOf(element, extent);
   if (element.callback) element.callback();
 }
@@ -302,21 +308,23 @@ void OutputQueue::Failed() {
   Advance(tensor_bytes_, std::nullopt);
 }
 
-void OutputQueue::ProgramOver() { control_.ProgramOver(); }
+void OutputQueue::ProgramOver() { control_->ProgramOver(); }
 
 void OutputQueue::Stop() {
-  control_.stopped.store(true, std::memory_order_release);
-  control_.for_elements.Notify();
+  control_->stopped.store(true, std::memory_order_release);
+  control_->for_elements.Notify();
 }
 
-void OutputQueue::Start() { control_.stopped.store(false, std::memory_order_release); }
+void OutputQueue::Start() { control_->stopped.store(false, std::memory_order_release); }
 
-void OutputQueue::AddFlush(std::uint64_t flush) { flushes_->Add(flush, ring_.writePosition()); }
+void OutputQueue::AddFlush(std::uint64_t flush) {
+  flushes_->Add(*control_, flush, ring_.writePosition());
+}
 
 void OutputQueue::Drain(std::vector<CompletionCallback>& callbacks) {
   Empty(ring_, callbacks);
   offset_ = 0;
-  control_.for_room.Notify();
+  control_->for_room.Notify();
 }
 
 }  // namespace model_runtime

@@ -17,13 +17,14 @@ class FlushPlaces;
 struct QueueControl;
 
 /// User memory from which the program takes one of its inputs, in the order in which it was queued.
-/// Made by a QueueManager. enqueue() is for one thread at a time.
+/// Made by a QueueManager; when that is gone, the queue is disconnected. enqueue() is for one
+/// thread at a time.
 ///
 /// The queue holds pointers: an element's memory must stay valid until its callback is called or
 /// destroyed. Memory is read where it lies, unless a tensor is spread over several elements.
 class InputQueue final : public TensorSource {
  public:
-  InputQueue(const popef::Anchor& anchor, QueueControl& control);
+  InputQueue(const popef::Anchor& anchor, std::shared_ptr<QueueControl> control);
   ~InputQueue() override;
 
   const popef::Anchor& anchor() const { return anchor_; }
@@ -63,7 +64,7 @@ class InputQueue final : public TensorSource {
 
   const popef::Anchor anchor_;
   const std::uint64_t tensor_bytes_;
-  QueueControl& control_;
+  const std::shared_ptr<QueueControl> control_;
   InputRingBuffer ring_;
   std::unique_ptr<FlushPlaces> flushes_;
   std::uint64_t offset_ = 0;           ///< bytes read of the oldest element
@@ -77,7 +78,7 @@ class InputQueue final : public TensorSource {
 /// As InputQueue.
 class OutputQueue final : public TensorSink {
  public:
-  OutputQueue(const popef::Anchor& anchor, QueueControl& control);
+  OutputQueue(const popef::Anchor& anchor, std::shared_ptr<QueueControl> control);
   ~OutputQueue() override;
 
   const popef::Anchor& anchor() const { return anchor_; }
@@ -121,7 +122,7 @@ class OutputQueue final : public TensorSink {
 
   const popef::Anchor anchor_;
   const std::uint64_t tensor_bytes_;
-  QueueControl& control_;
+  const std::shared_ptr<QueueControl> control_;
   OutputRingBuffer ring_;
   std::unique_ptr<FlushPlaces> flushes_;
   std::optional<std::size_t> open_axis_;

@@ -24,23 +24,27 @@ Queue& Find(const std::vector<std::shared_ptr<Queue>>& queues, const std::string
 
 QueueManager::QueueManager(std::size_t num_buffers, TimeoutCallback timeout_callback,
                            std::chrono::nanoseconds timeout, Canonical canonical)
-    : control_(std::make_unique<QueueControl>()), canonical_(std::move(canonical)) {
+    : control_(std::make_shared<QueueControl>()), canonical_(std::move(canonical)) {
   if (num_buffers == 0) throw Error("num_buffers is 0, queues need room for at least 1 element");
   control_->capacity = num_buffers;
   control_->timeout_callback = std::move(timeout_callback);
   control_->timeout = timeout;
-  control_->drop_elements = [this] { DropElements(); };
+  control_->drain = [this] { return Drain(); };
 }
 
-QueueManager::~QueueManager() = default;
+QueueManager::~QueueManager() {
+  disconnectAll();
+  const std::lock_guard lock(control_->manager_mutex);
+  control_->drain = {};
+}
 
 std::shared_ptr<InputQueue> QueueManager::AddInput(const popef::Anchor& anchor) {
-  return inputs_.emplace_back(std::make_shared<InputQueue>(anchor, *control_));
+  return inputs_.emplace_back(std::make_shared<InputQueue>(anchor, control_));
 }
 
 std::shared_ptr<OutputQueue> QueueManager::AddOutput(const popef::Anchor& anchor,
                                                      std::optional<std::size_t> open_axis) {
-  const auto& queue = outputs_.emplace_back(std::make_shared<OutputQueue>(anchor, *control_));
+  const auto& queue = outputs_.emplace_back(std::make_shared<OutputQueue>(anchor, control_));
   queue->SetOpenAxis(open_axis);
   return queue;
 }
@@ -109,12 +113,17 @@ void QueueManager::ProgramEnds() {
 }
 
 void QueueManager::DropElements() {
-  // Destroyed last and without the lock: they are the user's.
+  // Destroyed without the lock: they are the user's.
+  const std::vector<CompletionCallback> callbacks = Drain();
+}
+
+std::vector<CompletionCallback> QueueManager::Drain() {
   std::vector<CompletionCallback> callbacks;
   const std::lock_guard lock(programs_mutex_);
-  if (programs_ > 0) return;
+  if (programs_ > 0) return callbacks;
   for (const auto& queue : inputs_) queue->Drain(callbacks);
   for (const auto& queue : outputs_) queue->Drain(callbacks);
+  return callbacks;
 }
 
 }  // namespace model_runtime

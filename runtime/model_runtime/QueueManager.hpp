@@ -63,8 +63,9 @@ class QueueManager {
   void ProgramBegins();
   void ProgramEnds();
   void DropElements();
+  std::vector<CompletionCallback> Drain();
 
-  std::unique_ptr<QueueControl> control_;
+  std::shared_ptr<QueueControl> control_;
   Canonical canonical_;
   std::vector<std::shared_ptr<InputQueue>> inputs_;
   std::vector<std::shared_ptr<OutputQueue>> outputs_;

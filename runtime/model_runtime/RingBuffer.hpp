@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -43,7 +42,9 @@ class RingBuffer {
   /// Throws std::invalid_argument if the capacity is 0.
   explicit RingBuffer(std::size_t capacity) : capacity_(capacity) {
     if (capacity == 0) throw std::invalid_argument("a ring buffer needs a capacity of at least 1");
-    slots_.resize(std::bit_ceil(capacity));
+    std::size_t slots = 1;  // a power of two
+    while (slots < capacity) slots *= 2;
+    slots_.resize(slots);
   }
   RingBuffer(const RingBuffer&) = delete;
   RingBuffer& operator=(const RingBuffer&) = delete;

@@ -1,6 +1,7 @@
 #include "model_runtime/Session.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -183,7 +184,10 @@ class Session::State {
 
   void LoadForTheFirstTime() {
     const std::lock_guard lock(load_mutex);
-    if (!was_loaded) Load();
+    if (was_loaded) return;
+    Load();
+    // Loading starts, but nobody has asked for that here.
+    if (stop_called) executable.stop();
   }
 
   /// What is around a program, also when it throws.
@@ -228,6 +232,7 @@ class Session::State {
   std::mutex load_mutex;  ///< guards the device; callbacks of programs must do without
   std::shared_ptr<Device> unloaded_device;
   bool was_loaded = false;
+  std::atomic<bool> stop_called{false};  ///< ever
 
   std::mutex programs_mutex;
   std::condition_variable programs_ended;
@@ -375,6 +380,9 @@ void Session::runSavePrograms() {
   state_->RunPrograms([&] { state_->executable.runSavePrograms(); });
 }
 
-void Session::stop() { state_->executable.stop(); }
+void Session::stop() {
+  state_->stop_called = true;  // before the executable stops: see LoadForTheFirstTime
+  state_->executable.stop();
+}
 
 }  // namespace model_runtime

@@ -103,7 +103,7 @@ class Session {
   QueueManager* queueManager() const;
 
   /// See Executable. The first of them loads the programs if the session has not been bound to a
-  /// device.
+  /// device; that alone does not undo a stop().
   void runLoadPrograms();
   void runMainPrograms();
   void runSavePrograms();

@@ -77,9 +77,18 @@ TEST(DeviceManagerTest, DevicesRefuseModelsForOthers) {
   EXPECT_FALSE(executable.isLoaded());
 }
 
+TEST(DeviceManagerTest, WaitsForTheTimeoutHoweverLong) {
+  EXPECT_EQ(WaitTime({}), 0s);
+  EXPECT_EQ(WaitTime(DeviceWaitConfig(600s)), 600s);
+  EXPECT_EQ(WaitTime(DeviceWaitConfig(std::chrono::seconds::max())), std::chrono::hours(24 * 365));
+  EXPECT_EQ(WaitTime(DeviceWaitConfig(std::chrono::seconds::min())), 0s);
+}
+
 TEST(DeviceManagerTest, PollsAtLeastEverySleepTime) {
   EXPECT_EQ(PollInterval({}), std::chrono::milliseconds(50));
   EXPECT_EQ(PollInterval(DeviceWaitConfig(600s, 0s)), std::chrono::milliseconds(1));
+  EXPECT_EQ(PollInterval(DeviceWaitConfig(600s, std::chrono::seconds::min())),
+            std::chrono::milliseconds(1));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "model_runtime/Errors.hpp"
 #include "model_runtime/session_test_models.hpp"
 
@@ -150,6 +152,18 @@ TEST(ExecutableTest, AnotherOnTheSameDeviceUnloadsIt) {
   EXPECT_TRUE(first.isLoaded());
   EXPECT_FALSE(second.isLoaded());
   EXPECT_EQ(other_device.use_count(), 1);
+}
+
+TEST(ExecutableTest, OneOfTwoThatLoadAtTheSameTimeHasTheDevice) {
+  const auto device = DeviceManager().createSmallIpuModelDevice(1, 2);
+  for (int i = 0; i < 100; ++i) {
+    Executable first(testing::SumModel());
+    Executable second(testing::SumModel());
+    std::thread other([&] { ErrorOf([&] { second.load(device); }); });
+    ErrorOf([&] { first.load(device); });
+    other.join();
+    EXPECT_FALSE(first.isLoaded() && second.isLoaded());
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "model_runtime/ModelRunner.hpp"
 #include "model_runtime/Session.hpp"
+#include "model_runtime/session/queue_control.hpp"
 #include "model_runtime/session_test_models.hpp"
 
 // Queue-level use of sessions.
@@ -253,6 +254,29 @@ TEST(QueueTest, AFlushLeavesNothingBehindInOtherGraphs) {
   queues.out("double/y").enqueue(y.data(), sizeof(y));
   queues.session.runMainPrograms();
   EXPECT_EQ(y, (Vector{2, 4, 6, 8}));
+}
+
+TEST(QueueTest, FlushesOfQueuesThatAreNeverReadAreForgotten) {
+  QueueControl control;
+  FlushPlaces places;
+  for (std::uint64_t flush = 1; flush <= 100; ++flush) {
+    places.Add(control, flush, 0);
+    EXPECT_EQ(places.size(), 1U);
+    control.flush_of_program = flush;
+    control.ProgramOver();
+  }
+}
+
+TEST(QueueTest, MayOutliveTheSession) {
+  auto queues = std::make_unique<Queues>(testing::SumModel());
+  const auto in = queues->manager->inputQueues().front();
+  const auto out = queues->manager->outputQueues().front();
+  queues.reset();
+  Vector a{};
+  EXPECT_EQ(ErrorOf([&] { in->enqueue(a.data(), sizeof(a)); }),
+            "queue of 'a': disconnected, nothing can be queued any more");
+  EXPECT_EQ(ErrorOf([&] { out->enqueue(a.data(), sizeof(a)); }),
+            "queue of 'y': disconnected, nothing can be queued any more");
 }
 
 TEST(QueueTest, TheTimeoutCallbackMayFlush) {

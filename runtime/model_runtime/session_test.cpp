@@ -198,6 +198,24 @@ TEST(SessionTest, ThrowsTheFaultsOfTheDevice) {
   EXPECT_EQ(dropped.use_count(), 1);
 }
 
+TEST(SessionTest, LoadingForTheFirstTimeDoesNotUndoAStop) {
+  Session session(testing::SumModel());
+  session.createQueueManager();
+  session.stop();
+  session.runMainPrograms();  // returns without data
+  EXPECT_TRUE(session.isLoaded());
+  const Vector a{1, 2, 3, 4};
+  Vector y{};
+  session.queueManager()->inputQueue("a").enqueue(a.data(), sizeof(a));
+  session.queueManager()->inputQueue("b").enqueue(a.data(), sizeof(a));
+  session.queueManager()->outputQueue("y").enqueue(y.data(), sizeof(y));
+  session.runMainPrograms();
+  EXPECT_EQ(y, Vector{});
+  session.runLoadPrograms();
+  session.runMainPrograms();
+  EXPECT_EQ(y, (Vector{2, 4, 6, 8}));
+}
+
 TEST(SessionTest, MayGoWhileAProgramWaits) {
   auto session = std::make_unique<Session>(testing::SumModel());
   session->bindToDevice(AnyDevice());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -14,7 +15,6 @@
 namespace poprt::runtime {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Devices = std::vector<std::shared_ptr<device::Device>>;
 using ReplicaDevices = std::map<std::uint32_t, std::shared_ptr<Device>>;
 
@@ -34,14 +34,19 @@ void CheckReplicas(const ReplicaDevices& pinned, std::uint32_t most, ProblemList
 }
 
 /// A device for each replica up to the last one that is pinned: free ones for those that are not.
+/// Takes these at once: processes that took them one by one could wait for each other.
 Devices DevicesOf(const ReplicaDevices& pinned, const DeviceWaitConfig& wait) {
+  // Many more seconds than this do not fit into nanoseconds.
+  constexpr std::chrono::seconds kForever = std::chrono::hours(24 * 365);
   Devices devices(pinned.empty() ? 1 : pinned.rbegin()->first + 1);
   for (const auto& [replica, device] : pinned) devices[replica] = device->device();
-  const Clock::time_point start = Clock::now();
+  const std::ptrdiff_t missing = std::count(devices.begin(), devices.end(), nullptr);
+  if (missing == 0) return devices;
+  Devices free = device::DeviceRegistry::Get().AcquireSeveral(
+      static_cast<int>(missing), std::clamp(wait.timeoutSec, std::chrono::seconds(0), kForever));
+  auto next = free.begin();
   for (auto& device : devices) {
-    if (device != nullptr) continue;
-    const std::chrono::nanoseconds left = wait.timeoutSec - (Clock::now() - start);
-    device = device::DeviceRegistry::Get().Acquire(std::max(left, std::chrono::nanoseconds(0)));
+    if (device == nullptr) device = std::move(*next++);
   }
   return devices;
 }

@@ -47,8 +47,18 @@ struct Pending {
     }
   }
 
+  void Finish(const Engine& engine, const OutputShapes& found, std::exception_ptr error) {
+    try {
+      if (error == nullptr) Shrink(engine, found);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    KeepPromises(std::move(error));
+  }
+
+ private:
   /// Whoever gets the error last ends it, not the thread of the engine.
-  void Finish(std::exception_ptr error) {
+  void KeepPromises(std::exception_ptr error) {
     std::size_t left = promises.size();
     for (auto& [name, promise] : promises) {
       if (error == nullptr) {
@@ -73,6 +83,10 @@ void Execute(Engine& engine, const InputMemoryView& inputs, const OutputMemoryVi
 OutputFutureMemoryView Submit(Engine& engine, const InputMemoryView& inputs,
                               const OutputMemoryView& outputs, OutputShapes* shapes,
                               unsigned replica) {
+  if (outputs.empty()) {
+    Execute(engine, inputs, outputs, shapes, replica);
+    return {};
+  }
   auto pending = std::make_shared<Pending>();
   pending->inputs = inputs;
   pending->outputs = outputs;
@@ -86,8 +100,7 @@ OutputFutureMemoryView Submit(Engine& engine, const InputMemoryView& inputs,
   engine.Submit(
       input_buffers, output_buffers,
       [pending = std::move(pending), shapes, &engine](std::exception_ptr error) {
-        if (error == nullptr) pending->Shrink(engine, *shapes);
-        pending->Finish(std::move(error));
+        pending->Finish(engine, *shapes, std::move(error));
       },
       replica);
   return futures;

@@ -16,7 +16,8 @@ void Execute(model_runtime::Engine& engine, const InputMemoryView& inputs,
              const OutputMemoryView& outputs, OutputShapes* shapes, unsigned replica);
 
 /// Queues the request. The futures' views are those of the bytes that results take. `shapes` may be
-/// null, otherwise it must live until the futures are ready.
+/// null, otherwise it must live until the futures are ready. Without outputs there is no future to
+/// tell the end: the request has run when this returns, and throws what went wrong.
 OutputFutureMemoryView Submit(model_runtime::Engine& engine, const InputMemoryView& inputs,
                               const OutputMemoryView& outputs, OutputShapes* shapes,
                               unsigned replica);

@@ -24,6 +24,19 @@ struct LightRunner::State {
     model_outputs = DescribeAll(engine->model_outputs());
   }
 
+  /// For requests. Those that come after a thread that wants `changing` for itself wait behind it,
+  /// so that it gets its turn however many they are.
+  std::shared_lock<std::shared_mutex> Share() {
+    { const std::lock_guard turn(gate); }
+    return std::shared_lock(changing);
+  }
+
+  /// For what changes the engine.
+  std::unique_lock<std::shared_mutex> Own() {
+    const std::lock_guard turn(gate);
+    return std::unique_lock(changing);
+  }
+
   /// The caller has `changing` for itself.
   void Load() {
     engine.reset();  // first, since there may be one device only
@@ -48,6 +61,7 @@ struct LightRunner::State {
   std::vector<InputDesc> model_inputs;
   std::vector<OutputDesc> model_outputs;
 
+  std::mutex gate;             ///< of those who wait for `changing`
   std::shared_mutex changing;  ///< requests share it, stop() and reload() do not
   std::unique_ptr<model_runtime::Engine> engine;
   std::mutex setting;  ///< guards weights
@@ -73,61 +87,63 @@ LightRunner::LightRunner(const std::shared_ptr<Executable>& executable,
 LightRunner::LightRunner(const std::string& popefPath, const LightRunnerConfig& config)
     : LightRunner(Executable(popefPath).getPopefModel(), config) {}
 
-LightRunner::~LightRunner() = default;
+// Requests that run end before what they use goes.
+// NOLINTNEXTLINE(bugprone-exception-escape): taking locks that nobody misuses throws nothing.
+LightRunner::~LightRunner() { stop(); }
 
 void LightRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs) {
-  const std::shared_lock lock(state_->changing);
+  const auto lock = state_->Share();
   Execute(state_->Running(), inputs, outputs, nullptr, 0);
 }
 
 void LightRunner::execute(const InputMemoryView& inputs, const OutputMemoryView& outputs,
                           OutputShapes& shapes) {
-  const std::shared_lock lock(state_->changing);
+  const auto lock = state_->Share();
   Execute(state_->Running(), inputs, outputs, &shapes, 0);
 }
 
 OutputFutureMemoryView LightRunner::executeAsync(const InputMemoryView& inputs,
                                                  const OutputMemoryView& outputs) {
-  const std::shared_lock lock(state_->changing);
+  const auto lock = state_->Share();
   return Submit(state_->Running(), inputs, outputs, nullptr, 0);
 }
 
 OutputFutureMemoryView LightRunner::executeAsync(const InputMemoryView& inputs,
                                                  const OutputMemoryView& outputs,
                                                  OutputShapes& shapes) {
-  const std::shared_lock lock(state_->changing);
+  const auto lock = state_->Share();
   return Submit(state_->Running(), inputs, outputs, &shapes, 0);
 }
 
 std::vector<OutputDesc> LightRunner::outputsFor(const InputMemoryView& inputs) const {
-  const std::shared_lock lock(state_->changing);
+  const auto lock = state_->Share();
   return OutputsFor(state_->Running(), inputs);
 }
 
 std::optional<DataDesc> LightRunner::describe(const std::string& name) const {
-  const std::shared_lock lock(state_->changing);
+  const auto lock = state_->Share();
   return DescribeTensor(state_->Running(), name);
 }
 
 void LightRunner::setInputAnchor(const std::string& name, const ConstTensorMemoryView& memory) {
-  const std::shared_lock lock(state_->changing);
+  const auto lock = state_->Share();
   const std::lock_guard setting(state_->setting);
   state_->Running().SetVariable(name, {memory.data, memory.dataSizeBytes});
   state_->weights[name] = memory;
 }
 
 void LightRunner::updateWeights() {
-  const std::shared_lock lock(state_->changing);
+  const auto lock = state_->Share();
   state_->Running().LoadVariables();
 }
 
 void LightRunner::stop() {
-  const std::unique_lock lock(state_->changing);
+  const auto lock = state_->Own();
   state_->engine.reset();
 }
 
 void LightRunner::reload() {
-  const std::unique_lock lock(state_->changing);
+  const auto lock = state_->Own();
   state_->Load();
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -49,6 +50,37 @@ TEST(LightRunnerTest, UpdatesWeights) {
   EXPECT_EQ(y, kNew);
   EXPECT_NE(ErrorOf([&] { runner.setInputAnchor("v", View(kNew)); }), "");
   EXPECT_NE(ErrorOf([&] { runner.setInputAnchor("w", {kNew.data(), 8}); }), "");
+}
+
+TEST(LightRunnerTest, StopsHoweverManyRequestsThereAre) {
+  LightRunner runner(test::VariableModel());
+  std::vector<std::string> errors(8);
+  std::atomic<std::size_t> served = 0;
+  std::vector<std::thread> clients;
+  clients.reserve(errors.size());
+  for (std::string& error : errors) {
+    clients.emplace_back([&] {
+      while (error.empty()) {
+        error = ErrorOf([&] { RunOnes(runner); });
+        ++served;
+      }
+    });
+  }
+  while (served < errors.size()) std::this_thread::yield();
+  runner.stop();
+  for (std::thread& client : clients) client.join();
+  for (const std::string& error : errors) {
+    EXPECT_EQ(error, "the runner is stopped: call reload() first");
+  }
+  runner.reload();
+  EXPECT_EQ(RunOnes(runner), (Vector{1, 2, 3, 4}));
+}
+
+TEST(LightRunnerTest, WaitsForADeviceAsLongAsAnyoneLikes) {
+  LightRunnerConfig config;
+  config.deviceWaitConfig.timeoutSec = std::chrono::seconds::max();
+  LightRunner runner(test::VariableModel(), config);
+  EXPECT_EQ(RunOnes(runner), (Vector{1, 2, 3, 4}));
 }
 
 TEST(LightRunnerTest, TellsWeightsFromInputs) {

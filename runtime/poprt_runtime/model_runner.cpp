@@ -12,7 +12,8 @@ namespace poprt::runtime {
 ModelRunner::ModelRunner(const std::string& popefPath, const RuntimeConfig& config)
     : engine_(MakeEngine(Executable(popefPath), config)) {}
 
-ModelRunner::ModelRunner(std::shared_ptr<Executable> executable, const RuntimeConfig& config) {
+ModelRunner::ModelRunner(const std::shared_ptr<Executable>& executable,
+                         const RuntimeConfig& config) {
   if (executable == nullptr) throw std::runtime_error("a ModelRunner needs an executable");
   engine_ = MakeEngine(*executable, config);
 }

@@ -24,6 +24,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr const char* kDestroyed = "the runner was destroyed before the request ran";
+
+/// How many packs of the smallest entries may wait.
+constexpr std::size_t kPacksThatWait = 4;
+
 std::unique_ptr<model_runtime::Engine> MakePackEngine(const std::shared_ptr<Executable>& executable,
                                                       const PackRunnerConfig& config) {
   if (executable == nullptr) throw std::runtime_error("a PackRunner needs an executable");
@@ -95,19 +100,21 @@ class PackRunner::Queue {
         layout_(MakePackLayout(DescribeAll(engine_->inputs()), DescribeAll(engine_->outputs()),
                                config)),
         timeout_(config.timeoutInMicroSeconds),
+        capacity_(kPacksThatWait * layout_.room.most_entries),
         plan_(layout_.room),
         packer_(layout_),
         worker_([this] { Serve(); }) {}
 
   ~Queue() {
     {
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
       stopping_ = true;
+      arrived_.notify_all();
+      taken_.notify_all();
+      taken_.wait(lock, [&] { return blocked_ == 0; });
     }
-    arrived_.notify_all();
     worker_.join();
-    const auto error = std::make_exception_ptr(
-        std::runtime_error("the runner was destroyed before the request ran"));
+    const auto error = std::make_exception_ptr(std::runtime_error(kDestroyed));
     for (Waiting& waiting : waiting_) waiting.promises.Fail(error);
   }
   Queue(const Queue&) = delete;
@@ -118,14 +125,15 @@ class PackRunner::Queue {
     OutputFutureMemoryView futures = promises.Futures();
     try {
       PackEntry entry = MakePackEntry(layout_, inputs, outputs);
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
+      WaitForPlace(lock);
       waiting_.push_back({std::move(entry), std::move(promises), Clock::now()});
+      // Under the lock: as soon as the entry has run, the runner may go.
+      arrived_.notify_one();
     } catch (...) {
       if (futures.empty()) throw;
       promises.Fail(std::current_exception());
-      return futures;
     }
-    arrived_.notify_one();
     return futures;
   }
 
@@ -139,24 +147,52 @@ class PackRunner::Queue {
     Clock::time_point since;
   };
 
+  /// Throws when the runner goes meanwhile.
+  void WaitForPlace(std::unique_lock<std::mutex>& lock) {
+    ++blocked_;
+    taken_.wait(lock, [&] { return stopping_ || waiting_.size() < capacity_; });
+    --blocked_;
+    if (!stopping_) return;
+    taken_.notify_all();
+    throw std::runtime_error(kDestroyed);
+  }
+
   void Serve() {
     std::unique_lock lock(mutex_);
     while (true) {
       arrived_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
       if (stopping_) return;
-      Gather(lock);
-      if (stopping_) return;
       std::vector<PackEntry> entries;
       std::vector<Promises> promises;
+      try {
+        Gather(lock);
+        if (stopping_) return;
+        entries.reserve(plan_.placements().size());
+        promises.reserve(plan_.placements().size());
+      } catch (...) {
+        FailPack(std::current_exception());
+        continue;
+      }
       for (std::size_t i = plan_.placements().size(); i > 0; --i) {
         entries.push_back(std::move(waiting_.front().entry));
         promises.push_back(std::move(waiting_.front().promises));
         waiting_.pop_front();
       }
+      taken_.notify_all();
       lock.unlock();
       Run(entries, promises);
       lock.lock();
     }
+  }
+
+  /// Takes the entries of the plan, at least one, out of those that wait. The caller holds the
+  /// lock.
+  void FailPack(const std::exception_ptr& error) {
+    for (std::size_t i = std::max<std::size_t>(plan_.placements().size(), 1); i > 0; --i) {
+      waiting_.front().promises.Fail(error);
+      waiting_.pop_front();
+    }
+    taken_.notify_all();
   }
 
   /// Plans a pack of the first entries that wait, and waits for more of them while it is worth it.
@@ -192,12 +228,15 @@ class PackRunner::Queue {
   std::unique_ptr<model_runtime::Engine> engine_;
   const PackLayout layout_;
   const std::chrono::microseconds timeout_;
-  PackPlan plan_;  // of the worker
-  Packer packer_;  // of the worker
+  const std::size_t capacity_;  // of waiting_
+  PackPlan plan_;               // of the worker
+  Packer packer_;               // of the worker
 
   std::mutex mutex_;
   std::condition_variable arrived_;
+  std::condition_variable taken_;
   std::deque<Waiting> waiting_;
+  std::size_t blocked_ = 0;  // threads that wait for a place in waiting_
   bool stopping_ = false;
   std::thread worker_;
 };

@@ -138,6 +138,14 @@ TEST(PackRunnerTest, EntriesThatWaitGetAnErrorWhenTheRunnerGoes) {
             "the runner was destroyed before the request ran");
 }
 
+TEST(PackRunnerTest, ManyRequestsOfOneThreadWaitForTheirPlace) {
+  PackRunner runner(RowSums(), PackRunnerConfig(kNever, 2));
+  std::vector<Request> requests(200, Request({1, 2}));
+  std::vector<OutputFutureMemoryView> futures = Submit(runner, requests);
+  for (auto& future : futures) future.at("y").get();
+  for (const Request& request : requests) EXPECT_EQ(request.y, Floats(2, 6));
+}
+
 TEST(PackRunnerTest, DescribesTheModelAndTheResultsOfARequest) {
   const PackRunner runner(RowSums(), PackRunnerConfig(1000));
   EXPECT_EQ(runner.getExecuteInputs()[0].shape, (std::vector<std::int64_t>{2, 6}));

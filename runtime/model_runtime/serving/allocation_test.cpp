@@ -11,9 +11,10 @@
 namespace {
 
 std::atomic<std::uint64_t> allocations{0};
+std::atomic<std::uint64_t> failing{0};  ///< the number of the one that fails, counted as above
 
 void* Allocate(std::size_t bytes) {
-  ++allocations;
+  if (++allocations == failing) throw std::bad_alloc();
   void* memory = std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
@@ -63,6 +64,60 @@ TEST(AllocationTest, ExecuteOfWholeBatchesAllocatesNothing) {
   const OutputMemoryView out{{"y", {y.data(), 16}}};
   EXPECT_EQ(AllocationsOf([&] { runner.execute(in, out); }), 0U);
   EXPECT_EQ(y, (std::array<float, 4>{4, 5, 10, 11}));
+}
+
+struct Outcomes {
+  int good = 0;
+  int bad = 0;
+};
+
+/// Ends every request, wherever in this process the `n`-th allocation from its submission fails.
+/// False if there were fewer.
+bool SurvivesFailureOf(std::uint64_t n, const ModelRunnerConfig& config, Outcomes& outcomes) {
+  ModelRunner runner(ModelOf(ProgramOf({SumBranch("model", "", {2}, 0)})), config);
+  // The second has rows that wait when there is a batching dimension.
+  const std::array<float, 3> x{1, 2, 3};
+  const std::uint64_t rows = config.batching_dim == ModelRunnerConfig().batching_dim ? 2 : 3;
+  const InputMemoryView in{{"x", {x.data(), rows * sizeof(float)}}};
+  std::array<OutputFutureMemory, 2> futures;
+  failing = allocations + n;
+  for (OutputFutureMemory& future : futures) {
+    try {
+      future = runner.executeAsync(in);
+      future.at("y").wait();
+    } catch (const std::bad_alloc&) {
+      ++outcomes.bad;
+    }
+  }
+  const bool reached = allocations >= failing;
+  failing = 0;
+  for (OutputFutureMemory& future : futures) {
+    if (future.empty()) continue;
+    try {
+      const float* y = static_cast<const float*>(future.at("y").get().data.get());
+      EXPECT_EQ(y[0], 4.0F);
+      EXPECT_EQ(y[1], 5.0F);
+      ++outcomes.good;
+    } catch (const std::exception&) {
+      ++outcomes.bad;
+    }
+  }
+  return reached;
+}
+
+TEST(AllocationTest, EveryRequestEndsWhenMemoryIsShort) {
+  for (const bool batching : {false, true}) {
+    ModelRunnerConfig config;
+    config.flush_on_waiting_outputs = true;
+    config.timeout_ns = std::chrono::microseconds(100);
+    if (batching) config.batching_dim = 0;
+    std::uint64_t n = 1;
+    Outcomes outcomes;
+    while (SurvivesFailureOf(n, config, outcomes)) ++n;
+    EXPECT_EQ(outcomes.good + outcomes.bad, static_cast<int>(2 * n));
+    EXPECT_GT(outcomes.good, 0);
+    EXPECT_GT(outcomes.bad, 0);
+  }
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ BatchComposer::BatchComposer(const BatchPlan& plan, const Program& program, Fill
       finish_(std::move(finish)) {
   for (std::size_t b = 0; b < program.branches.size(); ++b) {
     const Branch& branch = program.branches[b];
+    input_pointers_.reserve(std::max(input_pointers_.capacity(), branch.inputs.size()));
+    output_pointers_.reserve(std::max(output_pointers_.capacity(), branch.outputs.size()));
     open_.emplace_back().inputs = MemoryFor(branch, branch.inputs);
     inputs_.push_back(plan.branch(b).contiguous ? Memory() : MemoryFor(branch, branch.inputs));
     outputs_.push_back(MemoryFor(branch, branch.outputs));
@@ -64,12 +66,12 @@ void BatchComposer::Add(Request* request) {
 bool BatchComposer::AddPart(Request* request, std::uint64_t first, std::uint64_t rows) {
   const std::size_t branch = request->route.branch;
   Open& open = open_[branch];
-  if (open.parts.empty()) {
+  open.parts.push_back({request, first, rows});  // may throw, so nothing has changed before
+  if (open.parts.size() == 1) {
     open.deadline =
         wait_ == Clock::duration::max() ? Clock::time_point::max() : Clock::now() + wait_;
   }
   Gather(request->route, first, rows, open.inputs, open.rows);
-  open.parts.push_back({request, first, rows});
   open.rows += rows;
   return open.rows < plan_.branch(branch).rows || RunOpen(branch);
 }

@@ -26,17 +26,19 @@ using Fillers = std::vector<Route>;
 class BatchComposer {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Runs a batch; null after success. The failure is read before the next run.
+  /// Runs a batch; null after success. The failure is read before the next run. Throws nothing.
   using RunBatch = std::function<const DeviceFailure*(
       std::size_t branch, std::span<const void* const> inputs, std::span<void* const> outputs)>;
-  /// Called once for each request, when its outputs are written or with what went wrong.
+  /// Called once for each request, when its outputs are written or with what went wrong. Throws
+  /// nothing.
   using Finish = std::function<void(Request* request, std::exception_ptr error)>;
 
   /// `wait`: how long rows wait; max for ever. The plan and the program must outlive this object.
   BatchComposer(const BatchPlan& plan, const poprt::program::Program& program, Fillers fillers,
                 Clock::duration wait, RunBatch run, Finish finish);
 
-  /// Takes a request and runs what can run.
+  /// Takes a request and runs what can run. When it throws, for want of memory, the request is the
+  /// caller's again and has not been finished.
   void Add(Request* request);
 
   /// Runs the batches whose rows have waited long enough.

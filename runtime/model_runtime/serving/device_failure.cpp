@@ -5,6 +5,13 @@ namespace model_runtime {
 using poprt::device::FaultAction;
 using poprt::device::FaultKind;
 
+namespace {
+
+/// Stands for messages there is no memory for: std::string allocates nothing for it.
+constexpr const char* kNoMessage = "out of memory";
+
+}  // namespace
+
 DeviceFailure DeviceFailure::Other(const std::string& message) {
   return {.kind = FaultKind::kOther, .message = message};
 }
@@ -28,6 +35,32 @@ DeviceFailure DeviceFailure::Of(const poprt::device::DeviceFault& fault) {
   return failure;
 }
 
+DeviceFailure DeviceFailure::Current() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const poprt::device::DeviceFault& fault) {
+      return Of(fault);
+    } catch (const std::exception& error) {
+      return Other(error.what());
+    }
+  } catch (...) {
+    DeviceFailure failure;
+    failure.message = kNoMessage;
+    return failure;
+  }
+}
+
+void DeviceFailure::Keep(const DeviceFailure& failure) noexcept {
+  kind = failure.kind;
+  action = failure.action;
+  try {
+    message = failure.message;
+  } catch (...) {
+    message = kNoMessage;
+  }
+}
+
 bool DeviceFailure::HealedByReset() const {
   return kind == FaultKind::kApplication ||
          (kind == FaultKind::kRecoverable && action == RecoveryAction::IPU_RESET);
@@ -47,10 +80,10 @@ void DeviceFailure::Throw() const {
   throw Error(message);
 }
 
-std::exception_ptr DeviceFailure::MakeException() const {
+std::exception_ptr DeviceFailure::MakeException() const noexcept {
   try {
     Throw();
-  } catch (const Error&) {
+  } catch (...) {  // also when there is no memory for it
     return std::current_exception();
   }
 }

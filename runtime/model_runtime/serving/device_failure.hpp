@@ -18,12 +18,17 @@ struct DeviceFailure {
   /// Of anything but a fault.
   static DeviceFailure Other(const std::string& message);
   static DeviceFailure Of(const poprt::device::DeviceFault& fault);
+  /// Of the exception that is being handled.
+  static DeviceFailure Current() noexcept;
+  /// Becomes a copy; without its message if there is no memory for that.
+  void Keep(const DeviceFailure& failure) noexcept;
 
   /// Whether auto_reset deals with it.
   bool HealedByReset() const;
   /// Throws the class of Errors.hpp that it is.
   [[noreturn]] void Throw() const;
-  std::exception_ptr MakeException() const;
+  /// What Throw throws.
+  std::exception_ptr MakeException() const noexcept;
 };
 
 }  // namespace model_runtime

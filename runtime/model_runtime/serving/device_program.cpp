@@ -5,7 +5,6 @@
 
 namespace model_runtime {
 
-using poprt::device::DeviceFault;
 using poprt::program::Branch;
 
 DeviceProgram::DeviceProgram(std::shared_ptr<const poprt::device::Image> image,
@@ -44,10 +43,8 @@ const DeviceFailure* DeviceProgram::Run(std::size_t branch, std::span<const void
     }
     program_->Run(branch, inputs, outputs, extents_);
     return nullptr;
-  } catch (const DeviceFault& fault) {
-    failure_ = DeviceFailure::Of(fault);
-  } catch (const std::exception& error) {
-    failure_ = DeviceFailure::Other(error.what());
+  } catch (...) {
+    failure_ = DeviceFailure::Current();
   }
   return &*failure_;
 }

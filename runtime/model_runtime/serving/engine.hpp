@@ -64,12 +64,13 @@ class Engine {
 
   /// Queues a request and returns; the buffers are copied, what they point to must live until
   /// `done` is called, on a thread of the engine, with null after success. `done` is called for
-  /// each request once, also when the request is refused. It must not call Execute or destroy the
-  /// engine; move the error out of it.
+  /// each request once, also when the request is refused. It must not throw, call Execute or
+  /// destroy the engine; move the error out of it.
   ///
   /// When the replica's queue holds as many batches as EngineConfig::ring_buffer_size_multiplier
   /// times the batches of a step, Submit waits until the device has taken some (never when `done`
-  /// calls it). Throws Error if there is no such replica.
+  /// calls it). Throws Error if there is no such replica or its thread cannot start; `done` is not
+  /// called when it throws.
   using Done = std::function<void(std::exception_ptr error)>;
   void Submit(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs, Done done,
               unsigned replica = 0);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace model_runtime {
@@ -9,8 +11,6 @@ namespace {
 
 using Clock = BatchComposer::Clock;
 using poprt::program::Branch;
-
-constexpr const char* kDestroyed = "the runner was destroyed before the request ran";
 
 /// The replica whose queue this thread serves.
 thread_local const Replica* serving = nullptr;
@@ -78,6 +78,7 @@ Replica::Replica(const ServedModel& model, std::shared_ptr<poprt::device::Device
     : model_(model),
       log_(log),
       id_(id),
+      destroyed_(DeviceFailure::Other("the runner was destroyed before the request ran")),
       program_(model.image(), std::move(device), model.variables(), config.auto_reset),
       queue_(QueueCapacity(model, config)),
       composer_(MakeComposer(config)) {}
@@ -89,11 +90,15 @@ std::optional<BatchComposer> Replica::MakeComposer(const EngineConfig& config) {
     const std::lock_guard lock(running_);
     const DeviceFailure* failure = program_.Run(branch, inputs, outputs);
     if (failure == nullptr) return nullptr;
-    batch_failure_ = *failure;  // others may run and overwrite it from here on
+    batch_failure_.Keep(*failure);  // others may run and overwrite it from here on
     return &batch_failure_;
   };
   const auto finish = [this](Request* request, std::exception_ptr error) {
-    if (error == nullptr) SetShapes(request->route);
+    try {
+      if (error == nullptr) SetShapes(request->route);
+    } catch (...) {
+      error = std::current_exception();
+    }
     Finish(request, std::move(error));
   };
   return BatchComposer(*model_.plan(), model_.program(), model_.fillers(), RowWait(config), run,
@@ -106,10 +111,12 @@ Replica::~Replica() {
     queue_.Close();
   }
   if (worker_.joinable()) worker_.join();
-  const DeviceFailure destroyed = DeviceFailure::Other(kDestroyed);
-  if (composer_) composer_->FailAll(destroyed);
-  while (Request* request = queue_.TryPop()) Finish(request, destroyed.MakeException());
-  while (calls_ > 0) std::this_thread::yield();
+  if (composer_) composer_->FailAll(destroyed_);
+  while (Request* request = queue_.TryPop()) Finish(request, destroyed_.MakeException());
+  {
+    const std::lock_guard lock(running_);  // a request may run on the thread that made it
+  }
+  while (calls_ > 0) std::this_thread::yield();  // nothing runs: they only have to leave
 }
 
 void Replica::Execute(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs) {
@@ -122,7 +129,7 @@ void Replica::Execute(std::span<const InputBuffer> inputs, std::span<const Outpu
 }
 
 bool Replica::RunHere(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs) {
-  if (queue_.closed()) throw Error(kDestroyed);
+  if (queue_.closed()) destroyed_.Throw();
   model_.router().Resolve(inputs, outputs, route_);
   if (!LiesInWholeBatches(route_)) return false;
   const std::uint64_t tracepoint = log_.Queued(id_);
@@ -152,21 +159,21 @@ void Replica::RunInQueue(std::span<const InputBuffer> inputs,
 void Replica::Submit(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
                      std::function<void(std::exception_ptr)> done) {
   const Visit visit(calls_);
+  StartWorker();
   Request* request = queue_.NewRequest();
   try {
     model_.router().Resolve(inputs, outputs, request->route);
     request->tracepoint = log_.Queued(id_);
   } catch (...) {
     request->refusal = std::current_exception();
-    request->route.batches = 0;
+    request->route.batches = 1;  // takes room in the queue like others
     request->tracepoint.reset();
   }
   request->done = std::move(done);
-  StartWorker();
   if (queue_.Push(request, OnWorker())) return;
   done = std::move(request->done);
   queue_.Recycle(request);
-  done(std::make_exception_ptr(Error(kDestroyed)));
+  done(destroyed_.MakeException());
 }
 
 const DeviceFailure* Replica::RunBatches(Route& route) {
@@ -212,7 +219,12 @@ void Replica::StartWorker() {
   if (started_) return;
   const std::lock_guard lock(starting_);
   if (started_ || queue_.closed()) return;
-  worker_ = std::thread([this] { ServeQueue(); });
+  try {
+    worker_ = std::thread([this] { ServeQueue(); });
+  } catch (const std::system_error& error) {
+    throw Error("the thread of the queue of replica " + std::to_string(id_) +
+                " cannot start: " + error.what());
+  }
   started_ = true;
 }
 
@@ -228,19 +240,19 @@ void Replica::ServeQueue() {
 }
 
 void Replica::Serve(Request* request) {
-  if (request->refusal != nullptr) {
-    Finish(request, std::move(request->refusal));
-    return;
-  }
-  log_.Started(*request->tracepoint);
-  if (composer_) {
-    composer_->Add(request);
-    return;
-  }
-  std::exception_ptr error;
-  {
-    const std::lock_guard lock(running_);
-    if (const auto* failure = RunBatches(request->route)) error = failure->MakeException();
+  std::exception_ptr error = std::move(request->refusal);
+  try {
+    if (error == nullptr) {
+      log_.Started(*request->tracepoint);
+      if (composer_) {
+        composer_->Add(request);
+        return;
+      }
+      const std::lock_guard lock(running_);
+      if (const auto* failure = RunBatches(request->route)) error = failure->MakeException();
+    }
+  } catch (...) {
+    error = std::current_exception();
   }
   Finish(request, std::move(error));
 }
@@ -252,12 +264,12 @@ void Replica::AttendWaitingRows() {
     const std::lock_guard lock(running_);
     const DeviceFailure* failure = program_.lasting_failure();
     if (failure == nullptr) return;
-    batch_failure_ = *failure;
+    batch_failure_.Keep(*failure);
   }
   composer_->FailAll(batch_failure_);
 }
 
-void Replica::Finish(Request* request, std::exception_ptr error) {
+void Replica::Finish(Request* request, std::exception_ptr error) noexcept {
   if (request->tracepoint) log_.Finished(*request->tracepoint, error == nullptr);
   const auto done = std::move(request->done);
   queue_.Recycle(request);

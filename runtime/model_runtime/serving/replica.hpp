@@ -56,12 +56,13 @@ class Replica {
   void ServeQueue();
   void Serve(Request* request);
   void AttendWaitingRows();
-  void Finish(Request* request, std::exception_ptr error);
+  void Finish(Request* request, std::exception_ptr error) noexcept;
   bool OnWorker() const;
 
   const ServedModel& model_;
   TracepointLog& log_;
   const unsigned id_;
+  const DeviceFailure destroyed_;
 
   std::mutex running_;
   DeviceProgram program_;

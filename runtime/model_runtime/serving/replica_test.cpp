@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <future>
 #include <thread>
 
@@ -322,6 +324,65 @@ TEST(ReplicaTest, AFaultFailsRowsThatWait) {
   auto waiting = runner.executeAsync({{"x", {one.data(), 4}}}).at("y");
   EXPECT_EQ(RunOnce(runner), "application");
   EXPECT_EQ(Outcome([&] { waiting.get(); }), "application");
+}
+
+TEST(ReplicaTest, WithoutOutputsSubmissionIsExecution) {
+  ModelRunnerConfig config;
+  config.validate_io_params = false;
+  config.flush_on_waiting_outputs = true;
+  ModelRunner runner = Faulty("2:application_runtime_error", config);
+  EXPECT_TRUE(runner.executeAsync(In(), OutputMemoryView()).empty());
+  ASSERT_EQ(runner.requestTracepoints().size(), 1U);
+  EXPECT_EQ(runner.requestTracepoints()[0].state, RequestState::Succeeded);
+  EXPECT_EQ(Outcome([&] { runner.executeAsync({}, OutputMemoryView()); }),
+            "input 'x' of graph 'model' is missing");
+  EXPECT_EQ(Outcome([&] { runner.executeAsync(In(), OutputMemoryView()); }), "application");
+}
+
+TEST(ReplicaTest, RefusedRequestsFillTheQueue) {
+  EngineConfig config;
+  config.ring_buffer_size_multiplier = 1;
+  Engine engine(Model(), poprt::device::DeviceRegistry::Get().Acquire(), config);
+  std::promise<void> taken, go_on;
+  engine.Submit({}, {}, [&](const std::exception_ptr&) {
+    taken.set_value();
+    go_on.get_future().wait();
+  });
+  taken.get_future().wait();
+  std::atomic<int> refused{0};
+  const auto submit = [&] {
+    engine.Submit({}, {}, [&](const std::exception_ptr& error) { refused += error != nullptr; });
+  };
+  submit();
+  std::future<void> waits = std::async(std::launch::async, submit);
+  EXPECT_EQ(waits.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  go_on.set_value();
+  waits.get();
+  const Floats x(2);
+  Floats y(2);
+  engine.Execute(std::array{InputBuffer{"x", x.data(), 8}},
+                 std::array{OutputBuffer{"y", y.data(), 8}});  // comes after them
+  EXPECT_EQ(refused, 2);
+}
+
+TEST(ReplicaTest, DestructionEndsAnExecuteThatWaits) {
+  ModelRunnerConfig config;
+  config.batching_dim = 0;
+  config.timeout_ns = std::chrono::nanoseconds(0);
+  config.flush_on_waiting_outputs = true;
+  auto runner = std::make_unique<ModelRunner>(Model(), config);
+  const Floats one{1};
+  ModelRunner& called = *runner;
+  std::future<std::string> outcome = std::async(std::launch::async, [&] {
+    return Outcome([&] { called.execute({{"x", {one.data(), 4}}}); });
+  });
+  const auto runs = [&] {
+    const std::vector<RequestTracepoint> log = runner->requestTracepoints();
+    return !log.empty() && log[0].state == RequestState::Running;
+  };
+  while (!runs()) std::this_thread::yield();
+  runner.reset();
+  EXPECT_EQ(outcome.get(), "the runner was destroyed before the request ran");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "model_runtime/RingBuffer.hpp"
 #include "model_runtime/serving/spin_wait.hpp"
@@ -64,8 +65,10 @@ struct QueueControl {
   Waiting for_room;      ///< the user for the program
   std::atomic<bool> stopped{false};
   std::atomic<bool> disconnected{false};
-  /// Drops what is queued in disconnected queues, unless a program runs: it does so when it ends.
-  std::function<void()> drop_elements;
+  std::mutex manager_mutex;  ///< guards `drain`
+  /// Moves what is queued out of disconnected queues, unless a program runs: it does so when it
+  /// ends. Empty when the manager is gone; what is queued then goes with its queue.
+  std::function<std::vector<CompletionCallback>()> drain;
 
   std::atomic<std::uint64_t> flushes{0};       ///< the number of the last one
   std::mutex flush_mutex;                      ///< guards the FlushPlaces
@@ -87,7 +90,14 @@ struct QueueControl {
 class FlushPlaces {
  public:
   /// The caller holds QueueControl::flush_mutex.
-  void Add(std::uint64_t flush, std::uint64_t position) { places_.push_back({flush, position}); }
+  void Add(const QueueControl& control, std::uint64_t flush, std::uint64_t position) {
+    // Programs may never come to this queue.
+    DropDone(control.flushes_done.load(std::memory_order_relaxed));
+    places_.push_back({flush, position});
+  }
+
+  /// How many are not known to be over.
+  std::size_t size() const { return places_.size(); }
 
   /// True if a stand-in comes before the element at `position`. For the program's thread, after it
   /// has looked for that element: then it knows of flushes that came before the element.
@@ -95,7 +105,7 @@ class FlushPlaces {
     const std::uint64_t done = control.flushes_done.load(std::memory_order_relaxed);
     if (control.flushes.load(std::memory_order_acquire) == done) return false;
     const std::lock_guard lock(control.flush_mutex);
-    while (!places_.empty() && places_.front().flush <= done) places_.pop_front();
+    DropDone(done);
     if (places_.empty() || places_.front().position != position) return false;
     control.flush_of_program = std::max(control.flush_of_program, places_.front().flush);
     return true;
@@ -106,6 +116,11 @@ class FlushPlaces {
     std::uint64_t flush;
     std::uint64_t position;
   };
+
+  void DropDone(std::uint64_t done) {
+    while (!places_.empty() && places_.front().flush <= done) places_.pop_front();
+  }
+
   std::deque<Place> places_;
 };
 

@@ -26,7 +26,8 @@ class ModelRunner : public BaseRunner {
  public:
   /// A container.
   explicit ModelRunner(const std::string& popefPath, const RuntimeConfig& config = {});
-  explicit ModelRunner(std::shared_ptr<Executable> executable, const RuntimeConfig& config = {});
+  explicit ModelRunner(const std::shared_ptr<Executable>& executable,
+                       const RuntimeConfig& config = {});
   ~ModelRunner() override;
 
   void execute(const InputMemoryView& inputs, const OutputMemoryView& outputs) override;

@@ -52,7 +52,8 @@ class PackRunner : public BaseRunner {
 
   void execute(const InputMemoryView& inputs, const OutputMemoryView& outputs) override;
   /// The futures of a request are ready when its pack has run; those of a wrong one at once. A
-  /// request without outputs has no future and throws.
+  /// request without outputs has no future and throws. Waits while four times as many requests are
+  /// queued as a pack may have entries.
   OutputFutureMemoryView executeAsync(const InputMemoryView& inputs,
                                       const OutputMemoryView& outputs) override;
 
