@@ -75,6 +75,7 @@ class Executable::State : public DeviceUser, public std::enable_shared_from_this
 
   void Load(std::shared_ptr<Device> target);
   void Unload();
+  bool yields() const override { return true; }
   void GiveUp(const DeviceUse& use) override;
   void Stop();
 

@@ -15,6 +15,27 @@ using poprt::program::Branch;
 /// The replica whose queue this thread serves.
 thread_local const Replica* serving = nullptr;
 
+/// The longest run, as far as one can tell, of a request that Submit runs itself: to hand it to
+/// another thread and to be woken by that takes as long on a quiet machine, and longer on others.
+constexpr std::chrono::nanoseconds kShortRun = std::chrono::microseconds(10);
+
+/// Makes this thread one that serves `replica`, for a while.
+class Serving {
+ public:
+  explicit Serving(const Replica* replica) : before_(std::exchange(serving, replica)) {}
+  ~Serving() { serving = before_; }
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+ private:
+  const Replica* before_;
+};
+
+/// At least one.
+std::int64_t NumBatches(const Route& route) {
+  return static_cast<std::int64_t>(std::max<std::uint64_t>(route.batches, 1));
+}
+
 /// Counts a thread in and out.
 class Visit {
  public:
@@ -80,6 +101,7 @@ Replica::Replica(const ServedModel& model, std::shared_ptr<poprt::device::Device
       id_(id),
       destroyed_(DeviceFailure::Other("the runner was destroyed before the request ran")),
       program_(model.image(), std::move(device), model.variables(), config.auto_reset),
+      batch_times_(model.program().branches.size(), Clock::duration::max()),
       queue_(QueueCapacity(model, config)),
       composer_(MakeComposer(config)) {}
 
@@ -88,7 +110,9 @@ std::optional<BatchComposer> Replica::MakeComposer(const EngineConfig& config) {
   const auto run = [this](std::size_t branch, std::span<const void* const> inputs,
                           std::span<void* const> outputs) -> const DeviceFailure* {
     const std::lock_guard lock(running_);
+    const auto start = Clock::now();
     const DeviceFailure* failure = program_.Run(branch, inputs, outputs);
+    batch_times_[branch] = Clock::now() - start;
     if (failure == nullptr) return nullptr;
     batch_failure_.Keep(*failure);  // others may run and overwrite it from here on
     return &batch_failure_;
@@ -170,10 +194,41 @@ void Replica::Submit(std::span<const InputBuffer> inputs, std::span<const Output
     request->tracepoint.reset();
   }
   request->done = std::move(done);
+  if (RunAtOnce(request)) return;
+  ++unanswered_;
   if (queue_.Push(request, OnWorker())) return;
+  --unanswered_;
   done = std::move(request->done);
   queue_.Recycle(request);
   done(destroyed_.MakeException());
+}
+
+bool Replica::RunAtOnce(Request* request) {
+  if (unanswered_ > 0 || queue_.closed() || OnWorker() || request->refusal != nullptr) return false;
+  Route& route = request->route;
+  if (!LiesInWholeBatches(route)) return false;
+  std::exception_ptr error;
+  {
+    const std::unique_lock running(running_, std::try_to_lock);
+    if (!running || batch_times_[route.branch] > kShortRun / NumBatches(route)) return false;
+    try {
+      log_.Started(*request->tracepoint);
+      if (const auto* failure = RunTimed(route)) error = failure->MakeException();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  if (error != nullptr && composer_) queue_.Wake();  // rows that wait may have to fail as well
+  const Serving here(this);  // what `done` submits goes through the queue: no recursion
+  Answer(request, std::move(error));
+  return true;
+}
+
+const DeviceFailure* Replica::RunTimed(Route& route) {
+  const auto start = Clock::now();
+  const DeviceFailure* failure = RunBatches(route);
+  batch_times_[route.branch] = (Clock::now() - start) / NumBatches(route);
+  return failure;
 }
 
 const DeviceFailure* Replica::RunBatches(Route& route) {
@@ -231,7 +286,7 @@ void Replica::StartWorker() {
 bool Replica::OnWorker() const { return serving == this; }
 
 void Replica::ServeQueue() {
-  serving = this;
+  const Serving here(this);
   while (!queue_.closed()) {
     Request* request = queue_.Pop(composer_ ? composer_->deadline() : Clock::time_point::max());
     if (request != nullptr) Serve(request);
@@ -249,7 +304,7 @@ void Replica::Serve(Request* request) {
         return;
       }
       const std::lock_guard lock(running_);
-      if (const auto* failure = RunBatches(request->route)) error = failure->MakeException();
+      if (const auto* failure = RunTimed(request->route)) error = failure->MakeException();
     }
   } catch (...) {
     error = std::current_exception();
@@ -270,10 +325,15 @@ void Replica::AttendWaitingRows() {
 }
 
 void Replica::Finish(Request* request, std::exception_ptr error) noexcept {
+  queue_.Finished();
+  Answer(request, std::move(error));
+  --unanswered_;
+}
+
+void Replica::Answer(Request* request, std::exception_ptr error) noexcept {
   if (request->tracepoint) log_.Finished(*request->tracepoint, error == nullptr);
   const auto done = std::move(request->done);
   queue_.Recycle(request);
-  queue_.Finished();
   done(std::move(error));
 }
 

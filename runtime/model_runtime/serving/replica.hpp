@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <vector>
 
 #include "model_runtime/serving/batch_composer.hpp"
 #include "model_runtime/serving/device_program.hpp"
@@ -20,8 +22,9 @@ namespace model_runtime {
 
 /// A model on a device of its own, with a queue and a thread that serves it. Thread-safe.
 ///
-/// `running_` guards the device: a request that nothing is ahead of runs on the thread that calls
-/// Execute, all others on the thread of the queue, which starts when it is first needed.
+/// `running_` guards the device and what belongs to it: a request that nothing is ahead of runs on
+/// the thread that calls Execute, or Submit if it is short; all others on the thread of the queue,
+/// which starts when it is first needed.
 class Replica {
  public:
   /// `model` and `log` must outlive the replica.
@@ -44,6 +47,11 @@ class Replica {
   /// Runs a request on this thread if it needs no others; the caller holds `running_`.
   bool RunHere(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs);
   void RunInQueue(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs);
+  /// Whether nothing is ahead of the request and it takes less time than the way through the queue;
+  /// then it has run on this thread and is answered.
+  bool RunAtOnce(Request* request);
+  /// RunBatches, with a look at the clock.
+  const DeviceFailure* RunTimed(Route& route);
   /// Runs the batches where they lie, which moves the route's pointers; the caller holds
   /// `running_`.
   const DeviceFailure* RunBatches(Route& route);
@@ -56,7 +64,9 @@ class Replica {
   void ServeQueue();
   void Serve(Request* request);
   void AttendWaitingRows();
+  /// Ends a request that was taken from the queue.
   void Finish(Request* request, std::exception_ptr error) noexcept;
+  void Answer(Request* request, std::exception_ptr error) noexcept;
   bool OnWorker() const;
 
   const ServedModel& model_;
@@ -66,7 +76,8 @@ class Replica {
 
   std::mutex running_;
   DeviceProgram program_;
-  Route route_;  ///< of requests that run where they are made
+  Route route_;                                        ///< of requests that run where they are made
+  std::vector<std::chrono::nanoseconds> batch_times_;  ///< of each branch, when last measured
 
   RequestQueue queue_;
   SpinWait completed_;                     ///< of threads in RunInQueue
@@ -75,7 +86,8 @@ class Replica {
   std::mutex starting_;
   std::thread worker_;
   std::atomic<bool> started_{false};
-  std::atomic<unsigned> calls_{0};  ///< threads inside Execute and Submit
+  std::atomic<std::uint64_t> unanswered_{0};  ///< requests in the queue, or on their way out of it
+  std::atomic<unsigned> calls_{0};            ///< threads inside Execute and Submit
 };
 
 }  // namespace model_runtime

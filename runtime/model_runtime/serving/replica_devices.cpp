@@ -16,9 +16,23 @@ namespace {
 
 using Devices = std::vector<std::shared_ptr<poprt::device::Device>>;
 
-/// The IPU of a device that the configuration names; keeps the device.
-std::shared_ptr<poprt::device::Device> IpuOf(const std::shared_ptr<Device>& device) {
-  return {device, &device->use().device()};
+/// A replica's hold on a device that the configuration names.
+class PinnedDevice : public DeviceUser {
+ public:
+  explicit PinnedDevice(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+
+  bool yields() const override { return false; }
+  void GiveUp(const DeviceUse&) override {}
+
+ private:
+  const std::shared_ptr<Device> device_;
+};
+
+/// The IPU of a device that the configuration names, for its owner alone.
+std::shared_ptr<poprt::device::Device> Pin(const std::shared_ptr<Device>& device) {
+  auto pinned = std::make_shared<PinnedDevice>(device);
+  device->use().Claim(pinned);
+  return {std::move(pinned), &device->use().device()};
 }
 
 /// What is wrong with the device of a replica; "" if nothing is.
@@ -79,7 +93,7 @@ Devices DevicesOfReplicas(const popef::Metadata& metadata, const ModelRunnerConf
   for (unsigned replica = 0; replica < config.replication_factor; ++replica) {
     const auto pinned = config.replica_id_to_device.find(replica);
     devices.push_back(pinned == config.replica_id_to_device.end() ? std::move(*next_free++)
-                                                                  : IpuOf(pinned->second));
+                                                                  : Pin(pinned->second));
   }
   return devices;
 }

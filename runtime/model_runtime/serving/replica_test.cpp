@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "model_runtime/DeviceManager.hpp"
+#include "model_runtime/Executable.hpp"
 #include "model_runtime/ModelRunner.hpp"
 #include "model_runtime/serving/engine.hpp"
 #include "model_runtime/serving/test_models.hpp"
@@ -225,9 +226,46 @@ TEST(ReplicaTest, ReplicasHaveTheDevicesTheyAreGiven) {
   config.replica_id_to_device[0] = config.replica_id_to_device[1];
   config.replica_id_to_device[2] = nullptr;
   EXPECT_EQ(Outcome([&] { ModelRunner(Model(), config); }),
+            "a model runner has the device: destroy it first, or take another device\n"
             "replica_id_to_device names replica 1 with the device of replica 0, every replica "
             "needs one of its own\n"
             "replica_id_to_device names replica 2, allowed are 0 to 1");
+}
+
+TEST(ReplicaTest, ADeviceThatARunnerHasIsNobodyElses) {
+  const char* const taken =
+      "a model runner has the device: destroy it first, or take another device";
+  ModelRunnerConfig config;
+  config.replica_id_to_device[0] = DeviceManager().getSpecificDevice(2);
+  Executable executable(Model());
+  executable.load(config.replica_id_to_device[0]);
+  {
+    ModelRunner runner(Model(), config);  // takes it from the executable
+    EXPECT_FALSE(executable.isLoaded());
+    EXPECT_EQ(Outcome([&] { executable.load(config.replica_id_to_device[0]); }), taken);
+    EXPECT_EQ(Outcome([&] { ModelRunner(Model(), config); }), taken);
+    EXPECT_EQ(RunOnce(runner), "ok");
+  }
+  ModelRunner runner(Model(), config);
+  EXPECT_EQ(RunOnce(runner), "ok");
+}
+
+TEST(ReplicaTest, ShortRequestsRunWhereTheyAreSubmitted) {
+  Engine engine(Model(), poprt::device::DeviceRegistry::Get().Acquire(), {});
+  Floats y(kResult.size());
+  const std::array input{InputBuffer{"x", kInput.data(), kInput.size() * sizeof(float)}};
+  const std::array output{OutputBuffer{"y", y.data(), y.size() * sizeof(float)}};
+  bool here = false;
+  for (int i = 0; i < 10'000 && !here; ++i) {  // once a run has been found to be short
+    std::promise<std::thread::id> answered_by;
+    engine.Submit(input, output, [&](const std::exception_ptr& error) {
+      EXPECT_EQ(error, nullptr);
+      answered_by.set_value(std::this_thread::get_id());
+    });
+    here = answered_by.get_future().get() == std::this_thread::get_id();
+    EXPECT_EQ(y, kResult);
+  }
+  EXPECT_TRUE(here);
 }
 
 TEST(ReplicaTest, MoreReplicasThanDevicesAreRefused) {

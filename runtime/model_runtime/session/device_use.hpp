@@ -20,6 +20,8 @@ class DeviceUser {
   DeviceUser(const DeviceUser&) = delete;
   DeviceUser& operator=(const DeviceUser&) = delete;
 
+  /// Whether others may take its device; then GiveUp is called.
+  virtual bool yields() const = 0;
   /// Unloads its program from a device that another user has now, if it is still there.
   virtual void GiveUp(const DeviceUse& use) = 0;
 };
@@ -38,16 +40,20 @@ class DeviceUse {
   std::int64_t ipu_version() const { return ipu_version_; }
   std::int64_t tiles_per_ipu() const { return tiles_per_ipu_; }
 
-  /// Throws Error if programs with this metadata do not run here.
+  /// Throws Error if programs with this metadata do not run here, or somebody has the device who
+  /// does not yield it.
   void Check(const popef::Metadata& metadata) const;
 
-  /// Makes `user` the user; the one before has given up when this returns.
+  /// Makes `user` the user; the one before has given up when this returns. Throws Error if that one
+  /// does not yield.
   void Claim(const std::shared_ptr<DeviceUser>& user);
-  /// Ends the use by `user`, if it is the user.
+  /// Ends the use by `user`, if it is the user. A user that is gone is none any more.
   void Release(const DeviceUser* user);
   bool IsUsedBy(const DeviceUser* user) const;
 
  private:
+  std::shared_ptr<DeviceUser> user() const;
+
   const std::vector<std::shared_ptr<poprt::device::Device>> ipus_;
   const std::int64_t ipu_version_;
   const std::int64_t tiles_per_ipu_;
