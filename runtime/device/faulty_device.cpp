@@ -1,8 +1,10 @@
 #include "runtime/device/faulty_device.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -172,21 +174,14 @@ class FaultyDevice : public Device {
   std::shared_ptr<FaultState> state_;
 };
 
-/// The plan of this process, if it has one.
-struct ProcessPlan {
-  std::mutex mutex;
-  std::optional<std::vector<PlannedFault>> faults;
+using Plan = std::vector<PlannedFault>;
 
-  static ProcessPlan& Get() {
-    static auto* plan = new ProcessPlan;  // devices may be made while statics go
-    return *plan;
-  }
-};
+/// The plan of this process, if it has one. Read without a lock, which a child of fork() could find
+/// locked for ever; plans stay in memory for whoever still reads them.
+std::atomic<const Plan*> process_plan{nullptr};
 
-std::vector<PlannedFault> CurrentPlan() {
-  ProcessPlan& plan = ProcessPlan::Get();
-  const std::lock_guard lock(plan.mutex);
-  if (plan.faults) return *plan.faults;
+Plan CurrentPlan() {
+  if (const Plan* plan = process_plan.load()) return *plan;
   const char* text = std::getenv(kVariable);
   if (text == nullptr) return {};
   try {
@@ -207,11 +202,12 @@ std::vector<PlannedFault> ParseFaults(std::string_view text) {
 }
 
 void PlanDeviceFaults(const std::optional<std::string>& text) {
-  std::optional<std::vector<PlannedFault>> faults;
-  if (text) faults = ParseFaults(*text);
-  ProcessPlan& plan = ProcessPlan::Get();
-  const std::lock_guard lock(plan.mutex);
-  plan.faults = std::move(faults);
+  static std::mutex mutex;
+  static auto* const plans = new std::vector<std::unique_ptr<const Plan>>;
+  auto plan = text ? std::make_unique<const Plan>(ParseFaults(*text)) : nullptr;
+  const std::lock_guard lock(mutex);
+  process_plan = plan.get();
+  plans->push_back(std::move(plan));
 }
 
 std::unique_ptr<Device> MakeFaultyDevice(std::unique_ptr<Device> device,
