@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +14,7 @@
 #include "model_runtime/ModelRunner.hpp"
 #include "model_runtime/model/model_file.hpp"
 #include "python/model_runtime/bindings.hpp"
+#include "python/unfinished_requests.hpp"
 
 namespace py = pybind11;
 
@@ -71,52 +71,11 @@ struct Pending {
   OutputFutureMemoryView given;
 
   bool Ready() const {
-    const auto ready = [](const auto& futures) {
-      return std::all_of(futures.begin(), futures.end(), [](const auto& future) {
-        return future.second.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-      });
-    };
-    return ready(allocated) && ready(given);
+    return poprt::python::AreReady(allocated) && poprt::python::AreReady(given);
   }
 };
 
-/// Requests that nobody has waited for: they keep their arrays until they are done. Guarded by the
-/// interpreter lock.
-class Orphans {
- public:
-  void Add(std::unique_ptr<Pending> pending) { pending_.push_back(std::move(pending)); }
-
-  /// Lets go of what is done; of many only once in a while, which makes it amortized constant.
-  void Sweep() {
-    if (pending_.size() < next_sweep_) return;
-    // Letting go of arrays may run any Python code, also this function: not before the list is
-    // consistent.
-    std::list<std::unique_ptr<Pending>> done;
-    for (auto next = pending_.begin(); next != pending_.end();) {
-      const auto at = next++;
-      if ((*at)->Ready()) done.splice(done.end(), pending_, at);
-    }
-    constexpr std::size_t kMany = 16;
-    next_sweep_ = pending_.size() < kMany ? 1 : 2 * pending_.size();
-  }
-
- private:
-  std::list<std::unique_ptr<Pending>> pending_;
-  std::size_t next_sweep_ = 1;  ///< size
-};
-
-/// Waits without the interpreter lock, but lets signals through.
-template <typename Result>
-void Wait(const std::shared_future<Result>& future) {
-  const auto done = [&] {
-    const py::gil_scoped_release release;
-    return future.wait_for(std::chrono::milliseconds(100)) == std::future_status::ready;
-  };
-  while (!done()) {
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-  }
-  future.get();
-}
+using Orphans = poprt::python::Orphans<Pending>;
 
 class Future {
  public:
@@ -132,8 +91,8 @@ class Future {
   bool Ready() const { return pending_->Ready(); }
 
   void WaitAll() const {
-    for (const auto& output : pending_->allocated) Wait(output.second);
-    for (const auto& output : pending_->given) Wait(output.second);
+    for (const auto& output : pending_->allocated) poprt::python::WaitFor(output.second);
+    for (const auto& output : pending_->given) poprt::python::WaitFor(output.second);
   }
 
   std::vector<std::string> Names() const {
@@ -260,7 +219,7 @@ class Runner {
 
  private:
   std::unique_ptr<Future> MakeFuture(std::unique_ptr<Pending> pending) {
-    orphans_->Sweep();
+    orphans_->SweepSometimes();
     return std::make_unique<Future>(std::move(pending), output_types_, orphans_);
   }
 

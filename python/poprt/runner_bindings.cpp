@@ -4,9 +4,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <chrono>
-#include <future>
-#include <list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,6 +16,7 @@
 #include "python/poprt/arrays.hpp"
 #include "python/poprt/config_bindings.hpp"
 #include "python/poprt/element_types.hpp"
+#include "python/unfinished_requests.hpp"
 
 namespace py = pybind11;
 
@@ -58,58 +56,13 @@ struct Pending {
   OutputShapes shapes;  ///< filled when the futures are ready
   OutputFutureMemoryView futures;
 
-  bool Ready() const {
-    return std::all_of(futures.begin(), futures.end(), [](const auto& future) {
-      return future.second.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-    });
-  }
+  bool Ready() const { return python::AreReady(futures); }
 };
 
-/// Requests that nobody has waited for: they keep their arrays until they are done. Guarded by the
-/// interpreter lock.
-class Orphans {
- public:
-  /// Those of this process; never destroyed, since runners may outlive statics.
-  static Orphans& Get() {
-    static auto* orphans = new Orphans;
-    return *orphans;
-  }
-
-  void Add(std::unique_ptr<Pending> pending) { pending_.push_back(std::move(pending)); }
-
-  /// Sweep(), of many only once in a while, which makes it amortized constant.
-  void SweepSometimes() {
-    if (pending_.size() >= next_sweep_) Sweep();
-  }
-
-  /// Lets go of what is done.
-  void Sweep() {
-    // Letting go of arrays may run any Python code, also this function: not before the list is
-    // consistent.
-    std::list<std::unique_ptr<Pending>> done;
-    for (auto next = pending_.begin(); next != pending_.end();) {
-      const auto at = next++;
-      if ((*at)->Ready()) done.splice(done.end(), pending_, at);
-    }
-    constexpr std::size_t kMany = 16;
-    next_sweep_ = pending_.size() < kMany ? 1 : 2 * pending_.size();
-  }
-
- private:
-  std::list<std::unique_ptr<Pending>> pending_;
-  std::size_t next_sweep_ = 1;  ///< size
-};
-
-/// Waits without the interpreter lock, but lets signals through.
-void WaitFor(const std::shared_future<TensorMemoryView>& future) {
-  const auto done = [&] {
-    const py::gil_scoped_release release;
-    return future.wait_for(std::chrono::milliseconds(100)) == std::future_status::ready;
-  };
-  while (!done()) {
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-  }
-  future.get();
+/// Those of this process; never destroyed, since runners may outlive statics.
+python::Orphans<Pending>& Orphans() {
+  static auto* orphans = new python::Orphans<Pending>;
+  return *orphans;
 }
 
 class Future {
@@ -118,11 +71,11 @@ class Future {
   Future(const Future&) = delete;
   Future& operator=(const Future&) = delete;
   ~Future() {
-    if (!pending_->Ready()) Orphans::Get().Add(std::move(pending_));
+    if (!pending_->Ready()) Orphans().Add(std::move(pending_));
   }
 
   void Wait() const {
-    for (const auto& output : pending_->futures) WaitFor(output.second);
+    for (const auto& output : pending_->futures) python::WaitFor(output.second);
   }
 
   py::array Output(const std::string& name) const {
@@ -145,7 +98,7 @@ struct EndRunner {
     PyThreadState* const state = PyEval_SaveThread();  // which does not throw
     delete runner;
     PyEval_RestoreThread(state);
-    Orphans::Get().Sweep();
+    Orphans().Sweep();
   }
 };
 
@@ -195,7 +148,7 @@ std::unique_ptr<Future> ExecuteAsync(Runner& runner, Arrays inputs, Arrays outpu
       pending->futures = runner.executeAsync(input_views, output_views);
     }
   }
-  Orphans::Get().SweepSometimes();
+  Orphans().SweepSometimes();
   return std::make_unique<Future>(std::move(pending));
 }
 

@@ -2,19 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "model_runtime/RingBuffer.hpp"
-#include "model_runtime/TensorStream.hpp"
-#include "popef/Types.hpp"
+#include "model_runtime/ElementQueue.hpp"
 
 namespace model_runtime {
-
-class FlushPlaces;
-struct QueueControl;
 
 /// User memory from which the program takes one of its inputs, in the order in which it was queued.
 /// Made by a QueueManager; when that is gone, the queue is disconnected. enqueue() is for one
@@ -22,13 +15,9 @@ struct QueueControl;
 ///
 /// The queue holds pointers: an element's memory must stay valid until its callback is called or
 /// destroyed. Memory is read where it lies, unless a tensor is spread over several elements.
-class InputQueue final : public TensorSource {
+class InputQueue final : public ElementQueue<TensorSource, InputElement> {
  public:
-  InputQueue(const popef::Anchor& anchor, std::shared_ptr<QueueControl> control);
-  ~InputQueue() override;
-
-  const popef::Anchor& anchor() const { return anchor_; }
-  const popef::TensorInfo& tensorInfo() const { return anchor_.tensorInfo(); }
+  using ElementQueue::ElementQueue;
 
   /// Queues `size_bytes` of data: a tensor, several one behind the other, or a part, which takes
   /// whole rows along the first dimension and waits for the rest of the tensor. `callback` is
@@ -36,53 +25,26 @@ class InputQueue final : public TensorSource {
   /// size does not fit and when the queue is disconnected.
   void enqueue(const void* data, std::uint64_t size_bytes, CompletionCallback callback = {});
 
-  /// Elements the program has not finished. Any thread.
-  std::size_t readAvailable() const { return ring_.readAvailable(); }
-  std::size_t capacity() const { return ring_.capacity(); }
-
   /// For the program and the manager.
   const void* Next() override;
   void Consumed() override;
   void Failed() override;
-  bool IsStandIn() const override { return stand_in_; }
-  void ProgramOver() override;
-  void Stop() override;
-  void Start() override;
-  /// The number of elements ever queued.
-  std::uint64_t position() const { return ring_.writePosition(); }
-  void AddFlush(std::uint64_t flush);
-  /// Moves what is queued out. Not while a program runs.
-  void Drain(std::vector<CompletionCallback>& callbacks);
+  void Drain(std::vector<CompletionCallback>& callbacks) override;
 
  private:
-  enum class Arrival { kElement, kFlush, kEnd };
-
-  Arrival Await();
-  bool HasArrived(Arrival& arrival);
-  void Advance(std::uint64_t bytes);
+  Arrival AwaitInput();
   bool Assemble();
+  void Read(std::uint64_t bytes);
 
-  const popef::Anchor anchor_;
-  const std::uint64_t tensor_bytes_;
-  const std::shared_ptr<QueueControl> control_;
-  InputRingBuffer ring_;
-  std::unique_ptr<FlushPlaces> flushes_;
-  std::uint64_t offset_ = 0;           ///< bytes read of the oldest element
   std::vector<std::byte> assembled_;   ///< a tensor of several elements
   std::uint64_t assembled_bytes_ = 0;  ///< so far
-  bool in_place_ = false;              ///< Next() gave memory of the oldest element
-  bool stand_in_ = false;
 };
 
 /// User memory in which the program puts one of its outputs, in the order in which it was queued.
 /// As InputQueue.
-class OutputQueue final : public TensorSink {
+class OutputQueue final : public ElementQueue<TensorSink, OutputElement> {
  public:
-  OutputQueue(const popef::Anchor& anchor, std::shared_ptr<QueueControl> control);
-  ~OutputQueue() override;
-
-  const popef::Anchor& anchor() const { return anchor_; }
-  const popef::TensorInfo& tensorInfo() const { return anchor_.tensorInfo(); }
+  using ElementQueue::ElementQueue;
 
   /// Queues memory for a tensor, for several, or for some rows of one, as InputQueue::enqueue does.
   /// `callback` is called when it is filled. `shape`, if not null, gets the shape of the result
@@ -91,45 +53,23 @@ class OutputQueue final : public TensorSink {
   void enqueue(void* data, std::uint64_t size_bytes, CompletionCallback callback = {},
                std::vector<std::int64_t>* shape = nullptr);
 
-  /// Elements the program has not finished. Any thread.
-  std::size_t readAvailable() const { return ring_.readAvailable(); }
-  std::size_t capacity() const { return ring_.capacity(); }
-
   /// For the program and the manager.
   void* Next() override;
   void Filled(std::optional<std::int64_t> extent) override;
   void Failed() override;
-  bool IsStandIn() const override { return stand_in_; }
   bool IsPlaced() const override { return in_place_ || stand_in_; }
-  void ProgramOver() override;
-  void Stop() override;
-  void Start() override;
-  std::uint64_t position() const { return ring_.writePosition(); }
-  void AddFlush(std::uint64_t flush);
-  void Drain(std::vector<CompletionCallback>& callbacks);
   /// Which axis of the result is open, if one is.
   void SetOpenAxis(std::optional<std::size_t> axis) { open_axis_ = axis; }
 
  private:
-  enum class Arrival { kElement, kFlush, kEnd };
-
-  bool HasArrived(Arrival& arrival);
   std::uint64_t ResultBytes(std::optional<std::int64_t> extent) const;
   std::vector<std::int64_t> ShapeOf(const OutputElement& element,
                                     std::optional<std::int64_t> extent) const;
-  void Advance(std::uint64_t bytes, std::optional<std::int64_t> extent);
+  void Write(std::uint64_t bytes, std::optional<std::int64_t> extent);
   void Deliver(std::optional<std::int64_t> extent);
 
-  const popef::Anchor anchor_;
-  const std::uint64_t tensor_bytes_;
-  const std::shared_ptr<QueueControl> control_;
-  OutputRingBuffer ring_;
-  std::unique_ptr<FlushPlaces> flushes_;
   std::optional<std::size_t> open_axis_;
-  std::uint64_t offset_ = 0;       ///< bytes written of the oldest element
   std::vector<std::byte> parked_;  ///< a result for which there was no element, or several
-  bool in_place_ = false;
-  bool stand_in_ = false;
 };
 
 }  // namespace model_runtime

@@ -65,7 +65,7 @@ install(DIRECTORY runtime/popef DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING REGEX "/popef/(Format|Model|Reader|Types|Writer)\\.hpp$")
 install(DIRECTORY runtime/model_runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING REGEX
-    "/model_runtime/(DataDesc|DeviceManager|DeviceWaitConfig|Errors|Executable|ModelRunner|ModelRunnerConfig|Queue|QueueManager|RequestTracepoint|RingBuffer|Session|SessionConfig|SessionUtils|Tensor|TensorStream)\\.hpp$")
+    "/model_runtime/(DataDesc|DeviceManager|DeviceWaitConfig|ElementQueue|Errors|Executable|ModelRunner|ModelRunnerConfig|Queue|QueueManager|RequestTracepoint|RingBuffer|Session|SessionConfig|SessionUtils|Tensor|TensorStream)\\.hpp$")
 install(DIRECTORY runtime/poprt_runtime/poprt compiler/driver/poprt
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 
