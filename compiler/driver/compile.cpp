@@ -11,12 +11,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/driver/option_table.hpp"
+#include "compiler/driver/return_free_memory.hpp"
 #include "compiler/emit/build_program.hpp"
 #include "compiler/emit/container.hpp"
 #include "compiler/host/arena.hpp"
+#include "compiler/host/order_steps.hpp"
 #include "compiler/host/weights.hpp"
 #include "compiler/ipu/target.hpp"
+#include "compiler/lower/in_place.hpp"
 #include "compiler/lower/lower.hpp"
+#include "compiler/lower/views.hpp"
 #include "popef/Writer.hpp"
 
 namespace poprt::driver {
@@ -90,7 +94,13 @@ absl::StatusOr<lower::Schedule> LowerGraph(ir::Graph graph, const passes::Pipeli
   if (!constant_weights) weights = lower::TakeWeights(graph);
   const auto records = passes::RunPasses(graph, *pipeline, context);
   if (!records.ok()) return records.status();
-  return lower::Lower(graph, std::move(weights));
+  ReturnFreeMemory();
+  absl::StatusOr<lower::Schedule> schedule = lower::Lower(std::move(graph), std::move(weights));
+  if (!schedule.ok()) return schedule.status();
+  lower::MakeViews(*schedule);
+  host::OrderSteps(*schedule);
+  lower::ComputeInPlace(*schedule);
+  return schedule;
 }
 
 /// Lowering each graph, planning and writing.
@@ -123,8 +133,9 @@ std::map<std::uint64_t, std::uint64_t> WeightsOf(const lower::Schedule& schedule
   std::map<std::uint64_t, std::uint64_t> weights;
   const auto use = [&](lower::BufferId id) {
     if (id == lower::kNoBuffer) return;
-    const auto& constant = schedule.buffers[schedule.Storage(id)].constant;
-    if (constant && constant->bytes() > 0) weights[offsets[id]] = constant->bytes();
+    const lower::BufferId storage = schedule.Storage(id);
+    const auto& constant = schedule.buffers[storage].constant;
+    if (constant && constant->bytes() > 0) weights[offsets[storage]] = constant->bytes();
   };
   for (const lower::BufferId id : lower::BuffersRead(schedule)) use(id);
   return weights;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/driver/return_free_memory.hpp"
 #include "compiler/frontend/import.hpp"
 #include "passes/fuse_models.hpp"
 
@@ -157,6 +158,7 @@ absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const Pipeline& 
   report.frozen_inputs = imported->frozen_inputs;
   report.nodes_imported = imported->graph.nodes.size();
   report.name = imported->graph.name;
+  ReturnFreeMemory();
   report.import_seconds = SecondsSince(import_start);
   const std::vector<std::string> wide = InputsOfType(imported->graph, ElementType::kInt64);
 
@@ -172,6 +174,7 @@ absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const Pipeline& 
   auto records = passes::RunPasses(imported->graph, pipeline, context,
                                    [&](const passes::PassRecord&) { steps.Finish(phase); });
   if (!records.ok()) return records.status();
+  ReturnFreeMemory();
   report.passes = *std::move(records);
   report.convert_seconds = SecondsSince(convert_start);
   report.narrowed_inputs = Narrowed(wide, imported->graph);

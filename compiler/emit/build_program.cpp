@@ -72,7 +72,8 @@ class BranchBuilder {
     const lower::Buffer& storage = schedule_.buffers[schedule_.Storage(id)];
     if (storage.constant) return {type, program::Space::kWeights, weight_offsets_[id]};
     if (!storage.is_variable) return {type, program::Space::kArena, arena_.offsets[id]};
-    return {type, program::Space::kVariables, variable_offsets_.at(schedule_.Storage(id))};
+    const std::uint64_t offset = variable_offsets_.at(schedule_.Storage(id));
+    return {type, program::Space::kVariables, offset + schedule_.buffers[id].view_offset};
   }
 
   std::vector<SlotIndex> SlotsOf(const std::vector<BufferId>& ids) {

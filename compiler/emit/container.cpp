@@ -134,18 +134,22 @@ std::string ExecutableName(const std::string& head, const host::WeightsPlan& wei
   return absl::StrFormat("%016x", hash);
 }
 
-void WritePayload(const std::string& head, const host::WeightsPlan& weights,
-                  popef::BlobWriter& blob) {
-  static constexpr std::array<char, program::kSlotAlignment> zeros{};
-  blob.write(head.data(), head.size());
-  std::uint64_t written = 0;
+/// Head and weights with what is between them, in place.
+std::vector<std::span<const std::byte>> PayloadPieces(const std::string& head,
+                                                      const host::WeightsPlan& weights) {
+  static constexpr std::array<std::byte, program::kSlotAlignment> zeros{};
+  std::vector<std::span<const std::byte>> pieces{std::as_bytes(std::span(head))};
+  std::uint64_t end = 0;
+  const auto fill_to = [&](std::uint64_t offset) {
+    if (offset > end) pieces.push_back(std::span(zeros).first(offset - end));
+  };
   for (const auto& [offset, piece] : weights.pieces) {
-    blob.write(zeros.data(), offset - written);
-    blob.write(piece.data(), piece.bytes());
-    written = offset + piece.bytes();
+    fill_to(offset);
+    pieces.emplace_back(piece.data(), piece.bytes());
+    end = offset + piece.bytes();
   }
-  blob.write(zeros.data(), weights.bytes - written);
-  blob.close();
+  fill_to(weights.bytes);
+  return pieces;
 }
 
 void WriteOpaque(const std::string& name, const std::string& content, const std::string& executable,
@@ -177,7 +181,7 @@ absl::Status WriteContainer(const Container& container, popef::Writer& writer) {
     const std::string head = program::SerializeHead(container.program, weights.bytes);
     const std::string name = ExecutableName(head, weights);
     writer.write(MakeMetadata(container, name, *std::move(anchors)));
-    WritePayload(head, weights, *writer.createExecutable(name, /*compress=*/false));
+    writer.writeExecutable(name, PayloadPieces(head, weights));
     if (container.fused) {
       WriteOpaque(program::kFusionBlob, FusionDescription(container.program), name, writer);
     }

@@ -13,9 +13,14 @@ namespace onnx {
 class GraphProto;
 }
 
+namespace google::protobuf::io {
+class CodedOutputStream;
+}
+
 namespace poprt::emit {
 
-/// The initializers of one ONNX model, all at its top level, where every scope sees them.
+/// The initializers of one ONNX model, all at its top level, where every scope sees them. They are
+/// most of a model, so their elements stay where they are until the file is written.
 class OnnxConstants {
  public:
   OnnxConstants(onnx::GraphProto* graph, OnnxNames& names) : graph_(graph), names_(names) {}
@@ -26,12 +31,25 @@ class OnnxConstants {
   /// The name of an equal tensor that Share wrote before, or of a new one called like `wanted`.
   std::string Share(const std::string& wanted, const Tensor& tensor);
 
-  /// Bytes written so far, and whether so many that no ONNX file can hold them: then nothing more
-  /// is written.
+  /// Bytes of tensors so far, and whether so many that no ONNX file can hold them: then nothing
+  /// more is written.
   std::uint64_t bytes() const { return bytes_; }
   bool too_large() const;
 
+  /// What must stand in the message of the graph beside the graph itself: the elements of tensors
+  /// and what belongs to them.
+  std::uint64_t SerializedSize() const;
+  void Serialize(google::protobuf::io::CodedOutputStream& out) const;
+
  private:
+  /// An initializer without its elements, in protobuf's encoding, and the elements.
+  struct Initializer {
+    std::string head;
+    Tensor tensor;
+
+    std::uint64_t SerializedSize() const;
+  };
+
   struct Known {
     Tensor tensor;
     std::string name;
@@ -40,6 +58,7 @@ class OnnxConstants {
   onnx::GraphProto* graph_;
   OnnxNames& names_;
   std::uint64_t bytes_ = 0;
+  std::vector<Initializer> initializers_;
   std::unordered_map<std::size_t, std::vector<Known>> shared_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/wire_format_lite.h>
 #include <onnx/onnx_pb.h>
 
 #include <exception>
@@ -15,6 +16,8 @@
 
 namespace poprt::emit {
 namespace {
+
+using google::protobuf::internal::WireFormatLite;
 
 /// Every graph but the last adds a level of nesting, and readers of ONNX give up at 100 nested
 /// messages, of which a level takes three.
@@ -95,10 +98,14 @@ class ModelWriter {
       import->set_domain(std::string(ops::kMlDomain));
       import->set_version(kMlVersion);
     }
-    const std::size_t size = constants_.too_large() ? 0 : model_.ByteSizeLong();
-    if (constants_.too_large() ||
-        size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      return TooLarge(model_.graph().name());
+    if (constants_.too_large()) return TooLarge(model_.graph().name());
+    onnx::GraphProto graph;
+    model_.mutable_graph()->Swap(&graph);
+    model_.clear_graph();
+    const std::uint64_t graph_size = graph.ByteSizeLong() + constants_.SerializedSize();
+    const std::uint64_t size = model_.ByteSizeLong() + kMostFieldHead + graph_size;
+    if (size > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+      return TooLarge(graph.name());
     }
     std::string bytes;
     bytes.reserve(size);
@@ -107,11 +114,20 @@ class ModelWriter {
       google::protobuf::io::CodedOutputStream coded(&stream);
       coded.SetSerializationDeterministic(true);
       model_.SerializeWithCachedSizes(&coded);
+      coded.WriteTag(kGraphTag);
+      coded.WriteVarint64(graph_size);
+      graph.SerializeWithCachedSizes(&coded);
+      constants_.Serialize(coded);
     }
     return bytes;
   }
 
  private:
+  static constexpr std::uint32_t kGraphTag = WireFormatLite::MakeTag(
+      onnx::ModelProto::kGraphFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
+  /// Of tag and length of the graph.
+  static constexpr std::uint64_t kMostFieldHead = 16;
+
   int opset_;
   onnx::ModelProto model_;
   OnnxNames names_;

@@ -28,8 +28,27 @@ absl::StatusOr<std::string> ExportOnnx(const ir::Graph& graph, int opset = kDefa
 absl::StatusOr<std::string> ExportFusedOnnx(std::span<const ir::Graph> graphs,
                                             int opset = kDefaultExportOpset);
 
-/// Writes bytes to a temporary file beside `path`, flushes and renames, so that there is never a
-/// partial file under that name. InvalidArgument says why it cannot be written.
+/// A file that is written under a temporary name beside `path` and flushed, and takes that name
+/// when it is committed: there is never a partial file under it, and nothing is left of a file that
+/// is not committed.
+class PendingFile {
+ public:
+  /// InvalidArgument says why it cannot be written.
+  static absl::StatusOr<PendingFile> Write(const std::string& path, std::string_view bytes);
+  PendingFile(PendingFile&& other) noexcept;
+  PendingFile& operator=(PendingFile&& other) noexcept;
+  ~PendingFile();
+
+  absl::Status Commit() &&;
+
+ private:
+  PendingFile(std::string path, std::string temporary);
+
+  std::string path_;
+  std::string temporary_;  ///< empty once it is committed or moved from
+};
+
+/// Writes and commits a PendingFile.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes);
 
 }  // namespace poprt::emit

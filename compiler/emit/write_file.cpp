@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "compiler/emit/onnx_export.hpp"
 
@@ -33,22 +34,50 @@ int WriteAll(int file, std::string_view bytes) {
   return ::fchmod(file, OrdinaryMode()) != 0 || ::fsync(file) != 0 ? errno : 0;
 }
 
+absl::Status CannotWrite(const std::string& path, int error) {
+  return absl::InvalidArgumentError(
+      path + ": cannot be written: " + std::generic_category().message(error));
+}
+
 }  // namespace
 
-absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes) {
-  const auto failed = [&](int error) {
-    return absl::InvalidArgumentError(
-        path + ": cannot be written: " + std::generic_category().message(error));
-  };
+absl::StatusOr<PendingFile> PendingFile::Write(const std::string& path, std::string_view bytes) {
   std::string temporary = path + ".XXXXXX";
   const int file = ::mkstemp(temporary.data());
-  if (file < 0) return failed(errno);
+  if (file < 0) return CannotWrite(path, errno);
+  PendingFile pending(path, temporary);
   int error = WriteAll(file, bytes);
   if (::close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return absl::OkStatus();
-  ::unlink(temporary.c_str());
-  return failed(error);
+  if (error != 0) return CannotWrite(path, error);
+  return pending;
+}
+
+PendingFile::PendingFile(std::string path, std::string temporary)
+    : path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+PendingFile::PendingFile(PendingFile&& other) noexcept
+    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, "")) {}
+
+PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  return *this;
+}
+
+PendingFile::~PendingFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+absl::Status PendingFile::Commit() && {
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return CannotWrite(path_, errno);
+  temporary_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes) {
+  absl::StatusOr<PendingFile> file = PendingFile::Write(path, bytes);
+  if (!file.ok()) return file.status();
+  return (*std::move(file)).Commit();
 }
 
 }  // namespace poprt::emit

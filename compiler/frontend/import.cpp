@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -201,8 +202,11 @@ class Importer {
   std::vector<std::pair<std::string, std::string>> frozen_inputs_;
 };
 
-absl::StatusOr<ImportedModel> Import(std::string_view bytes, const std::string& base_folder,
-                                     const ImportOptions& options, const std::string& called) {
+/// `parsed` is called once `bytes` are not needed any more.
+template <typename Parsed>
+absl::StatusOr<ImportedModel> Import(std::string_view bytes, const Parsed& parsed,
+                                     const std::string& base_folder, const ImportOptions& options,
+                                     const std::string& called) {
   Problems problems(called);
   try {
     onnx::ModelProto model;
@@ -210,6 +214,7 @@ absl::StatusOr<ImportedModel> Import(std::string_view bytes, const std::string& 
       problems.Add(status);
       return problems.ToStatus();
     }
+    parsed();
     return Importer(model, base_folder, options, problems).Run();
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(called + ": not enough memory to import the model");
@@ -231,15 +236,18 @@ absl::StatusOr<ImportedModel> ImportOnnxFile(const std::string& path,
   const std::filesystem::path location(path);
   ImportOptions named = options;
   if (named.model_name.empty()) named.model_name = location.stem().string();
-  return Import(file->bytes(), location.parent_path().string(), named,
+  std::optional<MappedFile> mapped(*std::move(file));
+  const auto unmap = [&] { mapped.reset(); };  // its pages count as memory in use
+  return Import(mapped->bytes(), unmap, location.parent_path().string(), named,
                 options.model_name.empty() ? path : options.model_name);
 }
 
 absl::StatusOr<ImportedModel> ImportOnnxBytes(std::string_view bytes,
                                               const std::string& base_folder,
                                               const ImportOptions& options) {
-  return Import(bytes, base_folder, options,
-                options.model_name.empty() ? "model" : options.model_name);
+  return Import(
+      bytes, [] {}, base_folder, options,
+      options.model_name.empty() ? "model" : options.model_name);
 }
 
 }  // namespace poprt::frontend

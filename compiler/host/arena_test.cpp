@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "compiler/host/lifetimes.hpp"
+
 namespace poprt::host {
 namespace {
 
@@ -44,6 +46,38 @@ TEST(ArenaTest, ViewKeepsItsStorageAlive) {
   EXPECT_EQ(plan.offsets[1], plan.offsets[0]);
 }
 
+TEST(ArenaTest, PartsAreAtTheirOffsets) {
+  // 1 and 2 are the halves of 3, of which 4 is the second half again.
+  Schedule schedule{
+      .name = "parts",
+      .buffers = {Activation(64), Activation(64), Activation(64), Activation(128), Activation(64)},
+      .inputs = {{"x", 0}},
+      .outputs = {{"y", 4}},
+      .steps = {Call({0}, {1}), Call({0}, {2})}};
+  for (const auto& [part, offset] : {std::pair{1, 0}, {2, 64}, {4, 64}}) {
+    schedule.buffers[static_cast<std::size_t>(part)].view_of = 3;
+    schedule.buffers[static_cast<std::size_t>(part)].view_offset =
+        static_cast<std::uint64_t>(offset);
+  }
+  const ArenaPlan plan = PlanArena(schedule);
+  EXPECT_EQ(plan.bytes, 192U);
+  EXPECT_EQ(plan.offsets[1], plan.offsets[3]);
+  EXPECT_EQ(plan.offsets[2], plan.offsets[3] + 64);
+  EXPECT_EQ(plan.offsets[4], plan.offsets[3] + 64);
+}
+
+/// What lives to the end of a long chain, and much of it: too many pairs for the greedy placements.
+TEST(ArenaTest, ManyLongLivesNeedNoMoreThanTheirSum) {
+  Schedule schedule{.name = "long", .buffers = {Activation(64)}, .inputs = {{"x", 0}}};
+  constexpr BufferId count = 5000;
+  for (BufferId i = 1; i <= count; ++i) {
+    schedule.buffers.push_back(Activation(64 * (i % 7 + 1)));
+    schedule.steps.push_back(Call({i - 1}, {i}));
+    schedule.outputs.push_back({"y" + std::to_string(i), i});
+  }
+  EXPECT_EQ(PlanArena(schedule).bytes, LargestLiveSet(schedule));
+}
+
 TEST(ArenaTest, ConstantsTakeNoArena) {
   Schedule schedule{.name = "constant",
                     .buffers = {Activation(64), Activation(64), Activation(64)},
@@ -73,6 +107,8 @@ TEST(ArenaTest, LiveBuffersNeverOverlap) {
     }
     schedule.outputs = {{"y", 39}};
     const ArenaPlan plan = PlanArena(schedule);
+    EXPECT_GE(plan.bytes, LargestLiveSet(schedule));
+    EXPECT_LE(plan.bytes, LargestLiveSet(schedule) * 5 / 4);
     std::vector<std::int64_t> last(40, -1);
     for (std::size_t s = 0; s < schedule.steps.size(); ++s) {
       for (BufferId id : schedule.steps[s].inputs) last[id] = static_cast<std::int64_t>(s);

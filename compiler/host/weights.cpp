@@ -71,7 +71,7 @@ WeightsPlan PlanWeights(std::span<const Schedule> schedules) {
       if (own.insert(offsets[id]).second) bytes += constant.bytes();
     }
     for (BufferId id = 0; id < schedule.buffers.size(); ++id) {
-      offsets[id] = offsets[schedule.Storage(id)];
+      offsets[id] = offsets[schedule.Storage(id)] + schedule.buffers[id].view_offset;
     }
   }
   return plan;

@@ -26,7 +26,9 @@ class Lowering {
   Lowering(const ir::Graph& graph, std::string where, Schedule& schedule, std::string& problems)
       : graph_(graph), where_(std::move(where)), schedule_(schedule), problems_(problems) {}
 
-  void LowerStreams(std::vector<Weight> weights) {
+  /// `lowered` is told of every node, in their order, once it is not needed any more.
+  template <typename Lowered>
+  void LowerStreams(std::vector<Weight> weights, const Lowered& lowered) {
     const std::size_t streams = graph_.inputs.size() - weights.size();
     for (std::size_t i = 0; i < streams; ++i) {
       const ir::ValueId id = graph_.inputs[i];
@@ -38,7 +40,7 @@ class Lowering {
       schedule_.variables.push_back(
           {std::move(weights[i].name), buffer, std::move(weights[i].value)});
     }
-    schedule_.steps = LowerNodes();
+    schedule_.steps = LowerNodes(lowered);
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       schedule_.outputs.push_back({graph_.output_names[i], BufferOf(graph_.outputs[i])});
     }
@@ -50,6 +52,11 @@ class Lowering {
 
  private:
   std::vector<Step> LowerNodes() {
+    return LowerNodes([](const ir::Node&) {});
+  }
+
+  template <typename Lowered>
+  std::vector<Step> LowerNodes(const Lowered& lowered) {
     for (const ir::Node& node : graph_.nodes) {
       if (std::find(kViews.begin(), kViews.end(), node.op) != kViews.end()) {
         AddView(node);
@@ -60,6 +67,7 @@ class Lowering {
       } else {
         AddStep(node);
       }
+      lowered(node);
     }
     return std::move(steps_);
   }
@@ -206,8 +214,8 @@ class Lowering {
     steps_.push_back(std::move(step));
   }
 
-  /// Binds the step's kernel, for its opinion only.
-  void Check(const ir::Node& node, const Step& step) {
+  /// Binds the step's kernel, for its opinion only: on the operands and on computing in place.
+  void Check(const ir::Node& node, Step& step) {
     const auto types = [&](const std::vector<BufferId>& ids) {
       std::vector<TensorType> result;
       result.reserve(ids.size());
@@ -219,9 +227,11 @@ class Lowering {
     const kernels::KernelDef* kernel = kernels::FindKernel(step.kernel);
     if (kernel == nullptr) return Refuse(node, "the model device has no kernel for it");
     try {
-      kernel->bind({.inputs = types(step.inputs),
-                    .outputs = types(step.outputs),
-                    .attributes = step.attributes});
+      step.in_place_inputs = kernel
+                                 ->bind({.inputs = types(step.inputs),
+                                         .outputs = types(step.outputs),
+                                         .attributes = step.attributes})
+                                 .in_place_inputs;
     } catch (const std::exception& error) {
       Refuse(node, error.what());
     }
@@ -247,10 +257,21 @@ class Lowering {
 
 }  // namespace
 
-absl::StatusOr<Schedule> Lower(const ir::Graph& graph, std::vector<Weight> weights) {
+absl::StatusOr<Schedule> Lower(ir::Graph graph, std::vector<Weight> weights) {
   Schedule schedule{.name = graph.name};
   std::string problems;
-  Lowering(graph, graph.name, schedule, problems).LowerStreams(std::move(weights));
+  const ir::Uses uses(graph);
+  std::vector<int> left;
+  for (std::size_t i = 0; i < graph.values().size(); ++i) {
+    left.push_back(uses.count(static_cast<ir::ValueId>(i)));
+  }
+  Lowering(graph, graph.name, schedule, problems)
+      .LowerStreams(std::move(weights), [&](const ir::Node& node) {
+        for (const ir::ValueId id : node.inputs) {
+          if (id == ir::kAbsent || --left[static_cast<std::size_t>(id)] > 0) continue;
+          graph.value(id).constant.reset();
+        }
+      });
   if (!problems.empty()) return absl::InvalidArgumentError(problems);
   return schedule;
 }

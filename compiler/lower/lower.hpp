@@ -14,7 +14,10 @@ namespace poprt::lower {
 /// cannot run is known now, not at load. The last inputs of the graph are `weights`, which
 /// TakeWeights gave; they become variables.
 ///
+/// Constants of the graph are let go as soon as the last node that reads them is lowered, so that a
+/// model is not held twice, as it came and packed.
+///
 /// InvalidArgument lists every node no kernel takes, with its operand types and the reason.
-absl::StatusOr<Schedule> Lower(const ir::Graph& graph, std::vector<Weight> weights = {});
+absl::StatusOr<Schedule> Lower(ir::Graph graph, std::vector<Weight> weights = {});
 
 }  // namespace poprt::lower

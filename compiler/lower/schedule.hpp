@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,12 @@ inline constexpr BufferId kNoBuffer = 0xFFFFFFFF;
 struct Buffer {
   TensorType type = {};
   std::optional<Tensor> constant = {};   ///< weights, in the layout the kernel reads
-  std::optional<BufferId> view_of = {};  ///< same bytes as an earlier buffer that is no view itself
+  std::optional<BufferId> view_of = {};  ///< bytes of another buffer, one that is no view itself
+  std::uint64_t view_offset = 0;         ///< where in the other, a multiple of kSlotAlignment
   bool is_variable = false;              ///< what the load program fills
+
+  /// Whether it is in the arena and no view.
+  bool is_activation() const { return !constant && !is_variable && !view_of; }
 };
 
 struct Step;
@@ -41,6 +46,7 @@ struct Step {
   std::vector<BufferId> outputs;
   Attributes attributes;
   std::vector<Body> bodies = {};
+  std::vector<std::size_t> in_place_inputs = {};  ///< see kernels::BoundKernel
 };
 
 /// Where the true extent of an output stands: see program::StreamExtent.
@@ -72,11 +78,12 @@ struct Schedule {
   std::vector<Step> steps = {};
   std::vector<Variable> variables = {};
 
-  /// The buffer whose memory `id` uses: itself unless it is a view.
+  /// The buffer in whose memory `id` is: itself unless it is a view.
   BufferId Storage(BufferId id) const { return buffers[id].view_of.value_or(id); }
 };
 
-inline void AppendBuffersRead(const std::vector<Step>& steps, std::vector<BufferId>& read) {
+/// What the steps and the steps inside them read.
+inline void AppendBuffersRead(std::span<const Step> steps, std::vector<BufferId>& read) {
   for (const Step& step : steps) {
     read.insert(read.end(), step.inputs.begin(), step.inputs.end());
     for (const Body& body : step.bodies) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/device/device.hpp"
+#include "runtime/program/control_flow.hpp"
 
 namespace poprt::device {
 namespace {
@@ -73,10 +74,25 @@ class Binder {
   }
 
   KernelStep BindKernelStep(const Step& step) const {
-    KernelStep bound{.kernel = BindKernel(branch_, step), .inputs = {}, .outputs = {}};
+    KernelStep bound{
+        .source = &step, .kernel = BindKernel(branch_, step), .inputs = {}, .outputs = {}};
     for (SlotIndex i : step.inputs) bound.inputs.push_back(Address(i));
     for (SlotIndex i : step.outputs) bound.outputs.push_back(Address(i));
+    CheckInPlace(step, bound);
     return bound;
+  }
+
+  /// A checked program may still compute in place what its kernel cannot.
+  void CheckInPlace(const Step& step, const KernelStep& bound) const {
+    if (bound.outputs.empty() || bound.outputs[0] == nullptr) return;
+    const std::vector<std::size_t>& allowed = bound.kernel.in_place_inputs;
+    for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+      const bool shares = bound.inputs[i] == bound.outputs[0] &&
+                          Overlap(branch_.slots[step.inputs[i]], branch_.slots[step.outputs[0]]);
+      if (!shares || std::find(allowed.begin(), allowed.end(), i) != allowed.end()) continue;
+      throw DeviceError("branch '" + branch_.name + "', step '" + step.name + "': kernel '" +
+                        step.kernel + "' cannot write its output over input " + std::to_string(i));
+    }
   }
 
   /// Nothing where the result is absent, empty or in its place already.
@@ -88,6 +104,7 @@ class Binder {
 
   std::unique_ptr<IfStep> BindIf(const Step& step) const {
     auto bound = std::make_unique<IfStep>();
+    bound->source = &step;
     bound->condition = Pointer<const std::uint8_t>(step.inputs[0]);
     for (std::size_t b : {0, 1}) {
       IfStep::Body& body = b == 0 ? bound->taken : bound->other;
@@ -103,6 +120,7 @@ class Binder {
     const Body& body = step.bodies[0];
     const std::size_t carried = step.inputs.size() - program::kLoopControls;
     auto bound = std::make_unique<LoopStep>();
+    bound->source = &step;
     bound->trip_count = Pointer<const std::int64_t>(step.inputs[0]);
     bound->starts = Pointer<const std::uint8_t>(step.inputs[1]);
     bound->most_iterations = std::numeric_limits<std::int64_t>::max();
@@ -131,13 +149,35 @@ void CopyAll(const std::vector<Copy>& copies) {
   for (const Copy& copy : copies) std::memcpy(copy.to, copy.from, copy.bytes);
 }
 
-/// Runs what is bound.
+const Step& SourceOf(const KernelStep& step) { return *step.source; }
+template <typename Nested>
+const Step& SourceOf(const std::unique_ptr<Nested>& step) {
+  return *step->source;
+}
+
+/// Observes nothing: costs nothing.
+struct Unobserved {
+  void Begin(const Step& /*step*/) const {}
+  void End(const Step& /*step*/) const {}
+};
+
+/// Runs what is bound. `Observer` has the calls of StepObserver.
+template <typename Observer>
 class Runner {
  public:
-  Runner(std::byte* scratch, kernels::ThreadPool& pool) : scratch_(scratch), pool_(pool) {}
+  Runner(std::byte* scratch, kernels::ThreadPool& pool, Observer& observer)
+      : scratch_(scratch), pool_(pool), observer_(observer) {}
 
   void Run(const BoundSteps& steps) const {
-    for (const BoundStep& step : steps) std::visit(*this, step);
+    for (const BoundStep& bound : steps) {
+      std::visit(
+          [this](const auto& step) {
+            observer_.Begin(SourceOf(step));
+            (*this)(step);
+            observer_.End(SourceOf(step));
+          },
+          bound);
+    }
   }
 
   void operator()(const KernelStep& step) const {
@@ -171,6 +211,7 @@ class Runner {
  private:
   std::byte* scratch_;
   kernels::ThreadPool& pool_;
+  Observer& observer_;
 };
 
 }  // namespace
@@ -208,7 +249,13 @@ std::size_t ScratchBytes(const BoundSteps& steps) {
 }
 
 void RunSteps(const BoundSteps& steps, std::byte* scratch, kernels::ThreadPool& pool) {
-  Runner(scratch, pool).Run(steps);
+  Unobserved nobody;
+  Runner(scratch, pool, nobody).Run(steps);
+}
+
+void RunSteps(const BoundSteps& steps, std::byte* scratch, kernels::ThreadPool& pool,
+              StepObserver& observer) {
+  Runner(scratch, pool, observer).Run(steps);
 }
 
 }  // namespace poprt::device

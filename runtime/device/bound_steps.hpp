@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/device/step_observer.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/program/program.hpp"
 
@@ -24,6 +25,7 @@ struct IfStep;
 struct LoopStep;
 
 struct KernelStep {
+  const program::Step* source = nullptr;  ///< what was bound
   kernels::BoundKernel kernel;
   std::vector<const std::byte*> inputs;
   std::vector<std::byte*> outputs;
@@ -44,12 +46,14 @@ struct IfStep {
     BoundSteps steps;
     std::vector<Copy> results;
   };
+  const program::Step* source = nullptr;
   const std::uint8_t* condition = nullptr;
   Body taken;
   Body other;
 };
 
 struct LoopStep {
+  const program::Step* source = nullptr;
   const std::int64_t* trip_count = nullptr;  ///< null: no bound
   const std::uint8_t* starts = nullptr;      ///< null: true
   std::int64_t most_iterations = 0;          ///< what the stacked results have room for
@@ -66,8 +70,8 @@ struct LoopStep {
 /// const is safe.
 std::byte* AddressOf(const program::Slot& slot, const Workspace& workspace);
 
-/// Binds steps of a branch of a checked program. Throws DeviceError naming branch, step and reason
-/// when a kernel refuses its operands.
+/// Binds steps of a branch of a checked program, which must outlive what is bound. Throws
+/// DeviceError naming branch, step and reason when a kernel refuses its operands.
 BoundSteps BindSteps(const program::Branch& branch, const std::vector<program::Step>& steps,
                      const Workspace& workspace);
 
@@ -76,5 +80,9 @@ std::size_t ScratchBytes(const BoundSteps& steps);
 
 /// Runs the steps in order. Allocates nothing.
 void RunSteps(const BoundSteps& steps, std::byte* scratch, kernels::ThreadPool& pool);
+
+/// The same, telling `observer` of every step.
+void RunSteps(const BoundSteps& steps, std::byte* scratch, kernels::ThreadPool& pool,
+              StepObserver& observer);
 
 }  // namespace poprt::device

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "runtime/device/step_observer.hpp"
 #include "runtime/program/executable_payload.hpp"
 
 /// What the runtime needs of an accelerator. Nothing outside runtime/device knows which one runs.
@@ -39,6 +40,11 @@ class LoadedProgram {
   /// only the true part is written. Allocates nothing. Not to be called by two threads at once.
   virtual void Run(std::size_t branch, std::span<const void* const> inputs,
                    std::span<void* const> outputs, std::span<std::int64_t> extents) = 0;
+
+  /// Runs as Run does and tells `observer` of every step: for tools that show where time goes.
+  virtual void RunObserved(std::size_t branch, std::span<const void* const> inputs,
+                           std::span<void* const> outputs, std::span<std::int64_t> extents,
+                           StepObserver& observer) = 0;
 
   /// The load program: copies user memory of any alignment into the variables. `sources` has an
   /// element for each of Program::variables, of its exact size; null keeps what the device has.

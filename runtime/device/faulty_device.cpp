@@ -142,6 +142,12 @@ class FaultyProgram : public LoadedProgram {
     state_->BeginRun(loaded_);
     program_->Run(branch, inputs, outputs, extents);
   }
+  void RunObserved(std::size_t branch, std::span<const void* const> inputs,
+                   std::span<void* const> outputs, std::span<std::int64_t> extents,
+                   StepObserver& observer) override {
+    state_->BeginRun(loaded_);
+    program_->RunObserved(branch, inputs, outputs, extents, observer);
+  }
   void LoadVariables(std::span<const void* const> sources) override {
     program_->LoadVariables(sources);
   }

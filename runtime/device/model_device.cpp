@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/device/bound_steps.hpp"
+#include "runtime/device/memory_advice.hpp"
 #include "runtime/kernels/thread_pool.hpp"
 
 namespace poprt::device {
@@ -26,6 +27,7 @@ class Memory {
     if (data_ == MAP_FAILED) {
       throw DeviceError("cannot reserve " + std::to_string(bytes_) + " bytes of device memory");
     }
+    AdviseMemory(data_, bytes_, MemoryUse::kWrite);
   }
   ~Memory() { munmap(data_, bytes_); }
   Memory(const Memory&) = delete;
@@ -95,6 +97,8 @@ class ModelProgram : public LoadedProgram {
         variables_(image_->payload.program.VariableBytes()),
         is_loaded_(image_->payload.program.variables.size(), false),
         num_unloaded_(is_loaded_.size()) {
+    const auto weights = image_->payload.weights;
+    AdviseMemory(weights.data(), weights.size(), MemoryUse::kRead);
     std::size_t scratch_bytes = 0;
     for (const Branch& branch : image_->payload.program.branches) {
       branches_.push_back(Bind(branch));
@@ -105,18 +109,17 @@ class ModelProgram : public LoadedProgram {
 
   void Run(std::size_t index, std::span<const void* const> inputs, std::span<void* const> outputs,
            std::span<std::int64_t> extents) override {
-    if (num_unloaded_ > 0) RefuseToRun();
-    const BoundBranch& branch = branches_[index];
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const BoundStream& stream = branch.inputs[i];
-      if (stream.bytes > 0) std::memcpy(stream.memory, inputs[i], stream.bytes);
-    }
+    const BoundBranch& branch = Enter(index, inputs);
     RunSteps(branch.steps, scratch_->data(), pool_);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const BoundStream& stream = branch.outputs[i];
-      if (stream.count.memory != nullptr) extents[i] = stream.TrueExtent();
-      if (outputs[i] != nullptr) stream.CopyOut(outputs[i], extents[i]);
-    }
+    Leave(branch, outputs, extents);
+  }
+
+  void RunObserved(std::size_t index, std::span<const void* const> inputs,
+                   std::span<void* const> outputs, std::span<std::int64_t> extents,
+                   StepObserver& observer) override {
+    const BoundBranch& branch = Enter(index, inputs);
+    RunSteps(branch.steps, scratch_->data(), pool_, observer);
+    Leave(branch, outputs, extents);
   }
 
   void LoadVariables(std::span<const void* const> sources) override {
@@ -140,6 +143,26 @@ class ModelProgram : public LoadedProgram {
   }
 
  private:
+  /// The branch, with its inputs copied in.
+  const BoundBranch& Enter(std::size_t index, std::span<const void* const> inputs) const {
+    if (num_unloaded_ > 0) RefuseToRun();
+    const BoundBranch& branch = branches_[index];
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const BoundStream& stream = branch.inputs[i];
+      if (stream.bytes > 0) std::memcpy(stream.memory, inputs[i], stream.bytes);
+    }
+    return branch;
+  }
+
+  static void Leave(const BoundBranch& branch, std::span<void* const> outputs,
+                    std::span<std::int64_t> extents) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const BoundStream& stream = branch.outputs[i];
+      if (stream.count.memory != nullptr) extents[i] = stream.TrueExtent();
+      if (outputs[i] != nullptr) stream.CopyOut(outputs[i], extents[i]);
+    }
+  }
+
   const std::vector<Variable>& Variables() const { return image_->payload.program.variables; }
 
   [[noreturn]] void RefuseToRun() const {

@@ -147,6 +147,29 @@ TEST(ModelDeviceTest, NamesTheStepThatCannotBeBound) {
   }
 }
 
+TEST(ModelDeviceTest, ComputesInPlaceWhereTheKernelCan) {
+  auto image = std::make_shared<Image>(*TwoBranches());
+  program::Branch& relu = image->payload.program.branches[1];
+  relu.slots[1].offset = 0;
+  const Vector wanted{0, 2, 0, 4};
+  EXPECT_EQ(RunOn(*MakeModelDevice(0)->Load(image), 1, {-1, 2, -3, 4}), wanted);
+  relu.slots[0].type.shape = {0};  // no bytes to share: any kernel will do
+  relu.slots[1].type.shape = {0};
+  relu.steps[0].kernel = "Identity";
+  EXPECT_NO_THROW(MakeModelDevice(0)->Load(image));
+  relu.slots[0].type = kVector;
+  relu.slots[1].type = kVector;
+  relu.steps[0].kernel = "Transpose";
+  try {
+    MakeModelDevice(0)->Load(image);
+    FAIL();
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "branch 'relu', step 'n0': kernel 'Transpose' cannot write its output over input 0");
+  }
+}
+
 TEST(ModelDeviceTest, RefusesOperandsTheKernelDoesNotTake) {
   auto image = std::make_shared<Image>(*TwoBranches());
   image->payload.program.branches[0].slots[2].type.shape = {2};

@@ -57,6 +57,9 @@ struct BoundKernel {
   std::function<void(const KernelArguments&)> run;
   /// Scratch per worker of the pool, a multiple of 64.
   std::size_t scratch_bytes = 0;
+  /// Inputs in whose memory output 0 may be computed. Such an input and the output are then the
+  /// same bytes, at one address and of one size, and no input that is not listed shares them.
+  std::vector<std::size_t> in_place_inputs = {};
 };
 
 /// One row of the kernel table.

@@ -74,6 +74,9 @@ class Writer {
   /// Throws Error if `data` has not exactly info.tensorInfo().sizeInBytes() bytes.
 #ifdef __cpp_lib_span  // headers also serve programs in C++17
   void writeTensorData(const TensorDataInfo& info, std::span<const std::byte> data);
+  /// Writes an executable, not compressed, in one call: its payload is the pieces one behind the
+  /// other, straight from the memory of the caller.
+  void writeExecutable(const std::string& name, std::span<const std::span<const std::byte>> pieces);
 #endif
 
   /// Finishes the active blob and flushes. Does nothing the second time.

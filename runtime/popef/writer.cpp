@@ -111,7 +111,16 @@ void Writer::writeTensorData(const TensorDataInfo& info, std::span<const std::by
   state_->BeginCall();
   const WriterState::Draft draft = TensorDraft(info);
   state_->Reserve(draft.type, info.name());
-  state_->WriteBlob(draft, Label("tensor data", info.name()), data);
+  state_->WriteBlob(draft, Label("tensor data", info.name()), {&data, 1});
+}
+
+void Writer::writeExecutable(const std::string& name,
+                             std::span<const std::span<const std::byte>> pieces) {
+  state_->BeginCall();
+  const WriterState::Draft draft{
+      .type = BlobType::POPLAR_EXECUTABLE, .info = EncodeExecutable(name), .size = {}};
+  state_->Reserve(draft.type, name);
+  state_->WriteBlob(draft, Label("executable", name), pieces);
 }
 
 void Writer::close() { state_->Close(); }

@@ -16,6 +16,12 @@ std::uint64_t RoundUp(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
+std::uint64_t SizeOf(WriterState::Pieces pieces) {
+  std::uint64_t size = 0;
+  for (const std::span<const std::byte> piece : pieces) size += piece.size();
+  return size;
+}
+
 }  // namespace
 
 void WriterState::BeginCall() {
@@ -37,11 +43,11 @@ std::shared_ptr<BlobWriter> WriterState::Start(Draft draft, const std::string& l
   return active_;
 }
 
-void WriterState::WriteBlob(const Draft& draft, const std::string& label,
-                            std::span<const std::byte> payload) {
-  if (draft.size && *draft.size != payload.size()) {
+void WriterState::WriteBlob(const Draft& draft, const std::string& label, Pieces payload) {
+  const std::uint64_t size = SizeOf(payload);
+  if (draft.size && *draft.size != size) {
     Fail();
-    throw Error(label + " has " + std::to_string(payload.size()) + " bytes, allowed is exactly " +
+    throw Error(label + " has " + std::to_string(size) + " bytes, allowed is exactly " +
                 std::to_string(*draft.size) + " by its shape and data type");
   }
   try {
@@ -64,32 +70,35 @@ void WriterState::FinishActive() {
     PayloadBuffer& buffer;
     ~Deactivate() { buffer.Deactivate(); }
   } const deactivate{*blob->buffer_};
-  WriteBlob(draft_, blob->buffer_->label(), blob->buffer_->bytes());
+  const std::span<const std::byte> payload = blob->buffer_->bytes();
+  WriteBlob(draft_, blob->buffer_->label(), {&payload, 1});
 }
 
-void WriterState::Emit(const Draft& draft, std::span<const std::byte> payload) {
+void WriterState::Emit(const Draft& draft, Pieces payload) {
   std::vector<std::byte> deflated;
+  std::span<const std::byte> compressed;
   BlobHeader header;
   header.type = draft.type;
   if (draft.compress) {
     header.must_understand |= kFlagZlib;
-    header.uncompressed_size = payload.size();
-    deflated = Deflate(payload);
-    payload = deflated;
+    header.uncompressed_size = SizeOf(payload);
+    deflated = Deflate(payload.front());  // what may be compressed comes in one piece
+    compressed = deflated;
+    payload = {&compressed, 1};
   }
   const std::uint64_t alignment = HasPagePayload(draft.type) ? kPageAlignment : kBlobAlignment;
   const std::uint64_t start = sink_->position();
   header.info_offset = kHeaderSize;
   header.info_size = draft.info.size();
   header.payload_offset = RoundUp(start + kHeaderSize + draft.info.size(), alignment) - start;
-  header.payload_size = payload.size();
-  header.total_size = RoundUp(header.payload_offset + payload.size(), kBlobAlignment);
+  header.payload_size = SizeOf(payload);
+  header.total_size = RoundUp(header.payload_offset + header.payload_size, kBlobAlignment);
   header.info_hash = Hash(draft.info);
-  header.payload_hash = Hash(payload);
+  header.payload_hash = HashPieces(payload);
   sink_->Write(Encode(header));
   sink_->Write(draft.info);
   Pad(start + header.payload_offset - sink_->position());
-  sink_->Write(payload);
+  for (const std::span<const std::byte> piece : payload) sink_->Write(piece);
   Pad(start + header.total_size - sink_->position());
 }
 

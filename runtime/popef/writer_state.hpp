@@ -27,6 +27,8 @@ class WriterState : public std::enable_shared_from_this<WriterState> {
     std::optional<std::uint64_t> size;
   };
 
+  using Pieces = std::span<const std::span<const std::byte>>;
+
   explicit WriterState(std::unique_ptr<BlobSink> sink) : sink_(std::move(sink)) {}
 
   /// Finishes the active blob and refuses the call if the Writer is closed or has failed.
@@ -36,8 +38,8 @@ class WriterState : public std::enable_shared_from_this<WriterState> {
   void Reserve(BlobType type, const std::string& name, const std::string& executable = "");
 
   std::shared_ptr<BlobWriter> Start(Draft draft, const std::string& label);
-  /// Writes a whole blob.
-  void WriteBlob(const Draft& draft, const std::string& label, std::span<const std::byte> payload);
+  /// Writes a whole blob, whose payload is the pieces one behind the other.
+  void WriteBlob(const Draft& draft, const std::string& label, Pieces payload);
 
   /// Finishes `blob` if it is the active one.
   void Finish(const BlobWriter& blob);
@@ -48,7 +50,7 @@ class WriterState : public std::enable_shared_from_this<WriterState> {
  private:
   void FinishActive();
   void Fail() noexcept;
-  void Emit(const Draft& draft, std::span<const std::byte> payload);
+  void Emit(const Draft& draft, Pieces payload);
   void Pad(std::uint64_t size);
 
   std::unique_ptr<BlobSink> sink_;

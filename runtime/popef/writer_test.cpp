@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
+#include <span>
 #include <sstream>
 
 #include "popef/Reader.hpp"
@@ -65,6 +67,22 @@ TEST(Writer, BlobStreamsSeek) {
   std::string text;
   std::getline(*reader.executables()[0].getStandaloneExecutableStream(), text);
   EXPECT_EQ(text, "sizebody!");
+}
+
+TEST(Writer, AnExecutableInPiecesIsThatInOne) {
+  const std::string payload = "head, weights";
+  const auto bytes = std::as_bytes(std::span(payload));
+  const std::array<std::span<const std::byte>, 3> pieces{bytes.first(5), bytes.subspan(5, 0),
+                                                         bytes.subspan(5)};
+  std::ostringstream in_pieces;
+  Writer writer(in_pieces);
+  writer.writeExecutable("e", pieces);
+  EXPECT_THAT(ErrorOf([&] { writer.writeExecutable("e", pieces); }), HasSubstr("already"));
+  std::ostringstream in_one;
+  Writer other(in_one);
+  other.createExecutable("e", false)->stream << payload;
+  other.close();
+  EXPECT_EQ(in_pieces.str(), in_one.str());
 }
 
 TEST(Writer, DestructionFinishes) {

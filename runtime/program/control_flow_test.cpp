@@ -159,7 +159,13 @@ TEST(ControlFlowProgram, RefusesLoopsThatDoNotFit) {
 TEST(ControlFlowProgram, ChecksStepsInsideSteps) {
   EXPECT_EQ(ProblemOf(If(), [](Step& step, Branch&) { step.bodies[1].steps[0].inputs = {99}; }),
             "branch 'b': step 'neg' uses slot 99 of 11");
-  EXPECT_EQ(ProblemOf(If(), [](Step& step, Branch&) { step.bodies[1].steps[0].outputs = {4}; }),
+  const auto write_beyond_input = [](Step& step, Branch& branch) {
+    branch.slots.push_back(branch.slots[4]);
+    branch.slots.back().type.shape.push_back(2);
+    branch.arena_bytes += branch.slots.back().type.bytes();
+    step.bodies[1].steps[0].outputs = {static_cast<SlotIndex>(branch.slots.size() - 1)};
+  };
+  EXPECT_EQ(ProblemOf(If(), write_beyond_input),
             "branch 'b': step 'neg' writes to memory of another of its operands");
 }
 

@@ -95,6 +95,10 @@ std::string FindSlotProblem(const Branch& branch, std::uint64_t weight_bytes,
   return "";
 }
 
+bool IsSamePlace(const Slot& a, const Slot& b) {
+  return a.space == b.space && a.offset == b.offset && a.type.bytes() == b.type.bytes();
+}
+
 std::string FindStepProblem(const Branch& branch, const Step& step) {
   const std::string what = "step '" + step.name + "'";
   if (step.inputs.size() + step.outputs.size() > kMostOperands) {
@@ -118,7 +122,12 @@ std::string FindStepProblem(const Branch& branch, const Step& step) {
     const auto overlaps = [&](SlotIndex i) {
       return i != kNoSlot && Overlap(branch.slots[i], output);
     };
-    if (std::any_of(step.inputs.begin(), step.inputs.end(), overlaps) ||
+    // Whether the kernel can compute in place is known once it is bound.
+    const bool may_be_in_place = o == 0 && step.bodies.empty();
+    const auto is_overwritten = [&](SlotIndex i) {
+      return overlaps(i) && !(may_be_in_place && IsSamePlace(branch.slots[i], output));
+    };
+    if (std::any_of(step.inputs.begin(), step.inputs.end(), is_overwritten) ||
         std::any_of(step.outputs.begin(), step.outputs.begin() + static_cast<std::ptrdiff_t>(o),
                     overlaps)) {
       return what + " writes to memory of another of its operands";

@@ -47,8 +47,28 @@ TEST(ProgramTest, RefusesWritesToWeightsAndToOtherOperands) {
   program.branches[0].slots[1].space = Space::kWeights;
   program.branches[0].slots[1].offset = 0;
   EXPECT_EQ(FindProblem(program, 64), "branch 'graph0': step 'relu' writes to the weights");
-  program = SmallProgram();
-  program.branches[0].slots[1].offset = 0;
+}
+
+TEST(ProgramTest, TheFirstOutputMayBeTheVeryBytesOfAnInput) {
+  constexpr const char* refused =
+      "branch 'graph0': step 'relu' writes to memory of another of its operands";
+  Program program = SmallProgram();
+  Branch& branch = program.branches[0];
+  branch.slots[1].offset = 0;
+  EXPECT_EQ(FindProblem(program, 0), "");
+  branch.slots[1].type.shape.back() *= 2;  // more than the input
+  EXPECT_EQ(FindProblem(program, 0), refused);
+  branch.slots[0].type.shape.back() *= 4;  // a part of the input
+  branch.arena_bytes = 1024;
+  EXPECT_EQ(FindProblem(program, 0), refused);
+}
+
+TEST(ProgramTest, TheSecondOutputMayNot) {
+  Program program = SmallProgram();
+  Branch& branch = program.branches[0];
+  branch.slots.push_back(branch.slots[1]);
+  branch.slots[1].offset = 0;
+  branch.steps[0].outputs = {2, 1};
   EXPECT_EQ(FindProblem(program, 0),
             "branch 'graph0': step 'relu' writes to memory of another of its operands");
 }

@@ -33,7 +33,7 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The converted model is written after the container, so that a model that cannot be compiled
+// The converted model takes its name after the container, so that a model that cannot be compiled
 // leaves no file behind.
 class Job {
  public:
@@ -62,19 +62,23 @@ class Job {
       return converted.status();
     }
     const auto export_start = Clock::now();
-    const absl::StatusOr<std::string> onnx = Export(*converted);
+    absl::StatusOr<std::string> onnx = Export(*converted);
     if (!onnx.ok()) return onnx.status();
     outcome_.onnx_seconds = SecondsSince(export_start);
     Describe(*converted);
     const std::vector<std::string> graphs = converted->names;
     status = MakeFolders(files_);
-    if (status.ok()) status = Compile(*std::move(converted));
     if (!status.ok()) return status;
     const auto write_start = Clock::now();
-    status = emit::WriteFileAtomically(files_.onnx, *onnx);
-    if (!status.ok()) return status;
+    absl::StatusOr<emit::PendingFile> file = emit::PendingFile::Write(files_.onnx, *onnx);
+    if (!file.ok()) return file.status();
+    const std::size_t onnx_bytes = onnx->size();
+    std::string().swap(*onnx);  // as large as the model, which compiling has in memory too
     outcome_.onnx_seconds += SecondsSince(write_start);
-    outcome_.files.insert(outcome_.files.begin(), {"onnx", files_.onnx, onnx->size()});
+    status = Compile(*std::move(converted));
+    if (status.ok()) status = (*std::move(file)).Commit();
+    if (!status.ok()) return status;
+    outcome_.files.insert(outcome_.files.begin(), {"onnx", files_.onnx, onnx_bytes});
     bar_.Finish();
     if (settings_.run) status = Execute(graphs);
     if (!status.ok()) return status;

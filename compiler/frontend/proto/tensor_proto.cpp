@@ -196,9 +196,13 @@ absl::StatusOr<Tensor> TensorFromProto(const onnx::TensorProto& proto, ExternalD
   return FromFields(type, proto);
 }
 
+void DescribeToProto(const TensorType& type, onnx::TensorProto* proto) {
+  proto->set_data_type(static_cast<int>(type.element));
+  for (std::int64_t extent : type.shape) proto->add_dims(extent);
+}
+
 void TensorToProto(const Tensor& tensor, onnx::TensorProto* proto) {
-  proto->set_data_type(static_cast<int>(tensor.element()));
-  for (std::int64_t extent : tensor.shape()) proto->add_dims(extent);
+  DescribeToProto(tensor.type(), proto);
   if (IsPacked(tensor.element())) {
     proto->set_raw_data(Pack(tensor));
   } else {

@@ -21,6 +21,9 @@ absl::StatusOr<ElementType> ElementTypeFromProto(int data_type);
 /// null: then external data is an error. Errors do not name the tensor.
 absl::StatusOr<Tensor> TensorFromProto(const onnx::TensorProto& proto, ExternalData* external);
 
+/// Element type and shape, without elements.
+void DescribeToProto(const TensorType& type, onnx::TensorProto* proto);
+
 /// The inverse, with raw data and without a name.
 void TensorToProto(const Tensor& tensor, onnx::TensorProto* proto);
 
