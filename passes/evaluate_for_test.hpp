@@ -50,12 +50,23 @@ class Evaluator {
       values_[node.outputs[0]] = BatchMatMul(node, inputs, type);
     } else if (node.op == "FusedMatMul" || node.op == "FusedConv") {
       values_[node.outputs[0]] = Fused(node, inputs, type);
+    } else if (node.op == "BlockedConv") {
+      values_[node.outputs[0]] = Blocked(node, inputs, type);
     } else {
       std::vector<TensorType> types;
       for (ir::ValueId id : node.outputs) {
         types.push_back(id == ir::kAbsent ? TensorType{} : graph_.type(id));
       }
-      const std::vector<Tensor> results = kernels::RunOnce(node.op, inputs, types, node.attributes);
+      const std::string kernel = node.op == "SubpixelShuffle"      ? "subpixel_shuffle"
+                                 : node.op == "BlockChannels"      ? "block_channels"
+                                 : node.op == "UnblockChannels"    ? "unblock_channels"
+                                 : node.op == "BlockedMaxPool"     ? "blocked_max_pool"
+                                 : node.op == "BlockedAveragePool" ? "blocked_average_pool"
+                                 : node.op == "FusedAttention"     ? "attention"
+                                 : node.op == "FusedNorm"          ? "norm_rows"
+                                 : node.op == "FusedElementwise"   ? "fused_elementwise"
+                                                                   : node.op;
+      const std::vector<Tensor> results = kernels::RunOnce(kernel, inputs, types, node.attributes);
       for (std::size_t i = 0; i < results.size(); ++i) values_[node.outputs[i]] = results[i];
     }
   }
@@ -98,6 +109,29 @@ class Evaluator {
     }
     if (given(kResidualInput)) result = One("Add", {result, inputs[kResidualInput]}, type);
     return Activate(node.attributes, result);
+  }
+
+  static Tensor Unblocked(const Tensor& x, std::int64_t channels) {
+    const Shape& s = x.shape();
+    if (s.size() == 4) return x;
+    return One("unblock_channels", {x}, {x.element(), {s[0], channels, s[2], s[3]}},
+               {{"channels", channels}});
+  }
+
+  /// The fused operator between two conversions.
+  static Tensor Blocked(ir::Node node, std::vector<Tensor> inputs, const TensorType& type) {
+    const std::int64_t channels = node.attributes.get_int("out_channels", 0);
+    inputs[0] = Unblocked(inputs[0], node.attributes.get_int("in_channels", 0));
+    if (HasInput(node, kResidualInput)) {
+      inputs[kResidualInput] = Unblocked(inputs[kResidualInput], channels);
+    }
+    node.op = "FusedConv";
+    for (const char* name : {"in_channels", "out_channels", "winograd_tile"}) {
+      node.attributes.erase(name);
+    }
+    const Shape& s = type.shape;
+    const Tensor plain = Fused(node, inputs, {type.element, {s[0], channels, s[2], s[3]}});
+    return One("block_channels", {plain}, type);
   }
 
   static Tensor Activate(const Attributes& attributes, const Tensor& x) {

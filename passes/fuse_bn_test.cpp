@@ -37,6 +37,37 @@ TEST(FuseBnIntoConvTest, ChangesWeightsAndBias) {
   }
 }
 
+TEST(FuseBnIntoConvTest, TakesFactorsAndTermsOfChannels) {
+  GraphForTest g;
+  const auto conv =
+      g.Op("conv", "Conv", {g.Input("x", {1, 1, 2, 2}), g.Constant("w", {2, 1, 1, 1}, {1.5, -2})},
+           {1, 2, 2, 2});
+  const auto scaled = g.Op("s", "Mul", {conv, g.Constant("f", {2, 1, 1}, {3, 0.5})}, {1, 2, 2, 2});
+  g.Output(g.Op("y", "Add", {g.Constant("t", {1, 2, 1, 1}, {1, -1}), scaled}, {1, 2, 2, 2}));
+  const ir::Graph before = g.graph;
+  g.After("fuse_bn_into_conv");
+  EXPECT_EQ(g.graph.nodes.size(), 1U);
+  EXPECT_LE(LargestDifference(before, g.graph), 1e-5);
+}
+
+TEST(FuseBnIntoConvTest, TakesConvTransposeOfAnyGroup) {
+  for (const std::int64_t group : {1, 2}) {
+    GraphForTest g;
+    const std::int64_t outputs = 2 / group;
+    std::vector<double> weights;
+    for (std::int64_t i = 0; i < 16 * outputs; ++i) weights.push_back(static_cast<double>(i) / 8);
+    const auto w = g.Constant("w", Shape{4, outputs, 2, 2}, weights);
+    const auto conv = g.Op("conv", "ConvTranspose", {g.Input("x", {1, 4, 2, 2}), w}, {1, 2, 4, 4},
+                           {{"group", group}, {"strides", Ints{2, 2}}});
+    g.Output(BatchNorm(g, conv, {1, 2, 4, 4}));
+    const ir::Graph before = g.graph;
+    EXPECT_NE(g.After("fuse_bn_into_conv").find("y = ConvTranspose(x, conv_node_weights"),
+              std::string::npos);
+    EXPECT_EQ(g.graph.nodes.size(), 1U);
+    EXPECT_LE(LargestDifference(before, g.graph), 1e-5);
+  }
+}
+
 TEST(FuseBnIntoConvTest, LeavesAConvWithOtherUses) {
   GraphForTest g = ConvAndBatchNorm(false);
   g.Output(g.graph.nodes[0].outputs[0]);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
 
 /// The passes fuse_consecutive_*.
@@ -100,6 +101,43 @@ TEST(FuseConsecutiveTransposeTest, ComposesPermutations) {
   g.Output(g.Op("y", "Transpose", {a}, {2, 4, 3}));
   EXPECT_EQ(g.After("fuse_consecutive_transpose"),
             "  y = Transpose(x) perm=[0, 2, 1] : float32[2, 4, 3]\n  return y\n");
+}
+
+/// x after operators with constants, one for each of two channels or one for all.
+GraphForTest Affine(const std::vector<std::pair<const char*, std::vector<double>>>& steps) {
+  GraphForTest g;
+  auto value = g.Input("x", {1, 2, 3});
+  for (const auto& [op, values] : steps) {
+    const Shape shape = values.size() == 1 ? Shape{} : Shape{2, 1};
+    value = g.Op("v", op, {g.Constant("c", shape, values), value}, {1, 2, 3});
+  }
+  g.Output(value);
+  return g;
+}
+
+std::string AffineLeft(GraphForTest g) {
+  const ir::Graph before = g.graph;
+  g.After("fuse_consecutive_affine");
+  EXPECT_LE(LargestDifference(before, g.graph), 1e-6);
+  std::string ops;
+  for (const ir::Node& node : g.graph.nodes) ops += (ops.empty() ? "" : " ") + node.op;
+  return ops;
+}
+
+TEST(FuseConsecutiveAffineTest, LeavesOneMulAndOneAdd) {
+  EXPECT_EQ(AffineLeft(Affine({{"Mul", {2, 3}}, {"Add", {1, -1}}, {"Mul", {0.5}}, {"Add", {4}}})),
+            "Mul Add");
+  EXPECT_EQ(AffineLeft(Affine({{"Add", {1, 2}}, {"Mul", {2, 3}}, {"Add", {4, 5}}})), "Mul Add");
+  EXPECT_EQ(AffineLeft(Affine({{"Mul", {2, 3}}, {"Mul", {4}}})), "Mul");
+  EXPECT_EQ(AffineLeft(Affine({{"Add", {2}}, {"Add", {4, 1}}, {"Add", {1, 1}}})), "Add");
+}
+
+TEST(FuseConsecutiveAffineTest, LeavesWhatItCannotShorten) {
+  EXPECT_EQ(AffineLeft(Affine({{"Mul", {2, 3}}, {"Add", {4}}})), "Mul Add");
+  EXPECT_EQ(AffineLeft(Affine({{"Add", {2, 3}}, {"Mul", {4}}})), "Add Mul");
+  GraphForTest shared = Affine({{"Mul", {2, 3}}, {"Mul", {4}}});
+  shared.Output(shared.graph.nodes[0].outputs[0]);
+  EXPECT_EQ(AffineLeft(shared), "Mul Mul");
 }
 
 }  // namespace

@@ -8,6 +8,13 @@
 ///   FusedConv(x, w [, bias] [, residual])     as Conv with its attributes; w constant
 ///   BatchMatMul(a, b)                         scale * MatMul(a, b), b with its last two axes
 ///                                             exchanged if trans_b
+///   FusedNorm(x [, scale] [, bias] [, addend]) -> y [, sum]   see the kernel norm_rows
+///   FusedAttention(q, k, v [, mask] [, keep]) see the kernel attention
+///   SubpixelShuffle(x)                        channels become blocks of pixels: see the kernel
+///                                             subpixel_shuffle
+///   FusedElementwise(x, ...)                  a tree of element-wise functions of operands that
+///                                             broadcast to the result: see the kernel
+///                                             fused_elementwise
 ///
 /// The first two compute activation(product + bias + residual) in float32 and round once. bias is a
 /// constant [N] with one value for each column or channel, residual has the type of the result.

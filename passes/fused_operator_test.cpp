@@ -234,6 +234,23 @@ TEST(LowerToBatchedMatmulTest, LeavesTheContiguousPartOfATranspose) {
             "  return y\n");
 }
 
+TEST(LowerToBatchedMatmulTest, TakesGemmsOfRunTimeMatrices) {
+  GraphForTest g;
+  const auto a = g.Input("a", {4, 3});
+  const auto b = g.Input("b", {5, 4});
+  const Attributes attributes{
+      {"alpha", 0.5F}, {"transA", std::int64_t{1}}, {"transB", std::int64_t{1}}};
+  g.Output(g.Op("y", "Gemm", {a, b, g.Input("c", {5})}, {3, 5}, attributes));
+  g.Output(g.Op("z", "Gemm", {g.Input("d", {3, 4}), b}, {3, 5}, {{"transB", std::int64_t{1}}}));
+  EXPECT_EQ(
+      Lowered(g, {"lower_to_batched_matmul"}),
+      "  y_node_transpose:0 = Transpose(a) perm=[1, 0] : float32[3, 4]\n"
+      "  y_node_1:0 = BatchMatMul(y_node_transpose:0, b) scale=0.5 trans_b=1 : float32[3, 5]\n"
+      "  y = Add(y_node_1:0, c) : float32[3, 5]\n"
+      "  z = BatchMatMul(d, b) scale=1 trans_b=1 : float32[3, 5]\n"
+      "  return y, z\n");
+}
+
 TEST(LowerToBatchedMatmulTest, LeavesVectorsAndIntegers) {
   GraphForTest g;
   const auto v = g.Op("v", "MatMul", {g.Input("a", {3}), g.Input("b", {3, 2})}, {2});

@@ -29,10 +29,43 @@ ValueId Untransposed(Rewriter& rewriter, ValueId b) {
                                                    {{"perm", rest}}, transpose->name));
 }
 
+/// A Gemm of run-time matrices: BatchMatMul, and Add where there is a C, which must have factor 1.
+bool LowerGemm(Rewriter& rewriter, Node& node) {
+  ir::Graph& graph = rewriter.graph();
+  const TensorType result = graph.type(node.outputs[0]);
+  const bool has_c = HasInput(node, 2);
+  if (!IsBackendType(result.element) || result.bytes() == 0) return false;
+  if (graph.type(node.inputs[0]).bytes() == 0) return false;
+  if (has_c && node.attributes.get_float("beta", 1) != 1.0F) return false;
+  ValueId a = node.inputs[0];
+  if (node.attributes.get_int("transA", 0) != 0) {
+    const TensorType type = graph.type(a);
+    a = rewriter.Insert(graph.MakeNode("Transpose", {a},
+                                       {type.element, {type.shape[1], type.shape[0]}},
+                                       {{"perm", Ints{1, 0}}}, node.name + "_transpose"));
+  }
+  const std::int64_t trans_b = node.attributes.get_int("transB", 0) != 0 ? 1 : 0;
+  const Attributes attributes{{"scale", node.attributes.get_float("alpha", 1)},
+                              {"trans_b", trans_b}};
+  if (has_c) {
+    const ValueId product = rewriter.Insert(
+        graph.MakeNode("BatchMatMul", {a, node.inputs[1]}, result, attributes, node.name));
+    node.op = "Add";
+    node.inputs = {product, node.inputs[2]};
+    node.attributes = {};
+  } else {
+    node.op = "BatchMatMul";
+    node.inputs = {a, node.inputs[1]};
+    node.attributes = attributes;
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::Status LowerToBatchedMatmul(ir::Graph& graph, const PassContext&) {
   Rewrite(graph, [](Rewriter& rewriter, Node& node) {
+    if (node.op == "Gemm") return LowerGemm(rewriter, node);
     const ir::Graph& g = rewriter.graph();
     if (node.op != "MatMul" || !IsBackendType(g.type(node.outputs[0]).element)) return false;
     const std::size_t rank = g.type(node.inputs[1]).shape.size();

@@ -9,7 +9,7 @@ namespace poprt::passes {
 /// float32 and float16 only, both operands of rank 2 or more; constant matrices are left to
 /// lower_to_fused. A Transpose of b that is not contiguous in its last axis loses the exchange of
 /// the last two axes to trans_b: it goes when nothing is left of it, and stays as it is when
-/// something else uses it.
+/// something else uses it. Gemm, too, becomes BatchMatMul and Add, except with a factor of C.
 absl::Status LowerToBatchedMatmul(ir::Graph& graph, const PassContext& context);
 
 }  // namespace poprt::passes

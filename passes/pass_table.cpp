@@ -2,6 +2,9 @@
 #include <array>
 
 #include "passes/add_checkpoints.hpp"
+#include "passes/attention_pattern.hpp"
+#include "passes/block_channels.hpp"
+#include "passes/choose_winograd.hpp"
 #include "passes/constant_folding.hpp"
 #include "passes/double_to_float.hpp"
 #include "passes/eliminate_deadend.hpp"
@@ -23,19 +26,25 @@
 #include "passes/fuse_bias_into_fused.hpp"
 #include "passes/fuse_bn_into_conv.hpp"
 #include "passes/fuse_bn_into_gemm.hpp"
+#include "passes/fuse_consecutive_affine.hpp"
 #include "passes/fuse_consecutive_cast.hpp"
 #include "passes/fuse_consecutive_reshape.hpp"
 #include "passes/fuse_consecutive_squeeze.hpp"
 #include "passes/fuse_consecutive_transpose.hpp"
 #include "passes/fuse_consecutive_unsqueeze.hpp"
+#include "passes/fuse_elementwise_chain.hpp"
 #include "passes/fuse_mul_into_matmul.hpp"
 #include "passes/fuse_residual_into_fused.hpp"
 #include "passes/fuse_scale_into_batched_matmul.hpp"
 #include "passes/gelu_pattern.hpp"
 #include "passes/int64_to_int32.hpp"
 #include "passes/layer_norm_pattern.hpp"
+#include "passes/lift_to_image.hpp"
+#include "passes/lower_conv3d.hpp"
+#include "passes/lower_conv_transpose.hpp"
 #include "passes/lower_to_batched_matmul.hpp"
 #include "passes/lower_to_fused.hpp"
+#include "passes/lower_to_fused_norm.hpp"
 #include "passes/pass.hpp"
 #include "passes/remove_outputs.hpp"
 #include "passes/replace_bn_with_mul_add.hpp"
@@ -49,6 +58,12 @@ namespace {
 constexpr auto kPasses = std::to_array<PassDef>({
     {"add_checkpoints", "Makes the values that --checkpoints names outputs of the graph.",
      Stage::kConversion, AddCheckpoints, Regions::kNo},
+    {"attention_pattern", "Finds attention written as single operators.", Stage::kLowering,
+     AttentionPattern},
+    {"block_channels", "Computes convolution networks in blocks of 16 channels.", Stage::kLowering,
+     BlockChannels},
+    {"choose_winograd", "Chooses Winograd's algorithm where it makes a convolution faster.",
+     Stage::kLowering, ChooseWinograd},
     {"constant_folding", "Computes what depends on constants and shapes only.", Stage::kConversion,
      ConstantFolding},
     {"double_to_float", "Turns float64 into float32 everywhere, inputs and outputs included.",
@@ -87,10 +102,13 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kLowering, FuseActivationIntoFused},
     {"fuse_bias_into_fused", "Adds a constant vector inside the fused operator before it.",
      Stage::kLowering, FuseBiasIntoFused},
-    {"fuse_bn_into_conv", "Multiplies BatchNormalization into the weights of the Conv before it.",
+    {"fuse_bn_into_conv",
+     "Multiplies BatchNormalization into the weights of the Conv or ConvTranspose before it.",
      Stage::kConversion, FuseBnIntoConv},
     {"fuse_bn_into_gemm", "Multiplies BatchNormalization into the weights of the Gemm before it.",
      Stage::kConversion, FuseBnIntoGemm},
+    {"fuse_consecutive_affine", "Makes Muls and Adds by constants one Mul and one Add.",
+     Stage::kConversion, FuseConsecutiveAffine},
     {"fuse_consecutive_cast", "Makes two Casts in a row one where the first loses nothing.",
      Stage::kConversion, FuseConsecutiveCast},
     {"fuse_consecutive_reshape", "Makes Reshape of something reshaped one Reshape.",
@@ -101,6 +119,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
      FuseConsecutiveTranspose},
     {"fuse_consecutive_unsqueeze", "Makes two Unsqueezes in a row one.", Stage::kConversion,
      FuseConsecutiveUnsqueeze},
+    {"fuse_elementwise_chain", "Makes trees of element-wise operators one pass over the data.",
+     Stage::kLowering, FuseElementwiseChain},
     {"fuse_mul_into_matmul", "Multiplies a constant factor into the constant weights of a MatMul.",
      Stage::kConversion, FuseMulIntoMatmul},
     {"fuse_residual_into_fused",
@@ -113,12 +133,22 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kConversion, Int64ToInt32},
     {"layer_norm_pattern", "Finds layer normalisation written as single operators.",
      Stage::kLowering, LayerNormPattern},
+    {"lift_to_image", "Makes convolutions of one spatial axis those of images of one row.",
+     Stage::kLowering, LiftToImage},
+    {"lower_conv3d", "Makes Conv of volumes a Conv of images whose channels are slices.",
+     Stage::kLowering, LowerConv3d},
+    {"lower_conv_transpose",
+     "Makes ConvTranspose a Conv of the phases of its result, which are then put in place.",
+     Stage::kLowering, LowerConvTranspose},
     {"lower_to_batched_matmul",
      "Makes the MatMuls that have no constant weights operators of the backend.", Stage::kLowering,
      LowerToBatchedMatmul},
     {"lower_to_fused",
      "Makes MatMul, Gemm and Conv with constant weights operators of the backend.",
      Stage::kLowering, LowerToFused},
+    {"lower_to_fused_norm",
+     "Makes normalisations of rows, with an Add before them, operators of the backend.",
+     Stage::kLowering, LowerToFusedNorm},
     {"remove_outputs", "Drops the outputs that --remove_outputs names and what only they need.",
      Stage::kConversion, RemoveOutputs, Regions::kNo},
     {"replace_bn_with_mul_add",

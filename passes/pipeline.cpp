@@ -40,6 +40,7 @@ const Names kSimplify = {
     "fuse_bn_into_gemm",
     "replace_bn_with_mul_add",
     "fuse_mul_into_matmul",
+    "fuse_consecutive_affine",
 };
 
 const Names kToHalf = {
@@ -57,12 +58,21 @@ const Names kLowering = {
     "layer_norm_pattern",
     "erf_gelu_pattern",
     "gelu_pattern",
+    "attention_pattern",
+    "lift_to_image",
+    "lower_conv3d",
+    "lower_conv_transpose",
     "lower_to_fused",
     "fuse_bias_into_fused",
     "fuse_residual_into_fused",
     "fuse_activation_into_fused",
+    "lower_to_fused_norm",
+    "block_channels",
+    "choose_winograd",
+    "eliminate_duplicate_nodes",  // a value that several convolutions read is converted once
     "lower_to_batched_matmul",
     "fuse_scale_into_batched_matmul",
+    "fuse_elementwise_chain",
     "eliminate_duplicate_initializer",
     "eliminate_deadend",
     "eliminate_unused_initializer",

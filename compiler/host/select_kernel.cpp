@@ -3,6 +3,8 @@
 #include <exception>
 
 #include "absl/status/status.h"
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
@@ -61,6 +63,35 @@ KernelChoice SelectConvolution(const ir::Graph& graph, const ir::Node& node) {
   return choice;
 }
 
+/// The form of a convolution in blocks of channels, with its weights packed for it.
+KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& node) {
+  constexpr std::size_t kPlainRank = 4;
+  const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
+  const std::int64_t group = node.attributes.get_int("group", 1);
+  const std::int64_t tile = node.attributes.get_int("winograd_tile", 0);
+  KernelChoice choice{
+      .kernel = "blocked_conv2d", .operands = ValueOperands(node), .attributes = node.attributes};
+  std::optional<Tensor>& packed = choice.operands[kWeights].packed;
+  if (graph.type(node.inputs[kInput]).shape.size() == kPlainRank) {
+    choice.kernel = "blocked_conv2d_planes";
+    packed = kernels::PackBlockedPlanesWeights(weights);
+  } else if (tile > 0) {
+    choice.kernel = "blocked_winograd_conv2d";
+    choice.attributes.erase("winograd_tile");
+    choice.attributes.set("tile", tile);
+    packed = kernels::PackWinogradWeights(weights, tile);
+  } else if (group > 1 && group == weights.shape()[0] && weights.shape()[1] == 1) {
+    choice.kernel = "blocked_depthwise_conv2d";
+    packed = kernels::PackBlockedDepthwiseWeights(weights);
+  } else {
+    packed = kernels::PackBlockedConv2dWeights(weights, group);
+  }
+  if (node.inputs.size() > kBias && node.inputs[kBias] != ir::kAbsent) {
+    choice.operands[kBias].packed = kernels::PackBlockedBias(*graph.ConstantOf(node.inputs[kBias]));
+  }
+  return choice;
+}
+
 /// The tuned form; W and R are packed when both are constants of a type that can be.
 KernelChoice SelectRecurrent(const ir::Graph& graph, const ir::Node& node,
                              kernels::RecurrentKind kind, const char* kernel) {
@@ -83,14 +114,50 @@ KernelChoice SelectRecurrent(const ir::Graph& graph, const ir::Node& node,
   return choice;
 }
 
+/// The kernel of an operator whose operands and attributes it takes as they are.
+std::string_view KernelNamed(std::string_view op) {
+  if (op == "BlockChannels") return "block_channels";
+  if (op == "UnblockChannels") return "unblock_channels";
+  if (op == "BlockedMaxPool") return "blocked_max_pool";
+  if (op == "BlockedAveragePool") return "blocked_average_pool";
+  if (op == "BatchMatMul") return "batch_matmul";
+  if (op == "FusedAttention") return "attention";
+  if (op == "FusedNorm") return "norm_rows";
+  if (op == "FusedElementwise") return "fused_elementwise";
+  if (op == "SubpixelShuffle") return "subpixel_shuffle";
+  return op;
+}
+
+/// The tuned form for rows of float32.
+KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
+  KernelChoice choice{
+      .kernel = node.op, .operands = ValueOperands(node), .attributes = node.attributes};
+  const TensorType& type = graph.type(node.inputs[kInput]);
+  const auto axis = NormalizeAxis(node.attributes.get_int("axis", -1), type.shape.size());
+  const bool rows = axis && static_cast<std::size_t>(*axis) + 1 == type.shape.size();
+  if (type.element != ElementType::kFloat32 || !axis) return choice;
+  if (rows && type.shape.back() > 0) {
+    choice.kernel = "softmax_rows";
+    choice.attributes = {};
+    return choice;
+  }
+  constexpr std::int64_t kFewestColumns = 16;
+  const Shape columns(type.shape.begin() + *axis + 1, type.shape.end());
+  if (ElementCount(columns) >= kFewestColumns && !rows) choice.kernel = "softmax_columns";
+  return choice;
+}
+
 KernelChoice Select(const ir::Graph& graph, const ir::Node& node) {
+  if (node.op == "Softmax") return SelectSoftmax(graph, node);
   if (node.op == "FusedMatMul") return SelectGemm(graph, node);
   if (node.op == "FusedConv") return SelectConvolution(graph, node);
+  if (node.op == "BlockedConv") return SelectBlockedConvolution(graph, node);
   if (node.op == "RNN") return SelectRecurrent(graph, node, kernels::RecurrentKind::kRnn, "rnn");
   if (node.op == "GRU") return SelectRecurrent(graph, node, kernels::RecurrentKind::kGru, "gru");
   if (node.op == "LSTM") return SelectRecurrent(graph, node, kernels::RecurrentKind::kLstm, "lstm");
-  const std::string kernel = node.op == "BatchMatMul" ? "batch_matmul" : node.op;
-  return {.kernel = kernel, .operands = ValueOperands(node), .attributes = node.attributes};
+  return {.kernel = std::string(KernelNamed(node.op)),
+          .operands = ValueOperands(node),
+          .attributes = node.attributes};
 }
 
 }  // namespace

@@ -27,6 +27,10 @@ std::span<const KernelDef> RecurrentKernels();  ///< RNN, GRU, LSTM
 std::span<const KernelDef> MlKernels();         ///< LabelEncoder, TfIdfVectorizer
 std::span<const KernelDef> QuantizedKernels();  ///< QuantizeLinear, QLinearConv, MatMulInteger, ...
 std::span<const KernelDef> PackedKernels();     ///< gemm, conv2d, ...: tuned, on packed weights
+std::span<const KernelDef> BlockedKernels();    ///< blocked_conv2d, ...: tuned, on blocked images
+std::span<const KernelDef> AttentionKernels();  ///< attention: tuned
+std::span<const KernelDef> RowKernelDefs();     ///< norm_rows, softmax_rows: tuned
+std::span<const KernelDef> FusedKernels();      ///< fused_elementwise: a tree in one pass
 std::span<const KernelDef> LossKernels();       ///< NegativeLogLikelihoodLoss
 std::span<const KernelDef> TreeKernels();       ///< TreeEnsemble
 std::span<const KernelDef> RandomKernels();     ///< RandomUniform, RandomNormal, Multinomial

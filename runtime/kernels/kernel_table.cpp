@@ -15,7 +15,8 @@ std::vector<KernelDef> BuildTable() {
            MatMulKernels(),       ConvolutionKernels(), PoolingKernels(),   ResizeKernels(),
            VisionKernels(),       EinsumKernels(),      SelectionKernels(), SignalKernels(),
            RecurrentKernels(),    QuantizedKernels(),   MlKernels(),        PackedKernels(),
-           LossKernels(),         RandomKernels(),      TreeKernels(),
+           AttentionKernels(),    RowKernelDefs(),      LossKernels(),      RandomKernels(),
+           TreeKernels(),         FusedKernels(),       BlockedKernels(),
        }) {
     table.insert(table.end(), family.begin(), family.end());
   }

@@ -55,7 +55,7 @@ class StridedWalk {
 
  private:
   const StridedDims& dims_;
-  std::array<std::int64_t, 63> index_{};
+  std::array<std::int64_t, 63> index_;  // as many of them as there are dimensions
   std::int64_t offset_ = 0;
 };
 

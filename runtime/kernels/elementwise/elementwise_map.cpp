@@ -53,6 +53,17 @@ class MapPlan {
     if (count_ > 0) Collapse(call, shape);
   }
 
+  /// Inputs whose every element is read before, and only for, the element of the output in its
+  /// place. A fold reads the first of its inputs only before it writes.
+  std::vector<std::size_t> InPlaceInputs(const KernelCall& call) const {
+    std::vector<std::size_t> inputs;
+    for (std::size_t i = 0; i < operands_.size() && (i == 0 || !spec_.fold); ++i) {
+      const bool same_size = operands_[i].convert.from_bytes() == store_.to_bytes();
+      if (same_size && ElementCount(call.inputs[i].shape) == count_) inputs.push_back(i);
+    }
+    return inputs;
+  }
+
   void Run(const KernelArguments& args) const {
     ForRanges(args.pool, count_, kElementsPerTask,
               [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
@@ -240,7 +251,8 @@ class MapPlan {
           const std::byte* next = Load(operands_[i], args.inputs[i], position, cursor, n, block);
           const std::array<const std::byte*, 2> in{out, next};
           if (i == 0) {
-            std::memcpy(out, next, static_cast<std::size_t>(n) * store_.from_bytes());
+            if (out != next)
+              std::memcpy(out, next, static_cast<std::size_t>(n) * store_.from_bytes());
           } else {
             spec_.loop(spec_.op.get(), in.data(), out, n);
           }
@@ -288,7 +300,8 @@ BoundKernel BindMap(const KernelCall& call, MapSpec spec) {
   }
   RequireType(call.outputs[0], {spec.output, shape}, "output 0");
   auto plan = std::make_shared<const MapPlan>(call, std::move(spec), shape);
-  return {.run = [plan](const KernelArguments& args) { plan->Run(args); }};
+  return {.run = [plan](const KernelArguments& args) { plan->Run(args); },
+          .in_place_inputs = plan->InPlaceInputs(call)};
 }
 
 }  // namespace poprt::kernels

@@ -1,5 +1,10 @@
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/element_types.hpp"
@@ -33,6 +38,12 @@ struct TopK {
 
   template <bool kLargest>
   void SelectLine(C* values, std::int64_t* order) const {
+    if constexpr (std::is_same_v<C, float>) {
+      // The index stands in the low half of a key.
+      if (split.length <= std::numeric_limits<std::uint32_t>::max()) {
+        return SelectKeys<kLargest>(values, order);
+      }
+    }
     std::iota(order, order + split.length, std::int64_t{0});
     const auto before = [values](std::int64_t a, std::int64_t b) {
       const C x = values[a];
@@ -45,6 +56,45 @@ struct TopK {
     };
     if (k < split.length) std::nth_element(order, order + k, order + split.length, before);
     std::sort(order, order + k, before);
+  }
+
+  /// A number that is the larger the earlier the element stands in the result.
+  template <bool kLargest>
+  static std::uint64_t KeyOf(float x, std::int64_t index) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x == 0.0F ? 0.0F : x);
+    std::uint32_t rank = (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
+    if (x != x) rank = 0xFFFFFFFFU;
+    return std::uint64_t{kLargest ? rank : ~rank} << 32 | ~static_cast<std::uint32_t>(index);
+  }
+
+  /// One pass that keeps what is better than the k-th best so far.
+  template <bool kLargest>
+  void SelectKeys(const float* values, std::int64_t* order) const {
+    auto* const keys = reinterpret_cast<std::uint64_t*>(order);
+    const std::int64_t room = std::min(split.length, 2 * k + 32);
+    std::int64_t kept = 0;
+    const auto keep_best = [&] {
+      std::nth_element(keys, keys + k - 1, keys + kept, std::greater<>());
+      kept = k;
+    };
+    std::int64_t i = 0;
+    for (; i < room; ++i) keys[i] = KeyOf<kLargest>(values[i], i);
+    for (kept = room; i < split.length;) {
+      keep_best();
+      // Of equal elements the earlier ones are better, and those are kept already. A NaN is better
+      // than any number where the largest are sought.
+      const float limit = values[~static_cast<std::uint32_t>(keys[k - 1])];
+      for (; i < split.length && kept < room; ++i) {
+        const float x = values[i];
+        const bool loses = kLargest ? x <= limit : x >= limit;
+        if (!loses) keys[kept++] = KeyOf<kLargest>(x, i);
+      }
+    }
+    if (kept > k) keep_best();
+    std::sort(keys, keys + k, std::greater<>());
+    for (std::int64_t place = 0; place < k; ++place) {
+      order[place] = static_cast<std::int64_t>(~static_cast<std::uint32_t>(keys[place]));
+    }
   }
 
   template <bool kLargest>

@@ -5,6 +5,7 @@
 
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/movement/subpixel_shuffle.hpp"
 
 namespace poprt::kernels {
 
@@ -36,6 +37,7 @@ std::span<const KernelDef> DataMovementKernels() {
       KernelDef{"Tile", &GuardedBind<BindTile>},
       KernelDef{"Transpose", &GuardedBind<BindTranspose>},
       KernelDef{"Unsqueeze", &GuardedBind<BindIdentity>},
+      KernelDef{"subpixel_shuffle", &GuardedBind<BindSubpixelShuffle>},
   };
   return kTable;
 }

@@ -64,6 +64,54 @@ TEST(DataMovementTest, MovesBlocksOfAnySizeBetweenSpaceAndDepth) {
   });
 }
 
+TEST(DataMovementTest, ShufflesSubpixelsOfCroppedImages) {
+  ForSeeds(120, [](std::mt19937& random) {
+    const Ints blocks{Draw(random, 1, 5), Draw(random, 1, 5)};
+    const Ints crops{Draw(random, 0, 6), Draw(random, 0, 6)};
+    const Shape y{Draw(random, random() % 9 == 0 ? 0 : 1, 2), Draw(random, 1, 3),
+                  Draw(random, 1, 9), Draw(random, 1, 70)};
+    const Shape x{y[0], y[1] * blocks[0] * blocks[1],
+                  (y[2] + crops[0] - 1) / blocks[0] + Draw(random, 1, 2),
+                  (y[3] + crops[1] - 1) / blocks[1] + Draw(random, 1, 2)};
+    const Tensor data = RandomTensor(random, SomeType(random), x, 0, 100);
+    const Values values = ToValues(data);
+    const bool phases_first = random() % 2 == 0;
+    const Attributes attributes{
+        {"blocks", blocks}, {"crops", crops}, {"phases_first", std::int64_t{phases_first ? 1 : 0}}};
+    EXPECT_EQ(ToValues(Run1("subpixel_shuffle", {data}, {data.element(), y}, attributes)),
+              Fill(y, [&](const Index& at) {
+                const std::int64_t row = at[2] + crops[0];
+                const std::int64_t column = at[3] + crops[1];
+                const std::int64_t phase = row % blocks[0] * blocks[1] + column % blocks[1];
+                const std::int64_t channel =
+                    phases_first ? phase * y[1] + at[1] : at[1] * blocks[0] * blocks[1] + phase;
+                return values[Flat(x, {at[0], channel, row / blocks[0], column / blocks[1]})];
+              }));
+  });
+  EXPECT_EQ(BindError("subpixel_shuffle", {{ElementType::kFloat32, {1, 4, 2, 2}}},
+                      {{ElementType::kFloat32, {1, 1, 4, 4}}},
+                      {{"blocks", Ints{2, 2}}, {"crops", Ints{1, 0}}}),
+            "output 0 is float32[1, 1, 4, 4], which input 0, float32[1, 4, 2, 2], does not fill in "
+            "blocks of 2 x 2");
+}
+
+TEST(DataMovementTest, ShufflesSubpixelsOfBlockedImages) {
+  std::mt19937 random(5);
+  const Shape x{2, 8, 3, 4, 16};  // two blocks of channels in four phases
+  const Shape y{2, 2, 5, 6, 16};
+  const Tensor data = RandomTensor(random, ElementType::kFloat32, x, 0, 100);
+  const Values values = ToValues(data);
+  const Attributes attributes{
+      {"blocks", Ints{2, 2}}, {"crops", Ints{1, 1}}, {"phases_first", std::int64_t{1}}};
+  EXPECT_EQ(ToValues(Run1("subpixel_shuffle", {data}, {data.element(), y}, attributes)),
+            Fill(y, [&](const Index& at) {
+              const std::int64_t row = at[2] + 1;
+              const std::int64_t column = at[3] + 1;
+              const std::int64_t block = (row % 2 * 2 + column % 2) * 2 + at[1];
+              return values[Flat(x, {at[0], block, row / 2, column / 2, at[4]})];
+            }));
+}
+
 TEST(DataMovementTest, ReversesSequencesOfAnyShape) {
   ForSeeds(60, [](std::mt19937& random) {
     const Shape shape = AnyShape(random, 2);

@@ -1,6 +1,7 @@
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/movement/data_movement.hpp"
 #include "runtime/kernels/movement/strided_copy.hpp"
+#include "runtime/kernels/movement/subpixel_shuffle.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -51,13 +52,26 @@ BoundKernel BindDepthToSpace(const KernelCall& call) {
   const std::int64_t depth = in[1] / (b * b);
   const Shape output{in[0], depth, Product(in[2], b), Product(in[3], b)};
   const std::string mode = call.attributes.get_string("mode", "DCR");
-  if (mode == "DCR") {
-    return Rearrange(call, {in[0], b, b, depth, in[2], in[3]}, {0, 3, 4, 1, 5, 2}, output);
+  if (mode != "DCR" && mode != "CRD") {
+    throw KernelError("attribute 'mode' is \"" + mode + "\", allowed are DCR and CRD");
   }
-  if (mode == "CRD") {
-    return Rearrange(call, {in[0], depth, b, b, in[2], in[3]}, {0, 1, 4, 2, 5, 3}, output);
-  }
-  throw KernelError("attribute 'mode' is \"" + mode + "\", allowed are DCR and CRD");
+  RequireCount(output, "the output");
+  RequireType(call.outputs[0], {call.inputs[0].element, output}, "output 0");
+  // In mode DCR neighbouring channels of the input are neighbouring channels of the output.
+  const bool phases_inside = mode == "CRD";
+  const std::int64_t phase_planes = phases_inside ? 1 : depth;
+  return BindShuffle({.batch = in[0],
+                      .channels = depth,
+                      .in_height = in[2],
+                      .in_width = in[3],
+                      .out_height = output[2],
+                      .out_width = output[3],
+                      .block_height = b,
+                      .block_width = b,
+                      .channel_planes = phases_inside ? b * b : 1,
+                      .block_row_planes = b * phase_planes,
+                      .phase_step = phase_planes * in[2] * in[3]},
+                     call.inputs[0].element);
 }
 
 BoundKernel BindSpaceToDepth(const KernelCall& call) {

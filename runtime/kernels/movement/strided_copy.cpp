@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "runtime/kernels/parallel.hpp"
 
@@ -21,6 +23,35 @@ constexpr std::int64_t kAlong = 8;
 template <std::size_t kSize>
 void CopyElement(std::byte* to, const std::byte* from) {
   std::memcpy(to, from, kSize);
+}
+
+/// The element at `from`, `count` times.
+template <std::size_t kSize>
+void Repeat(std::byte* to, const std::byte* from, std::int64_t count) {
+  using Unit = std::conditional_t<
+      kSize == 1, std::uint8_t,
+      std::conditional_t<kSize == 2, std::uint16_t,
+                         std::conditional_t<kSize == 4, std::uint32_t, std::uint64_t>>>;
+  Unit value;
+  std::memcpy(&value, from, kSize);
+  std::fill_n(reinterpret_cast<Unit*>(to), count, value);
+}
+
+/// Four rows of four elements of four bytes become columns.
+void TransposeFour(std::byte* to, std::int64_t to_step, const std::byte* from,
+                   std::int64_t from_step) {
+  using Words = std::uint32_t __attribute__((vector_size(16)));
+  Words rows[4];
+  for (int i = 0; i < 4; ++i) std::memcpy(&rows[i], from + i * from_step, sizeof(Words));
+  const Words low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+  const Words low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+  const Words high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+  const Words high23 = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  const Words columns[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                            __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                            __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                            __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (int i = 0; i < 4; ++i) std::memcpy(to + i * to_step, &columns[i], sizeof(Words));
 }
 
 }  // namespace
@@ -129,6 +160,7 @@ void StridedCopy::RunFixed(const std::byte* input, std::byte* output, std::int64
   const std::int64_t in_step = inner_.in_stride;
   if (kind_ == Kind::kStrided) {
     ForItems(input, output, begin, end, [&](const std::byte* in, std::byte* out, std::int64_t) {
+      if (in_step == 0) return Repeat<kSize>(out, in, inner_.extent);
       for (std::int64_t i = 0; i < inner_.extent; ++i) {
         CopyElement<kSize>(out + i * static_cast<std::int64_t>(kSize), in + i * in_step);
       }
@@ -140,6 +172,14 @@ void StridedCopy::RunFixed(const std::byte* input, std::byte* output, std::int64
     const std::int64_t across = std::min(kAcross, across_.extent - block * kAcross);
     for (std::int64_t i0 = 0; i0 < inner_.extent; i0 += kAlong) {
       const std::int64_t i1 = std::min(inner_.extent, i0 + kAlong);
+      if (kSize == 4 && across == kAcross && i1 - i0 == kAlong) {
+        for (std::int64_t i = i0; i < i1; i += 4) {
+          for (std::int64_t j = 0; j < across; j += 4) {
+            TransposeFour(out + j * out_step + i * 4, out_step, in + j * 4 + i * in_step, in_step);
+          }
+        }
+        continue;
+      }
       for (std::int64_t j = 0; j < across; ++j) {
         const std::byte* from = in + j * static_cast<std::int64_t>(kSize);
         std::byte* to = out + j * out_step;

@@ -72,20 +72,26 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
       const std::int64_t columns = std::min(kPanel, block.columns - p * kPanel);
       float* const first_tile =
           parts > 1 ? results + (p - block.first_panel) * block.rows * kPanel : results;
-      // Packed panels follow each other: the next one is fetched while this one is used.
-      const auto* ahead =
-          static_cast<const std::byte*>(b.data) +
-          (block.rows <= kTileRows ? 1024 : block.depth * kPanel * (b.half ? 2 : 4));
+      // Packed panels follow each other. The last tiles of this one fetch the next, a quarter each
+      // (half of a float16 panel); earlier it would push this one out of the first-level cache. The
+      // only tile of a few rows fetches what itself needs next.
+      const auto* data = static_cast<const std::byte*>(b.data);
+      const std::int64_t fetching = std::min<std::int64_t>(tiles.count(), b.half ? 2 : 4);
+      const std::int64_t fetched = depth * kPanel;  // bytes, by one tile
+      const std::byte* next =
+          data + (tiles.count() == 1 ? 1024 : block.depth * kPanel * (b.half ? 2 : 4));
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
         const std::int64_t row = tiles.begin(t);
         const int rows = static_cast<int>(tiles.size(t));
         float* const tile = first_tile + row * kPanel;
+        const std::int64_t step = t + fetching - tiles.count();
+        const std::byte* ahead = step < 0 ? data : next + step * fetched;
         if (b.half) {
           kernels.row_major_f16(rows, a + row * lda, lda, static_cast<const std::uint16_t*>(b.data),
-                                depth, ahead + t * depth * 16, tile, part > 0);
+                                depth, ahead, tile, part > 0);
         } else {
           kernels.row_major_f32(rows, a + row * lda, lda, static_cast<const float*>(b.data), depth,
-                                ahead + t * depth * 16, tile, part > 0);
+                                ahead, tile, part > 0);
         }
         if (part + 1 == parts) {
           kernels.finish(epilogue, tile, kPanel, rows, columns, block.first_row + row, p * kPanel);

@@ -1,9 +1,13 @@
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/thin_product.hpp"
+#include "runtime/kernels/parallel.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -18,8 +22,17 @@ struct BatchAxis {
   std::int64_t step_b;
 };
 
+/// Columns of a task of products of a single row, each column of `depth` numbers.
+std::int64_t ThinColumns(std::int64_t depth) {
+  constexpr std::int64_t kNumbersOfTask = 1 << 16;
+  constexpr std::int64_t kFewest = 64;
+  constexpr std::int64_t kMost = 1024;
+  return std::clamp(kNumbersOfTask / depth, kFewest, kMost) / kPanel * kPanel;
+}
+
 struct BatchMatMul {
   const TileKernels* kernels;
+  const ThinProducts* thin = nullptr;  ///< for matrices of a single row, which need no packing
   std::vector<BatchAxis> axes;
   std::int64_t products;
   std::int64_t rows;
@@ -55,19 +68,55 @@ struct BatchMatMul {
     }
   }
 
+  /// Which matrices of A and B a product is of.
+  std::pair<std::int64_t, std::int64_t> MatricesOf(std::int64_t product) const {
+    std::pair<std::int64_t, std::int64_t> matrices{0, 0};
+    for (std::size_t i = axes.size(); i-- > 0;) {
+      const BatchAxis& axis = axes[i];
+      matrices.first += product % axis.extent * axis.step_a;
+      matrices.second += product % axis.extent * axis.step_b;
+      product /= axis.extent;
+    }
+    return matrices;
+  }
+
+  /// Some columns of the product of a single row.
+  void RunThinTask(const KernelArguments& args, std::int64_t index, float* scratch) const {
+    const std::int64_t step = ThinColumns(depth);
+    const std::int64_t tasks = (columns - 1) / step + 1;
+    const std::int64_t product = index / tasks;
+    const std::int64_t column = index % tasks * step;
+    const std::int64_t count = std::min(step, columns - column);
+    const auto [matrix_a, matrix_b] = MatricesOf(product);
+    const float* a = args.in<float>(0) + matrix_a * depth;
+    const float* b = args.in<float>(1) + matrix_b * depth * columns;
+    if (transposed) {
+      thin->row_by_columns(a, b + column * depth, depth, depth, count, scratch);
+    } else {
+      thin->row_by_rows(a, b + column, columns, depth, count, scratch);
+    }
+    Epilogue finish = epilogue;
+    finish.out = args.outputs[0];
+    kernels->finish(finish, scratch, count, 1, count, product, column);
+  }
+
+  void RunThin(const KernelArguments& args) const {
+    const std::int64_t tasks = (columns - 1) / ThinColumns(depth) + 1;
+    const std::int64_t numbers = std::min(columns, ThinColumns(depth)) * depth;
+    ForRanges(args.pool, products * tasks, GrainFor(numbers),
+              [&](std::int64_t begin, std::int64_t end, int worker) {
+                for (std::int64_t i = begin; i < end; ++i) {
+                  RunThinTask(args, i, WorkerScratch(args, worker, scratch_bytes));
+                }
+              });
+  }
+
   void RunTask(const KernelArguments& args, std::int64_t index, float* scratch) const {
     const std::int64_t panel_block = index % blocking.panels.blocks();
     index /= blocking.panels.blocks();
     const std::int64_t row_block = index % blocking.rows.blocks();
     const std::int64_t product = index / blocking.rows.blocks();
-    std::int64_t matrix_a = 0;
-    std::int64_t matrix_b = 0;
-    for (std::int64_t rest = product, i = static_cast<std::int64_t>(axes.size()); i-- > 0;) {
-      const BatchAxis& axis = axes[static_cast<std::size_t>(i)];
-      matrix_a += rest % axis.extent * axis.step_a;
-      matrix_b += rest % axis.extent * axis.step_b;
-      rest /= axis.extent;
-    }
+    const auto [matrix_a, matrix_b] = MatricesOf(product);
     const std::int64_t size = half ? 2 : 4;
     const std::int64_t row = blocking.rows.begin(row_block);
     const std::byte* const b = args.inputs[1] + matrix_b * depth * columns * size;
@@ -94,6 +143,7 @@ struct BatchMatMul {
   }
 
   void Run(const KernelArguments& args) const {
+    if (thin != nullptr) return RunThin(args);
     args.pool->Run(products * blocking.rows.blocks() * blocking.panels.blocks(),
                    [&](std::int64_t index, int worker) {
                      RunTask(args, index, WorkerScratch(args, worker, scratch_bytes));
@@ -162,6 +212,12 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const TileKernels& kernels) 
   matmul->epilogue.scale = call.attributes.get_float("scale", 1.0F);
   matmul->epilogue.row_stride = columns;
   matmul->epilogue.half = half;
+  if (rows == 1 && !half) {
+    matmul->thin = &kernels == Avx2TileKernels() ? &Avx2ThinProducts() : &PortableThinProducts();
+    matmul->scratch_bytes = ScratchBytes(std::min(columns, ThinColumns(depth)));
+    return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
+            .scratch_bytes = matmul->scratch_bytes};
+  }
   // One panel, and what gathering writes behind it.
   matmul->scratch_bytes = ScratchBytes(matmul->blocking.scratch_floats +
                                        (matmul->blocking.depth.largest() + 1) * kPanel);

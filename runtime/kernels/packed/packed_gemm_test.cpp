@@ -89,7 +89,7 @@ TEST(PackedGemm, AgreesWhenDepthAndRowsAreCut) {
   ForSeeds(4, [&](std::mt19937& seeds) {
     Random random(seeds());
     CheckGemm(random,
-              {.leading = {2, 101}, .depth = 803, .n = 50, .activation = "relu", .bias = true});
+              {.leading = {2, 101}, .depth = 1203, .n = 50, .activation = "relu", .bias = true});
     CheckGemm(random, {.leading = {3}, .depth = 1500, .n = 300});
   });
 }
@@ -231,10 +231,10 @@ TEST(PackedBatchMatMul, EdgesOfShapesAndNumbers) {
 
 TEST(PackedBatchMatMul, AgreesWhenDepthAndRowsAreCut) {
   Random random(11);
-  CheckBatch(random, {.batch_a = {2}, .batch_b = {2}, .rows = 200, .depth = 401, .columns = 19});
+  CheckBatch(random, {.batch_a = {2}, .batch_b = {2}, .rows = 200, .depth = 1101, .columns = 19});
   CheckBatch(
       random,
-      {.batch_a = {}, .batch_b = {}, .rows = 13, .depth = 777, .columns = 35, .transposed = true});
+      {.batch_a = {}, .batch_b = {}, .rows = 13, .depth = 1777, .columns = 35, .transposed = true});
 }
 
 TEST(PackedBatchMatMul, BindRejectsWhatDoesNotFit) {

@@ -147,10 +147,9 @@ typename V::Register Polynomial(typename V::Register x, const float (&coefficien
   return sum;
 }
 
-/// e to the power of x, x clamped to where the result is a normal number; within 2 ulp.
+/// e to the power of x within 2 ulp, zero below -87.7; x from -88.1 to 88.4.
 template <class V>
-typename V::Register Exp(typename V::Register x) {
-  x = V::Min(V::Set(88.3762626647949F), V::Max(V::Set(-87.3365478515625F), x));
+typename V::Register ExpInRange(typename V::Register x) {
   // The sum with 1.5 * 2^23 holds the nearest integer in its low bits.
   const auto magic = V::Set(12582912.0F);
   const auto shifted = V::MulAdd(x, V::Set(1.44269504088896341F), magic);
@@ -161,6 +160,12 @@ typename V::Register Exp(typename V::Register x) {
                                 4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F};
   const auto tail = V::MulAdd(Polynomial<V>(rest, coefficients), V::Mul(rest, rest), rest);
   return V::Mul(V::Add(tail, V::Set(1.0F)), V::PowerOfTwo(shifted));
+}
+
+/// e to the power of x, x clamped to where the result is a normal number; within 2 ulp.
+template <class V>
+typename V::Register Exp(typename V::Register x) {
+  return ExpInRange<V>(V::Min(V::Set(88.3762626647949F), V::Max(V::Set(-87.3365478515625F), x)));
 }
 
 template <class V>

@@ -1,93 +1,9 @@
-#include <bit>
-#include <cstdint>
-#include <utility>
-
 #include "runtime/kernels/packed/tile_kernels.hpp"
 #include "runtime/kernels/packed/tile_kernels_impl.hpp"
-#include "runtime/tensor/half.hpp"
+#include "runtime/kernels/packed/vector_portable.hpp"
 
 namespace poprt::kernels {
 namespace {
-
-/// Eight floats without any instruction of a particular processor.
-struct Portable {
-  struct Register {
-    float lane[8];
-  };
-
-  template <typename F>
-  static Register Each(F value_of) {
-    Register result;
-    for (int i = 0; i < 8; ++i) result.lane[i] = value_of(i);
-    return result;
-  }
-
-  static Register Zero() { return Set(0.0F); }
-  static Register Set(float x) {
-    return Each([x](int) { return x; });
-  }
-  static Register Load(const float* p) {
-    return Each([p](int i) { return p[i]; });
-  }
-  static Register Load(const std::uint16_t* p) {
-    return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
-  }
-  static void Store(const Register& x, float* p) {
-    for (int i = 0; i < 8; ++i) p[i] = x.lane[i];
-  }
-  static void Store(const Register& x, std::uint16_t* p) {
-    for (int i = 0; i < 8; ++i) p[i] = Float16(x.lane[i]).bits;
-  }
-  static Register KeepFirst(const Register& x, std::int64_t count) {
-    return Each([&x, count](int i) { return i < count ? x.lane[i] : 0.0F; });
-  }
-  static Register Even(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return i < 4 ? a.lane[2 * i] : b.lane[2 * i - 8]; });
-  }
-  static void Transpose(Register (&x)[8]) {
-    for (int i = 0; i < 8; ++i) {
-      for (int k = 0; k < i; ++k) std::swap(x[i].lane[k], x[k].lane[i]);
-    }
-  }
-  static Register Add(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] + b.lane[i]; });
-  }
-  static Register Sub(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] - b.lane[i]; });
-  }
-  static Register Mul(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] * b.lane[i]; });
-  }
-  static Register Div(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] / b.lane[i]; });
-  }
-  static Register MulAdd(const Register& a, const Register& b, const Register& c) {
-    return Each([&a, &b, &c](int i) { return a.lane[i] * b.lane[i] + c.lane[i]; });
-  }
-  static void Accumulate(Register& acc, const Register& a, const Register& b) {
-    for (int i = 0; i < 8; ++i) acc.lane[i] += a.lane[i] * b.lane[i];
-  }
-  static Register Max(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
-  }
-  static Register Min(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
-  }
-  static Register Abs(const Register& x) {
-    return Each([&x](int i) { return __builtin_fabsf(x.lane[i]); });
-  }
-  static Register SelectLess(const Register& a, const Register& b, const Register& x,
-                             const Register& y) {
-    return Each([&](int i) { return a.lane[i] < b.lane[i] ? x.lane[i] : y.lane[i]; });
-  }
-  /// 2^n for the n in the low bits of `shifted` = 1.5 * 2^23 + n.
-  static Register PowerOfTwo(const Register& shifted) {
-    return Each([&shifted](int i) {
-      return std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted.lane[i]) << 23) +
-                                  0x3F800000U);
-    });
-  }
-};
 
 constexpr TileKernels kKernels = tile::KernelsOf<Portable>("portable");
 

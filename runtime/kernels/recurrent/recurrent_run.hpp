@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -254,7 +256,27 @@ class RecurrentRun : private RecurrentMemory<T> {
     AddProduct(*plan_.kernels, {rows, plan_.padded, batch_}, Weights(In::kR, d, gate, panel), tile);
   }
   void Activate(std::int64_t d, std::size_t which, C* tile) const {
-    kernels::Activate(ActivationOf(d, which), plan_.options.clip, tile, batch_ * kPanel);
+    const RecurrentActivation& activation = ActivationOf(d, which);
+    const std::int64_t count = batch_ * kPanel;
+    if constexpr (std::is_same_v<C, float>) {
+      if (ActivateTuned(activation, tile, count)) return;
+    }
+    kernels::Activate(activation, plan_.options.clip, tile, count);
+  }
+  /// With the functions of the processor, as far as it has them. Constants are folded with the
+  /// portable ones, which are left alone: results are the same everywhere.
+  bool ActivateTuned(const RecurrentActivation& activation, float* tile, std::int64_t count) const {
+    using Function = RecurrentActivation::Function;
+    const bool has_form =
+        activation.function == Function::kSigmoid || activation.function == Function::kTanh;
+    if (!has_form || plan_.kernels == &PortableTileKernels()) return false;
+    if (plan_.options.clip < std::numeric_limits<float>::infinity()) return false;
+    Epilogue epilogue;
+    epilogue.activation = activation.function == Function::kTanh ? kernels::Activation::kTanh
+                                                                 : kernels::Activation::kSigmoid;
+    epilogue.out = tile;
+    plan_.kernels->finish(epilogue, tile, count, 1, count, 0, 0);
+    return true;
   }
   /// f(index within a tile, index within rows of padded units) for every element of a panel.
   template <typename F>

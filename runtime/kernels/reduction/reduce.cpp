@@ -7,6 +7,7 @@
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/reduction/extreme.hpp"
 #include "runtime/kernels/reduction/lane_sum.hpp"
 #include "runtime/kernels/reduction/reducers.hpp"
 #include "runtime/kernels/reduction/reduction.hpp"
@@ -16,7 +17,7 @@ namespace poprt::kernels {
 namespace {
 
 constexpr std::int64_t kBlock = 1024;  // elements converted at a time
-constexpr std::int64_t kStrip = 128;   // columns, or results, handled together
+constexpr std::int64_t kStrip = 512;   // columns, or results, handled together
 
 /// Results that are fewer than kFewTasks are cut into up to kMaxParts parts of at least kMinPart
 /// elements, so that more than one thread has work. How depends on the shape alone.
@@ -85,7 +86,8 @@ class Reducer {
         // The identity of a maximum or minimum is the bound of the type that is stored.
         of_nothing_(Saturated(
             Op::template Finish<C, Total>(Op::template Identity<Total>(), 0, C(0)), output)),
-        part_(PartLength()) {}
+        part_(PartLength()),
+        is_one_block_(walk_.reduced.extents.empty() && walk_.run <= kBlock) {}
 
   /// Of every worker, though the parts of a result stand side by side.
   std::size_t scratch_bytes() const {
@@ -124,11 +126,24 @@ class Reducer {
 
   std::int64_t blocks_per_run() const { return (walk_.run - 1) / kBlock + 1; }
 
+  template <typename R>
+  static auto FoldBlock(const C* x, std::int64_t n, C shift) {
+    using Sum = typename R::template Partial<C>;
+    constexpr bool kMax = std::is_same_v<R, MaxReducer>;
+    if constexpr (std::is_same_v<C, float> && (kMax || std::is_same_v<R, MinReducer>)) {
+      return ExtremeOf<kMax>(x, n);
+    } else {
+      return FoldLanes<Sum>(
+          n, R::template Identity<Sum>(),
+          [&](std::int64_t j) { return static_cast<Sum>(R::Map(x[j], shift)); },
+          [](auto a, auto b) { return R::Combine(a, b); });
+    }
+  }
+
   /// Folds blocks [first, last) of a row, each of up to kBlock neighbours.
   template <typename R>
   Total ReduceBlocks(const std::byte* base, std::int64_t start, C shift, std::int64_t first,
                      std::int64_t last) const {
-    using Sum = typename R::template Partial<C>;
     C block[kBlock];
     Total total = R::template Identity<Total>();
     StridedWalk outer(walk_.reduced, first / blocks_per_run());
@@ -136,11 +151,7 @@ class Reducer {
     for (std::int64_t at = first; at < last; ++at) {
       const std::int64_t n = std::min(kBlock, walk_.run - i);
       const C* x = Load(base, start + outer.offset() + i, n, block);
-      const auto partial = FoldLanes<Sum>(
-          n, R::template Identity<Sum>(),
-          [&](std::int64_t j) { return static_cast<Sum>(R::Map(x[j], shift)); },
-          [](auto a, auto b) { return R::Combine(a, b); });
-      total = R::Combine(total, static_cast<Total>(partial));
+      total = R::Combine(total, static_cast<Total>(FoldBlock<R>(x, n, shift)));
       i += kBlock;
       if (i < walk_.run) continue;
       i = 0;
@@ -151,6 +162,11 @@ class Reducer {
 
   template <typename R>
   Total ReduceRow(const KernelArguments& args, std::int64_t start, C shift) const {
+    if (is_one_block_) {
+      C block[kBlock];
+      const C* x = Load(args.inputs[0], start, walk_.run, block);
+      return static_cast<Total>(FoldBlock<R>(x, walk_.run, shift));
+    }
     const std::int64_t blocks = walk_.reduced.count() * blocks_per_run();
     if (part_ == 0) return ReduceBlocks<R>(args.inputs[0], start, shift, 0, blocks);
     auto* parts = reinterpret_cast<Total*>(args.scratch);
@@ -162,21 +178,25 @@ class Reducer {
     return total;
   }
 
-  void RunRow(const KernelArguments& args, std::int64_t result, std::int64_t start) const {
+  C RowResult(const KernelArguments& args, std::int64_t start) const {
     C shift{};
     if constexpr (Op::kShifted) shift = Finite(ReduceRow<MaxReducer>(args, start, shift));
-    const Total total = ReduceRow<Op>(args, start, shift);
-    const C value = Op::template Finish<C, Total>(total, walk_.count, shift);
-    Store(args, result, &value, 1);
+    return Op::template Finish<C, Total>(ReduceRow<Op>(args, start, shift), walk_.count, shift);
   }
 
   void RunRows(const KernelArguments& args) const {
     // With parts, threads share each row instead.
     ForRanges(part_ == 0 ? args.pool : nullptr, walk_.results, GrainFor(walk_.count),
               [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                constexpr std::int64_t kTogether = 64;
+                C values[kTogether];
                 StridedWalk kept(walk_.kept, begin);
-                for (std::int64_t i = begin; i < end; ++i, kept.Next()) {
-                  RunRow(args, i, kept.offset());
+                for (std::int64_t i = begin; i < end; i += kTogether) {
+                  const std::int64_t n = std::min(kTogether, end - i);
+                  for (std::int64_t k = 0; k < n; ++k, kept.Next()) {
+                    values[k] = RowResult(args, kept.offset());
+                  }
+                  Store(args, i, values, n);
                 }
               });
   }
@@ -279,6 +299,7 @@ class Reducer {
   Converter store_;
   C of_nothing_;  // the result where there is nothing to reduce
   std::int64_t part_;
+  bool is_one_block_;  // rows are contiguous and short
 };
 
 /// The axes to reduce: those named, else all unless the call says that none means none.

@@ -29,6 +29,12 @@ struct ResizePlan {
   std::int64_t rows = 1;              // output lines per outer position
   std::size_t scratch_bytes = 0;
   std::array<std::byte, 8> extrapolated{};
+  bool any_outside = false;  ///< on the last axis
+  /// Of two taps on the last axis: weights, and positions that are [in] where the weight is 0.
+  std::vector<float> pair_weights;
+  std::vector<std::int32_t> pair_positions;
+  /// Nearest: every element of a line that many times; 0 if that does not say it.
+  std::int64_t repeats = 0;
 };
 
 template <typename T>
@@ -80,8 +86,36 @@ bool LineOutside(const ResizePlan& plan, std::int64_t row) {
   return outside;
 }
 
+/// Behind the line stand zeros in place of one more position.
+inline void ResizeLineByPairs(const ResizePlan& plan, const float* line, float* out) {
+  const std::int64_t width = plan.axes.back().out;
+  const std::int64_t inner = plan.inner;
+  const float* weights = plan.pair_weights.data();
+  const std::int32_t* at = plan.pair_positions.data();
+  if (inner == 1) {
+    for (std::int64_t x = 0; x < width; ++x) {
+      out[x] = weights[2 * x] * line[at[2 * x]] + weights[2 * x + 1] * line[at[2 * x + 1]];
+    }
+    return;
+  }
+  for (std::int64_t x = 0; x < width; ++x) {
+    const float* left = line + at[2 * x] * inner;
+    const float* right = line + at[2 * x + 1] * inner;
+    const float left_weight = weights[2 * x];
+    const float right_weight = weights[2 * x + 1];
+    float* to = out + x * inner;
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t j = 0; j < inner; ++j) {
+      to[j] = left_weight * left[j] + right_weight * right[j];
+    }
+  }
+}
+
 template <typename T>
 void ResizeLine(const ResizePlan& plan, const Sum<T>* line, T* out) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (!plan.pair_weights.empty()) return ResizeLineByPairs(plan, line, out);
+  }
   const ResizeAxis& last = plan.axes.back();
   T extrapolated;
   std::memcpy(&extrapolated, plan.extrapolated.data(), sizeof(T));
@@ -116,12 +150,37 @@ void RunWeighted(const ResizePlan& plan, const KernelArguments& args) {
                   std::fill(out, out + width, extrapolated);
                   continue;
                 }
-                std::fill(line, line + last.in * plan.inner, Sum<T>{});
+                std::fill(line, line + (last.in + 1) * plan.inner, Sum<T>{});
                 AddLines(plan, 0, row, plan.rows, args.in<T>(0) + i / plan.rows * plan.in_block,
                          1.0, line);
                 ResizeLine(plan, line, out);
               }
             });
+}
+
+template <typename Unit>
+void NearestLine(const ResizePlan& plan, const Unit* in, Unit extrapolated, Unit* out) {
+  const ResizeAxis& last = plan.axes.back();
+  if (plan.repeats == 2) {
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t x = 0; x < last.in; ++x) {
+      out[2 * x] = in[x];
+      out[2 * x + 1] = in[x];
+    }
+  } else if (plan.inner == 1) {
+    const std::int64_t* index = last.index.data();
+    for (std::int64_t x = 0; x < last.out; ++x) out[x] = in[index[x]];
+  } else {
+    for (std::int64_t x = 0; x < last.out; ++x) {
+      std::copy_n(in + last.index[static_cast<std::size_t>(x)] * plan.inner, plan.inner,
+                  out + x * plan.inner);
+    }
+  }
+  if (!plan.any_outside) return;
+  for (std::int64_t x = 0; x < last.out; ++x) {
+    if (last.outside[static_cast<std::size_t>(x)] == 0) continue;
+    std::fill_n(out + x * plan.inner, plan.inner, extrapolated);
+  }
 }
 
 template <typename Unit>
@@ -132,10 +191,12 @@ void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
   std::memcpy(&extrapolated, plan.extrapolated.data(), sizeof(Unit));
   ForRanges(args.pool, plan.outer * plan.rows, GrainFor(width),
             [&](std::int64_t begin, std::int64_t end, int) {
+              const Unit* previous = nullptr;
               for (std::int64_t i = begin; i < end; ++i) {
                 Unit* out = args.out<Unit>(0) + i * width;
                 if (LineOutside(plan, i % plan.rows)) {
                   std::fill(out, out + width, extrapolated);
+                  previous = nullptr;
                   continue;
                 }
                 const Unit* in = args.in<Unit>(0) + i / plan.rows * plan.in_block;
@@ -145,15 +206,34 @@ void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
                   in += axis.index[static_cast<std::size_t>(rest % axis.out)] * plan.strides[k];
                   rest /= axis.out;
                 }
-                for (std::int64_t x = 0; x < last.out; ++x) {
-                  const auto at = static_cast<std::size_t>(x);
-                  const Unit* from = in + last.index[at] * plan.inner;
-                  for (std::int64_t j = 0; j < plan.inner; ++j) {
-                    out[x * plan.inner + j] = last.outside[at] != 0 ? extrapolated : from[j];
-                  }
+                if (in == previous) {
+                  std::copy_n(out - width, width, out);
+                } else {
+                  NearestLine(plan, in, extrapolated, out);
                 }
+                previous = in;
               }
             });
+}
+
+/// What the loops over the last axis take besides its table.
+void PrepareLastAxis(bool nearest, ResizePlan& plan) {
+  const ResizeAxis& last = plan.axes.back();
+  plan.any_outside = std::ranges::any_of(last.outside, [](std::uint8_t flag) { return flag != 0; });
+  if (last.in >= std::numeric_limits<std::int32_t>::max()) return;
+  if (nearest) {
+    bool doubled = plan.inner == 1 && last.out == 2 * last.in;
+    for (std::int64_t x = 0; x < last.out && doubled; ++x) {
+      doubled = last.index[static_cast<std::size_t>(x)] == x / 2;
+    }
+    plan.repeats = doubled ? 2 : 0;
+  } else if (last.taps == 2 && !plan.any_outside) {
+    for (std::size_t k = 0; k < last.weight.size(); ++k) {
+      const bool used = last.weight[k] != 0;
+      plan.pair_weights.push_back(static_cast<float>(last.weight[k]));
+      plan.pair_positions.push_back(static_cast<std::int32_t>(used ? last.index[k] : last.in));
+    }
+  }
 }
 
 std::array<std::byte, 8> ExtrapolationValue(ElementType element, float value) {
@@ -206,6 +286,7 @@ BoundKernel BindResize(const KernelCall& call) {
   ResizePlan plan = MakePlan(MakeResizeAxes(options, geometry, input.shape));
   if (plan.axes.empty()) return CopyWhole(input);
   plan.extrapolated = ExtrapolationValue(input.element, extrapolation);
+  PrepareLastAxis(nearest, plan);
   if (nearest) {
     return VisitSize<BoundKernel>(input.element, [&]<typename Unit>(std::type_identity<Unit>) {
       return BoundKernel{
@@ -214,8 +295,8 @@ BoundKernel BindResize(const KernelCall& call) {
   }
   return VisitElement<BoundKernel, kNumericTypes>(input.element, [&]<typename T>(
                                                                      std::type_identity<T>) {
-    plan.scratch_bytes =
-        ScratchBytes(static_cast<std::size_t>(plan.axes.back().in * plan.inner) * sizeof(Sum<T>));
+    plan.scratch_bytes = ScratchBytes(
+        static_cast<std::size_t>((plan.axes.back().in + 1) * plan.inner) * sizeof(Sum<T>));
     return BoundKernel{.run = [plan](const KernelArguments& args) { RunWeighted<T>(plan, args); },
                        .scratch_bytes = plan.scratch_bytes};
   });

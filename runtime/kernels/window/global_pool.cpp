@@ -2,6 +2,7 @@
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/reduction/extreme.hpp"
 #include "runtime/kernels/reduction/lane_sum.hpp"
 #include "runtime/kernels/window/pooling.hpp"
 
@@ -73,10 +74,14 @@ BoundKernel BindGlobalMaxPool(const KernelCall& call) {
       call, CheckGlobal(call),
       []<typename T>(const GlobalPlan& plan, const KernelArguments& args, std::type_identity<T>) {
         ForPlanes<T>(plan, args, [&](const T* in) {
-          return FoldLanes(
-              plan.plane, -std::numeric_limits<double>::infinity(),
-              [&](std::int64_t i) { return ToDouble(in[i]); },
-              [](double a, double b) { return b > a || b != b ? b : a; });
+          if constexpr (std::is_same_v<T, float>) {
+            return static_cast<double>(ExtremeOf<true>(in, plan.plane));
+          } else {
+            return FoldLanes(
+                plan.plane, -std::numeric_limits<double>::infinity(),
+                [&](std::int64_t i) { return ToDouble(in[i]); },
+                [](double a, double b) { return b > a || b != b ? b : a; });
+          }
         });
       });
 }

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "passes/rewrite.hpp"
+
+/// The operators of the host backend on images in blocks of channels. A blocked image is float32
+/// [B, ceil(C / 16), H, W, 16]; what lies behind channel C is finite and has no meaning.
+///
+///   BlockChannels(x)        [B, C, H, W] as blocked image
+///   UnblockChannels(x)      the inverse; `channels`
+///   BlockedConv(x, w [, bias] [, residual])
+///                           as FusedConv, of a blocked image or of one with few channels as it is;
+///                           `in_channels`, `out_channels`. bias is [O], the residual is blocked
+///   BlockedMaxPool(x), BlockedAveragePool(x)
+///                           as MaxPool and AveragePool
+///
+/// Elementwise operators and Concat are those of ONNX, on tensors with one more axis.
+namespace poprt::passes {
+
+inline constexpr std::int64_t kBlock = 16;
+
+/// The type of [B, C, H, W] in blocks.
+TensorType BlockedType(const TensorType& plain);
+
+/// Whether the value is float32 [B, C, H, W] with elements.
+bool CanBlock(const TensorType& type);
+
+/// The blocked image that UnblockChannels makes the value of, or kAbsent.
+ir::ValueId BlockedOf(Rewriter& rewriter, ir::ValueId plain);
+
+/// The value as a blocked image; what BlockedOf finds, or a conversion.
+ir::ValueId Block(Rewriter& rewriter, ir::ValueId plain);
+
+/// Makes the current node, whose output is [B, C, H, W], the conversion of a new node that computes
+/// it in blocks: `op` of `inputs`.
+void BecomeUnblocked(Rewriter& rewriter, ir::Node& node, std::string_view op,
+                     std::vector<ir::ValueId> inputs, Attributes attributes);
+
+}  // namespace poprt::passes

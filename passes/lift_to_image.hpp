@@ -1,0 +1,13 @@
+#pragma once
+
+#include "absl/status/status.h"
+#include "passes/pass.hpp"
+
+namespace poprt::passes {
+
+/// Makes Conv and ConvTranspose of one spatial axis, with constant weights, those of images of one
+/// row: Reshape, the operator, Reshape. What is applied element by element to the result, and
+/// nowhere else used, is applied before the second Reshape.
+absl::Status LiftToImage(ir::Graph& graph, const PassContext& context);
+
+}  // namespace poprt::passes

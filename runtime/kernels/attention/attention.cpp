@@ -1,0 +1,287 @@
+#include "runtime/kernels/attention/attention.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "runtime/kernels/attention/attention_operands.hpp"
+#include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/families.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/rows/row_kernels.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+// A task packs keys and values of its head, so it should have many query rows; heads are cut only
+// for long sequences or where there are few of them.
+constexpr std::int64_t kMostRowsOfTask = 256;
+constexpr std::int64_t kFewestRowsOfTask = 48;
+constexpr std::int64_t kTasks = 8;
+
+// Scores and weights of a block stay in the first-level cache, or in the second for many keys.
+constexpr std::int64_t kMostRowsOfBlock = 24;
+constexpr std::int64_t kFloatsOfBlock = 1 << 15;
+
+std::int64_t LargestTask(const AttentionSizes& sizes) {
+  const std::int64_t heads = sizes.batches * sizes.heads;
+  if (heads >= kTasks) return kMostRowsOfTask;
+  const std::int64_t tasks_of_head = (kTasks + heads - 1) / heads;
+  const std::int64_t rows = (sizes.queries + tasks_of_head - 1) / tasks_of_head;
+  return std::clamp(rows, kFewestRowsOfTask, kMostRowsOfTask);
+}
+
+std::int64_t LargestBlock(const AttentionSizes& sizes) {
+  return std::clamp(kFloatsOfBlock / (2 * sizes.keys) / kTileRows * kTileRows, kTileRows,
+                    kMostRowsOfBlock);
+}
+
+std::int64_t Panels(std::int64_t columns) { return (columns + kPanel - 1) / kPanel; }
+
+/// Floats of the scratch memory of a worker, one area behind the other.
+struct Areas {
+  std::int64_t keys;       ///< panels of 16 keys, [depth][16] each
+  std::int64_t values;     ///< panels of 16 channels, [keys][16] each
+  std::int64_t scores;     ///< of a block: tiles of 16 columns, [rows][16] each
+  std::int64_t weights;    ///< of a block, [rows][keys]
+  std::int64_t factors;    ///< of a block
+  std::int64_t tile;       ///< of results
+  std::int64_t queries;    ///< of a block, widened from float16
+  std::int64_t mask_rows;  ///< of a block, widened from float16
+
+  std::int64_t total() const {
+    return keys + values + scores + weights + factors + tile + queries + mask_rows;
+  }
+};
+
+struct Attention {
+  Attention(const AttentionOperands& checked, const TileKernels& tiles)
+      : operands(checked),
+        kernels(tiles),
+        rows(RowKernelsFor(tiles)),
+        tasks(checked.sizes.queries, LargestTask(checked.sizes)),
+        block_rows(std::min(LargestBlock(checked.sizes), tasks.largest())) {
+    const AttentionSizes& s = operands.sizes;
+    // Gathering writes 16 floats behind the last panel.
+    areas = {.keys = (Panels(s.keys) * s.depth + 1) * kPanel,
+             .values = (Panels(s.value_depth) * s.keys + 1) * kPanel,
+             .scores = Panels(s.keys) * block_rows * kPanel,
+             .weights = block_rows * s.keys,
+             .factors = kMostRowsOfBlock,
+             .tile = kTileRows * kPanel,
+             .queries = operands.half ? block_rows * s.depth : 0,
+             .mask_rows = operands.half && operands.masked ? block_rows * s.keys : 0};
+    scratch_bytes = ScratchBytes(areas.total());
+  }
+
+  // ---- Packing -------------------------------------------------------------------------------
+
+  /// Columns [0, count) of `depth` rows into one panel.
+  void Gather(const std::byte* base, std::int64_t size, std::int64_t offset,
+              std::int64_t row_stride, std::int64_t depth, std::int64_t count, float* panel) const {
+    const PanelSegment all{.offset = 0, .at = 0, .count = count};
+    if (operands.half) {
+      const auto* source = reinterpret_cast<const std::uint16_t*>(base);
+      kernels.gather_f16(source + offset, row_stride, depth, &all, 1, 1, source + size, panel);
+    } else {
+      const auto* source = reinterpret_cast<const float*>(base);
+      kernels.gather_f32(source + offset, row_stride, depth, &all, 1, 1, source + size, panel);
+    }
+  }
+
+  void PackKeys(const std::byte* base, std::int64_t offset, float* panels) const {
+    const AttentionSizes& s = operands.sizes;
+    for (std::int64_t key = 0; key < s.keys; key += kPanel, panels += s.depth * kPanel) {
+      const std::int64_t count = std::min(kPanel, s.keys - key);
+      const std::int64_t first = offset + key * operands.k.row;
+      if (operands.k.channel != 1) {
+        Gather(base, operands.k_count, first, operands.k.channel, s.depth, count, panels);
+      } else if (operands.half) {
+        kernels.gather_transposed_f16(reinterpret_cast<const std::uint16_t*>(base) + first,
+                                      operands.k.row, count, s.depth, panels);
+      } else {
+        kernels.gather_transposed_f32(reinterpret_cast<const float*>(base) + first, operands.k.row,
+                                      count, s.depth, panels);
+      }
+    }
+  }
+
+  void PackValues(const std::byte* base, std::int64_t offset, float* panels) const {
+    const AttentionSizes& s = operands.sizes;
+    for (std::int64_t c = 0; c < s.value_depth; c += kPanel, panels += s.keys * kPanel) {
+      Gather(base, operands.v_count, offset + c, operands.v.row, s.keys,
+             std::min(kPanel, s.value_depth - c), panels);
+    }
+  }
+
+  // ---- One block of query rows ---------------------------------------------------------------
+
+  /// Rows of an operand as float32: where they lie, or widened into `area`.
+  struct RowsView {
+    const float* first;
+    std::int64_t stride;
+  };
+  RowsView FloatRows(const std::byte* base, std::int64_t offset, std::int64_t stride,
+                     std::int64_t count, std::int64_t length, float* area) const {
+    if (!operands.half) return {reinterpret_cast<const float*>(base) + offset, stride};
+    const auto* source = reinterpret_cast<const std::uint16_t*>(base) + offset;
+    const std::int64_t distinct = stride == 0 ? 1 : count;
+    for (std::int64_t r = 0; r < distinct; ++r) {
+      kernels.widen(source + r * stride, length, area + r * length);
+    }
+    return {area, stride == 0 ? 0 : length};
+  }
+
+  struct Head {
+    std::int64_t batch;
+    std::int64_t head;
+  };
+  struct Scratch {
+    float* keys;
+    float* values;
+    float* scores;
+    float* weights;
+    float* factors;
+    float* tile;
+    float* queries;
+    float* mask_rows;
+  };
+
+  /// scores = Q K^T for the first `panels` panels of keys.
+  void MultiplyKeys(const RowsView& q, const RowTiles& tiles, std::int64_t panels,
+                    const Scratch& scratch) const {
+    const std::int64_t depth = operands.sizes.depth;
+    for (std::int64_t p = 0; p < panels; ++p) {
+      const float* panel = scratch.keys + p * depth * kPanel;
+      for (std::int64_t t = 0; t < tiles.count(); ++t) {
+        const std::int64_t row = tiles.begin(t);
+        kernels.row_major_f32(static_cast<int>(tiles.size(t)), q.first + row * q.stride, q.stride,
+                              panel, depth, panel + depth * kPanel,
+                              scratch.scores + (p * tiles.rows() + row) * kPanel, false);
+      }
+    }
+  }
+
+  /// Y = weights * V / sums, over the first `keys` keys.
+  void MultiplyValues(std::byte* y, std::int64_t offset, const RowTiles& tiles, std::int64_t keys,
+                      const Scratch& scratch) const {
+    const AttentionSizes& s = operands.sizes;
+    for (std::int64_t c = 0; c < s.value_depth; c += kPanel) {
+      const float* panel = scratch.values + c * s.keys;
+      for (std::int64_t t = 0; t < tiles.count(); ++t) {
+        const std::int64_t row = tiles.begin(t);
+        kernels.row_major_f32(static_cast<int>(tiles.size(t)), scratch.weights + row * s.keys,
+                              s.keys, panel, keys, panel + s.keys * kPanel, scratch.tile, false);
+        rows.store_scaled({.tile = scratch.tile,
+                           .rows = tiles.size(t),
+                           .columns = std::min(kPanel, s.value_depth - c),
+                           .factors = scratch.factors + row,
+                           .out = y + (offset + row * operands.y.row + c) * (operands.half ? 2 : 4),
+                           .row_stride = operands.y.row,
+                           .half = operands.half});
+      }
+    }
+  }
+
+  void RunBlock(const KernelArguments& args, const Head& at, std::int64_t first, std::int64_t count,
+                const Scratch& scratch) const {
+    const AttentionSizes& s = operands.sizes;
+    const auto [b, h] = at;
+    const RowTiles tiles(count);
+    const std::int64_t visible = std::min(s.keys - first, operands.visible) + first;
+    const std::int64_t keys = std::min(s.keys - visible, count - 1) + visible;
+
+    const RowsView q = FloatRows(args.inputs[0], operands.q.at(b, h, first), operands.q.row, count,
+                                 s.depth, scratch.queries);
+    MultiplyKeys(q, tiles, Panels(keys), scratch);
+
+    ScoreRows block{.scores = scratch.scores,
+                    .rows = count,
+                    .keys = keys,
+                    .scale = operands.scale,
+                    .keep = nullptr,
+                    .keep_stride = operands.keep.row,
+                    .keep_if = operands.keep_if,
+                    .fill = operands.fill,
+                    .mask = nullptr,
+                    .mask_stride = 0,
+                    .visible = visible,
+                    .weights = scratch.weights,
+                    .weights_stride = s.keys,
+                    .factors = scratch.factors};
+    if (operands.has_keep) {
+      block.keep = args.in<std::uint8_t>(4) + operands.keep.at(b, h, first);
+    }
+    if (operands.masked) {
+      const RowsView mask = FloatRows(args.inputs[3], operands.mask.at(b, h, first),
+                                      operands.mask.row, count, keys, scratch.mask_rows);
+      block.mask = mask.first;
+      block.mask_stride = mask.stride;
+    }
+    rows.softmax_scores(block);
+    MultiplyValues(args.outputs[0], operands.y.at(b, h, first), tiles, keys, scratch);
+  }
+
+  // ---- Tasks ---------------------------------------------------------------------------------
+
+  Scratch Divide(float* memory) const {
+    const auto take = [&memory](std::int64_t floats) {
+      float* const area = memory;
+      memory += floats;
+      return area;
+    };
+    return {.keys = take(areas.keys),
+            .values = take(areas.values),
+            .scores = take(areas.scores),
+            .weights = take(areas.weights),
+            .factors = take(areas.factors),
+            .tile = take(areas.tile),
+            .queries = take(areas.queries),
+            .mask_rows = take(areas.mask_rows)};
+  }
+
+  void RunTask(const KernelArguments& args, std::int64_t index, float* memory) const {
+    const std::int64_t product = index / tasks.blocks();
+    const Head at{product / operands.sizes.heads, product % operands.sizes.heads};
+    const Scratch scratch = Divide(memory);
+    PackKeys(args.inputs[1], operands.k.at(at.batch, at.head, 0), scratch.keys);
+    PackValues(args.inputs[2], operands.v.at(at.batch, at.head, 0), scratch.values);
+    const std::int64_t begin = tasks.begin(index % tasks.blocks());
+    const std::int64_t end = tasks.end(index % tasks.blocks());
+    // Full blocks first: they are whole register tiles.
+    for (std::int64_t row = begin; row < end; row += block_rows) {
+      RunBlock(args, at, row, std::min(block_rows, end - row), scratch);
+    }
+  }
+
+  void Run(const KernelArguments& args) const {
+    const std::int64_t heads = operands.sizes.batches * operands.sizes.heads;
+    args.pool->Run(heads * tasks.blocks(), [&](std::int64_t index, int worker) {
+      RunTask(args, index, WorkerScratch(args, worker, scratch_bytes));
+    });
+  }
+
+  AttentionOperands operands;
+  const TileKernels& kernels;
+  const RowKernels& rows;
+  EvenSplit tasks;  ///< of the query rows of a head
+  std::int64_t block_rows;
+  Areas areas{};
+  std::size_t scratch_bytes = 0;
+};
+
+constexpr KernelDef kKernels[] = {
+    {"attention", [](const KernelCall& call) { return BindAttention(call, BestTileKernels()); }},
+};
+
+}  // namespace
+
+BoundKernel BindAttention(const KernelCall& call, const TileKernels& kernels) {
+  const auto attention = std::make_shared<const Attention>(AttentionOperands(call), kernels);
+  return {.run = [attention](const KernelArguments& args) { attention->Run(args); },
+          .scratch_bytes = attention->scratch_bytes};
+}
+
+std::span<const KernelDef> AttentionKernels() { return kKernels; }
+
+}  // namespace poprt::kernels

@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+// A panel of so many (input block, tap) pairs, 1 KiB each, stays in the first-level cache while all
+// tiles of a strip of the image pass over it; the strip stays in the second-level cache while all
+// panels of a task pass over it.
+constexpr std::int64_t kPanelPairs = 20;
+constexpr std::int64_t kStripFloats = 1 << 16;
+constexpr std::int64_t kStripTaps = 1 << 12;
+constexpr std::int64_t kSmallestStrip = 8;
+
+/// Keeps offsets within the weights of an input block in 32 bits.
+constexpr std::int64_t kMostTaps = std::int64_t{1} << 22;
+
+// Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
+constexpr double kWorkOfTask = 1 << 18;
+constexpr std::int64_t kTasks = 8;
+
+struct ConvSizes {
+  std::int64_t images;  ///< times groups
+  std::int64_t in_blocks;
+  std::int64_t out_blocks;
+  std::int64_t in_pixels;
+  std::int64_t out_pixels;
+  std::int64_t taps;
+  std::int64_t pixel_step;  ///< input pixels to every output pixel
+};
+
+/// How the work is cut, from sizes only.
+struct ConvBlocking {
+  explicit ConvBlocking(const ConvSizes& s)
+      : panels(s.in_blocks, std::max<std::int64_t>(1, kPanelPairs / s.taps)),
+        tiles(s.out_pixels),
+        strips(tiles.count(), LargestStrip(s)),
+        outs(s.out_blocks, s.out_blocks) {
+    CutIntoTasks(s);
+  }
+
+  std::int64_t LargestStrip(const ConvSizes& s) const {
+    const std::int64_t read = panels.largest() * std::min(s.taps, s.pixel_step);
+    // With one panel only, results are written once and not kept.
+    const std::int64_t kept = panels.blocks() > 1 ? s.out_blocks : 0;
+    const std::int64_t tile_floats = (read + kept) * kBlock * kTilePixels;
+    return std::max(kSmallestStrip, std::min(kStripFloats / tile_floats, kStripTaps / s.taps));
+  }
+
+  /// More strips read the weights more often, more blocks of output channels the image.
+  void CutIntoTasks(const ConvSizes& s) {
+    // As floating point because what a hostile file asks for may be out of range.
+    const double products = static_cast<double>(s.images * s.out_blocks) *
+                            static_cast<double>(s.in_blocks * s.taps * kBlock * kBlock) *
+                            static_cast<double>(s.out_pixels);
+    const auto wanted = static_cast<std::int64_t>(
+        std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasks)));
+    // Both times in_blocks * 16.
+    const bool small_weights = s.out_blocks * s.taps * kBlock <= s.in_pixels;
+    const auto missing = [&] { return s.images * strips.blocks() * outs.blocks() < wanted; };
+    for (const bool cut_strips : {small_weights, !small_weights}) {
+      while (missing()) {
+        EvenSplit& split = cut_strips ? strips : outs;
+        const std::int64_t smallest = cut_strips ? kSmallestStrip : 1;
+        if (split.largest() < 2 * smallest) break;
+        split = EvenSplit(cut_strips ? tiles.count() : s.out_blocks, (split.largest() + 1) / 2);
+      }
+    }
+  }
+
+  EvenSplit panels;  ///< of input blocks
+  RowTiles tiles;    ///< of output pixels
+  EvenSplit strips;  ///< of tiles
+  EvenSplit outs;    ///< of output blocks
+};
+
+/// Convolution of a blocked image by the indirect algorithm (Dukhan 2019): a table holds where each
+/// output pixel finds its input for each tap, so that tiles may span rows of the image, and padding
+/// is an address like any other. Taps that meet nothing but padding are left out.
+struct BlockedConv2d {
+  const BlockedTiles* kernels;
+  BlockedImage in;
+  BlockedImage out;
+  std::int64_t group;
+  std::int64_t in_blocks;   ///< of a group
+  std::int64_t out_blocks;  ///< of a group
+  std::int64_t last_channels;
+  Window window;
+  bool half_weights;
+  BlockedEpilogue epilogue;
+  ConvBlocking blocking;
+  std::size_t tiles_bytes = 0;
+  std::size_t scratch_bytes = 0;
+
+  std::int64_t Taps() const { return window.kernel[0] * window.kernel[1]; }
+
+  /// Writes the taps of one tile; returns one past the last.
+  TileTap* FindTaps(std::int64_t first, std::int64_t pixels, TileTap* taps) const {
+    constexpr int kLanes = 8;  // so that the loops become vector instructions
+    std::int32_t rows[kLanes];
+    std::int32_t columns[kLanes];
+    std::int64_t row = first / out.width;
+    std::int64_t column = first % out.width;
+    for (std::int64_t r = 0; r < kLanes; ++r) {
+      rows[r] = static_cast<std::int32_t>(row * window.strides[0] - window.pads_begin[0]);
+      columns[r] = static_cast<std::int32_t>(column * window.strides[1] - window.pads_begin[1]);
+      if (r + 1 >= pixels) continue;  // lanes behind the tile repeat its last pixel
+      if (++column == out.width) {
+        column = 0;
+        ++row;
+      }
+    }
+    const auto height = static_cast<std::int32_t>(in.height);
+    const auto width = static_cast<std::int32_t>(in.width);
+    std::int32_t tap = 0;
+    for (std::int64_t i = 0; i < window.kernel[0]; ++i) {
+      const auto row_shift = static_cast<std::int32_t>(i * window.dilations[0]);
+      for (std::int64_t k = 0; k < window.kernel[1]; ++k, ++tap) {
+        const auto column_shift = static_cast<std::int32_t>(k * window.dilations[1]);
+        std::int32_t offsets[kLanes];
+        std::int32_t all = -1;
+        for (int r = 0; r < kLanes; ++r) {
+          const std::int32_t at_row = rows[r] + row_shift;
+          const std::int32_t at_column = columns[r] + column_shift;
+          const bool outside = static_cast<int>(at_row < 0) | static_cast<int>(at_row >= height) |
+                               static_cast<int>(at_column < 0) |
+                               static_cast<int>(at_column >= width);
+          const std::uint32_t offset =
+              (static_cast<std::uint32_t>(at_row) * static_cast<std::uint32_t>(width) +
+               static_cast<std::uint32_t>(at_column)) *
+              static_cast<std::uint32_t>(kBlock);
+          offsets[r] = outside ? kPadding : static_cast<std::int32_t>(offset);
+          all &= offsets[r];
+        }
+        if (all < 0) continue;  // padding only
+        taps->weights = tap * static_cast<std::int32_t>(kBlock * kBlock);
+        std::copy_n(offsets, kTilePixels, taps->inputs);
+        ++taps;
+      }
+    }
+    return taps;
+  }
+
+  /// Fills the tables of one strip.
+  void FindStrip(std::int64_t strip, ConvTile* tiles, TileTap* taps) const {
+    for (std::int64_t t = blocking.strips.begin(strip); t < blocking.strips.end(strip); ++t) {
+      TileTap* const end = FindTaps(blocking.tiles.begin(t), blocking.tiles.size(t), taps);
+      *tiles++ = {.pixels = static_cast<std::int32_t>(blocking.tiles.size(t)),
+                  .taps = static_cast<std::int32_t>(end - taps)};
+      taps = end;
+    }
+  }
+
+  /// Weights of an output block of all groups from an input block on.
+  const std::byte* Weights(const KernelArguments& args, std::int64_t out_block,
+                           std::int64_t in_block) const {
+    const std::int64_t floats = (out_block * in_blocks + in_block) * Taps() * kBlock * kBlock;
+    return args.inputs[1] + floats * (half_weights ? 2 : 4);
+  }
+
+  /// Some output blocks of one strip of the image. Sums of more than one panel are kept in Y.
+  void RunTask(const KernelArguments& args, std::int64_t index, std::byte* scratch) const {
+    const std::int64_t strip = index % blocking.strips.blocks();
+    index /= blocking.strips.blocks();
+    const std::int64_t outs = index % blocking.outs.blocks();
+    const std::int64_t image_group = index / blocking.outs.blocks();
+    const std::int64_t in_group = image_group % group;
+    const std::int64_t first_out = in_group * out_blocks + blocking.outs.begin(outs);
+    const std::int64_t last_out = in_group * out_blocks + blocking.outs.end(outs);
+
+    auto* const tiles = reinterpret_cast<ConvTile*>(scratch);
+    auto* const taps = reinterpret_cast<TileTap*>(scratch + tiles_bytes);
+    FindStrip(strip, tiles, taps);
+    const std::int64_t tile_count = blocking.strips.end(strip) - blocking.strips.begin(strip);
+    const std::int64_t first_pixel = blocking.tiles.begin(blocking.strips.begin(strip));
+
+    const auto conv = half_weights ? kernels->conv_f16 : kernels->conv_f32;
+    const float* const residual = OptionalInput(args, 3);
+    const std::int64_t panels = blocking.panels.blocks();
+    for (std::int64_t p = 0; p < panels; ++p) {
+      const std::int64_t first_in = blocking.panels.begin(p);
+      const bool last = p + 1 == panels;
+      for (std::int64_t o = first_out; o < last_out; ++o) {
+        const std::int64_t at =
+            ((image_group / group) * out.blocks + o) * out.BlockFloats() + first_pixel * kBlock;
+        const bool next_out = o + 1 < last_out;
+        ConvPanel panel{
+            .x = args.in<float>(0) + (image_group * in_blocks + first_in) * in.BlockFloats(),
+            .x_stride = in.BlockFloats(),
+            .blocks = blocking.panels.end(p) - first_in,
+            .last_channels = last ? last_channels : kBlock,
+            .weights = Weights(args, o, first_in),
+            .weights_stride = Taps() * kBlock * kBlock,
+            .start = args.out<float>(0) + at,
+            .start_step = kBlock,
+            .epilogue = epilogue.WithResidual(residual == nullptr ? nullptr : residual + at),
+            .y = args.out<float>(0) + at,
+            .ahead = next_out ? Weights(args, o + 1, first_in)
+                     : last   ? nullptr
+                              : Weights(args, first_out, blocking.panels.begin(p + 1))};
+        if (p == 0) {
+          panel.start = BiasOfBlock(args, o);
+          panel.start_step = 0;
+        }
+        if (!last) panel.epilogue = {};
+        conv(panel, tiles, tile_count, taps);
+      }
+    }
+  }
+
+  void Run(const KernelArguments& args) const {
+    args.pool->Run(in.batch * group * blocking.outs.blocks() * blocking.strips.blocks(),
+                   [&](std::int64_t index, int worker) {
+                     RunTask(args, index,
+                             args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+                   });
+  }
+
+  void PlanScratch() {
+    const std::int64_t tiles = blocking.strips.largest();
+    const auto taps = CheckedElementCount({tiles, Taps()});
+    Require(taps.has_value() && *taps <= (std::int64_t{1} << 25), "the filter is too large");
+    constexpr auto kTapFloats = static_cast<std::int64_t>(sizeof(TileTap) / sizeof(float));
+    constexpr auto kTileFloats = static_cast<std::int64_t>(sizeof(ConvTile) / sizeof(float));
+    tiles_bytes = ScratchBytes(tiles * kTileFloats);
+    scratch_bytes = tiles_bytes + ScratchBytes(*taps * kTapFloats);
+  }
+};
+
+bool ReadsEveryPixelOnce(const Window& window) {
+  const Ints ones{1, 1};
+  const Ints zeros{0, 0};
+  return window.kernel == ones && window.strides == ones && window.pads_begin == zeros &&
+         window.pads_end == zeros;
+}
+
+}  // namespace
+
+BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles) {
+  RequireArity(call, 2, 4);
+  const TensorType& w = call.inputs[1];
+  const std::int64_t in_channels = RequirePositive(call.attributes, "in_channels");
+  const std::int64_t out_channels = RequirePositive(call.attributes, "out_channels");
+  const std::int64_t group = call.attributes.get_int("group", 1);
+  BlockedImage in = RequireBlockedImage(call.inputs[0], in_channels, "input 0");
+  const Ints kernel = RequireKernelShape(call.attributes);
+  const auto taps = CheckedElementCount(kernel);
+  Require(taps.has_value() && *taps <= kMostTaps, "the filter has more than 2^22 taps");
+  const bool half_weights = RequireHalfOrFloat(w.element, "the weights, input 1,");
+  RequireType(w, PackedBlockedConv2dType(out_channels, in_channels, *taps, group, w.element),
+              "the weights, input 1,");
+  Window window = ResolveWindow(call.attributes, {in.height, in.width}, kernel);
+  const Shape extents = WindowOutputExtents(window, {in.height, in.width}, false);
+  RequireType(call.outputs[0], BlockedImageType(in.batch, out_channels, extents[0], extents[1]),
+              "output 0");
+  RequireBlockedBiasAndResidual(call, out_channels);
+  RequireSmallOffsets(window, in.height, in.width);
+
+  BlockedImage out{in.batch, BlocksOf(out_channels), extents[0], extents[1]};
+  if (ReadsEveryPixelOnce(window)) {
+    in = {in.batch, in.blocks, 1, in.Pixels()};
+    out = {out.batch, out.blocks, 1, out.Pixels()};
+  }
+  const std::int64_t in_blocks = BlocksOf(in_channels / group);
+  const std::int64_t out_blocks = BlocksOf(out_channels / group);
+  const std::int64_t pixel_step =
+      std::min<std::int64_t>(window.strides[0], 64) * std::min<std::int64_t>(window.strides[1], 64);
+  const auto conv = std::make_shared<BlockedConv2d>(
+      BlockedConv2d{.kernels = &tiles,
+                    .in = in,
+                    .out = out,
+                    .group = group,
+                    .in_blocks = in_blocks,
+                    .out_blocks = out_blocks,
+                    .last_channels = in_channels / group - (in_blocks - 1) * kBlock,
+                    .window = std::move(window),
+                    .half_weights = half_weights,
+                    .epilogue = BlockedEpilogue(call.attributes),
+                    .blocking = ConvBlocking({.images = in.batch * group,
+                                              .in_blocks = in_blocks,
+                                              .out_blocks = out_blocks,
+                                              .in_pixels = in.Pixels(),
+                                              .out_pixels = out.Pixels(),
+                                              .taps = *taps,
+                                              .pixel_step = pixel_step})});
+  conv->PlanScratch();
+  return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
+          .scratch_bytes = conv->scratch_bytes};
+}
+
+}  // namespace poprt::kernels

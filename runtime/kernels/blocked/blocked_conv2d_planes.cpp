@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// Floats of the padded input of a task, which stay in the second-level cache.
+constexpr std::int64_t kStripFloats = 1 << 15;
+/// Tasks of an image that is large enough.
+constexpr std::int64_t kTasks = 8;
+/// Limit of the padded input, so that offsets fit in 32 bits.
+constexpr std::int64_t kMostFloats = std::int64_t{1} << 27;
+
+/// Convolution of an image of few planes, where blocks of channels would be spare lanes for the
+/// most part: the rows that a strip of output rows needs are copied with their padding, and every
+/// input element is met by 16 output channels at once.
+struct PlanesConv2d {
+  const BlockedTiles* kernels;
+  Image in;
+  BlockedImage out;
+  Window window;
+  bool half_weights;
+  BlockedEpilogue epilogue;
+  EvenSplit strips;           ///< of output rows
+  std::int64_t row_floats;    ///< of a padded row
+  std::int64_t plane_floats;  ///< of the padded rows of a strip
+  std::vector<std::int32_t> tap_offsets = {};
+  std::size_t planes_bytes = 0;
+  std::size_t scratch_bytes = 0;
+
+  std::int64_t InputRows(std::int64_t out_rows) const {
+    return (out_rows - 1) * window.strides[0] + window.Reach(0);
+  }
+
+  /// The input of a strip, with zeros for padding.
+  void CopyPadded(const float* image, std::int64_t first_row, std::int64_t rows,
+                  float* target) const {
+    const std::int64_t left = std::min(window.pads_begin[1], row_floats);
+    const std::int64_t kept = std::min(in.width, row_floats - left);
+    for (std::int64_t c = 0; c < in.channels; ++c) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const std::int64_t row = first_row + r;
+        float* const to = target + c * plane_floats + r * row_floats;
+        if (row < 0 || row >= in.height) {
+          std::fill_n(to, row_floats, 0.0F);
+          continue;
+        }
+        std::fill_n(to, left, 0.0F);
+        std::copy_n(image + (c * in.height + row) * in.width, kept, to + left);
+        std::fill(to + left + kept, to + row_floats, 0.0F);
+      }
+    }
+  }
+
+  void RunTask(const KernelArguments& args, std::int64_t task, std::byte* scratch) const {
+    const std::int64_t strip = task % strips.blocks();
+    const std::int64_t image = task / strips.blocks();
+    const std::int64_t first_row = strips.begin(strip);
+    const std::int64_t rows = strips.end(strip) - first_row;
+    auto* const planes = reinterpret_cast<float*>(scratch);
+    auto* const offsets = reinterpret_cast<std::int32_t*>(scratch + planes_bytes);
+    CopyPadded(args.in<float>(0) + image * in.channels * in.height * in.width,
+               first_row * window.strides[0] - window.pads_begin[0], InputRows(rows), planes);
+    std::int64_t pixels = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < out.width; ++c) {
+        offsets[pixels++] =
+            static_cast<std::int32_t>(r * window.strides[0] * row_floats + c * window.strides[1]);
+      }
+    }
+    const auto taps = static_cast<std::int64_t>(tap_offsets.size());
+    const auto convolve = half_weights ? kernels->planes_f16 : kernels->planes_f32;
+    const float* const residual = OptionalInput(args, 3);
+    for (std::int64_t o = 0; o < out.blocks; ++o) {
+      const std::int64_t at =
+          (image * out.blocks + o) * out.BlockFloats() + first_row * out.width * kBlock;
+      convolve({.x = planes,
+                .tap_offsets = tap_offsets.data(),
+                .taps = taps,
+                .weights = args.inputs[1] + o * taps * kBlock * (half_weights ? 2 : 4),
+                .bias = BiasOfBlock(args, o),
+                .epilogue = epilogue.WithResidual(residual == nullptr ? nullptr : residual + at),
+                .y = args.out<float>(0) + at},
+               offsets, pixels);
+    }
+  }
+
+  void Run(const KernelArguments& args) const {
+    args.pool->Run(in.batch * strips.blocks(), [&](std::int64_t task, int worker) {
+      RunTask(args, task, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+    });
+  }
+
+  void FindTapOffsets() {
+    for (std::int64_t c = 0; c < in.channels; ++c) {
+      for (std::int64_t i = 0; i < window.kernel[0]; ++i) {
+        for (std::int64_t k = 0; k < window.kernel[1]; ++k) {
+          tap_offsets.push_back(static_cast<std::int32_t>(
+              c * plane_floats + i * window.dilations[0] * row_floats + k * window.dilations[1]));
+        }
+      }
+    }
+  }
+};
+
+/// Output rows of a strip, at least 1: as many as fit the cache and leave enough tasks.
+std::int64_t RowsOfStrip(const Window& window, const Image& in, std::int64_t out_rows,
+                         std::int64_t row_floats) {
+  const std::int64_t rows = kStripFloats / row_floats / in.channels - window.Reach(0);
+  const std::int64_t fitting = 1 + std::max<std::int64_t>(0, rows) / window.strides[0];
+  return std::min(fitting, out_rows / kTasks + (out_rows % kTasks != 0 ? 1 : 0));
+}
+
+}  // namespace
+
+BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const BlockedTiles& tiles) {
+  RequireArity(call, 2, 4);
+  const TensorType& w = call.inputs[1];
+  Require(call.inputs[0].element == ElementType::kFloat32,
+          "input 0 is " + ToString(call.inputs[0]) + ", allowed is float32");
+  const Image in = RequireImage(call.inputs[0], "input 0");
+  const std::int64_t in_channels = RequirePositive(call.attributes, "in_channels");
+  const std::int64_t out_channels = RequirePositive(call.attributes, "out_channels");
+  Require(in.channels == in_channels && call.attributes.get_int("group", 1) == 1,
+          "input 0 has " + std::to_string(in.channels) +
+              " channels; they must be in_channels, and one group");
+  const Ints kernel = RequireKernelShape(call.attributes);
+  const auto taps = CheckedElementCount(kernel);
+  Require(taps.has_value(), "the filter is too large");
+  const bool half_weights = RequireHalfOrFloat(w.element, "the weights, input 1,");
+  RequireType(w, PackedBlockedPlanesType(out_channels, in_channels, *taps, w.element),
+              "the weights, input 1,");
+  Window window = ResolveWindow(call.attributes, {in.height, in.width}, kernel);
+  const Shape extents = WindowOutputExtents(window, {in.height, in.width}, false);
+  RequireType(call.outputs[0], BlockedImageType(in.batch, out_channels, extents[0], extents[1]),
+              "output 0");
+  RequireBlockedBiasAndResidual(call, out_channels);
+  RequireSmallOffsets(window, in.height, in.width);
+
+  const std::int64_t row_floats = (extents[1] - 1) * window.strides[1] + window.Reach(1);
+  const EvenSplit strips(extents[0], RowsOfStrip(window, in, extents[0], row_floats));
+  const std::int64_t rows = (strips.largest() - 1) * window.strides[0] + window.Reach(0);
+  const auto plane_floats = CheckedElementCount({in.channels, rows, row_floats});
+  const auto depth = CheckedElementCount({in.channels, *taps});
+  const auto pixels = CheckedElementCount({strips.largest(), extents[1]});
+  Require(plane_floats.has_value() && *plane_floats <= kMostFloats && pixels.has_value() &&
+              *pixels <= kMostFloats && depth.has_value() && *depth <= kMostFloats,
+          "the filter spans too large an area");
+  const auto conv = std::make_shared<PlanesConv2d>(
+      PlanesConv2d{.kernels = &tiles,
+                   .in = in,
+                   .out = {in.batch, BlocksOf(out_channels), extents[0], extents[1]},
+                   .window = std::move(window),
+                   .half_weights = half_weights,
+                   .epilogue = BlockedEpilogue(call.attributes),
+                   .strips = strips,
+                   .row_floats = row_floats,
+                   .plane_floats = rows * row_floats});
+  conv->FindTapOffsets();
+  conv->planes_bytes = ScratchBytes(*plane_floats);
+  conv->scratch_bytes = conv->planes_bytes + ScratchBytes(*pixels);
+  return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
+          .scratch_bytes = conv->scratch_bytes};
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,95 @@
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+
+#include <limits>
+#include <string>
+
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/winograd_conv2d.hpp"
+#include "runtime/kernels/families.hpp"
+#include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/packed/fused_activation.hpp"
+
+namespace poprt::kernels {
+
+BlockedImage RequireBlockedImage(const TensorType& type, std::string_view what) {
+  Require(
+      type.element == ElementType::kFloat32 && type.shape.size() == 5 && type.shape[4] == kBlock,
+      std::string(what) + " is " + ToString(type) +
+          ", expected is a blocked image, float32[batch, blocks, height, width, 16]");
+  return {type.shape[0], type.shape[1], type.shape[2], type.shape[3]};
+}
+
+BlockedImage RequireBlockedImage(const TensorType& type, std::int64_t channels,
+                                 std::string_view what) {
+  const BlockedImage image = RequireBlockedImage(type, what);
+  RequireType(type, BlockedImageType(image.batch, channels, image.height, image.width), what);
+  return image;
+}
+
+void RequireSmallOffsets(const Window& window, std::int64_t height, std::int64_t width) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 30;
+  const std::int64_t extents[] = {height, width};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    Require(extents[axis] <= kLimit && window.strides[axis] <= kLimit &&
+                extents[axis] + window.pads_begin[axis] + window.pads_end[axis] <= kLimit,
+            "the padded image is larger than 2^30");
+  }
+  const auto floats = CheckedElementCount({height, width, kBlock});
+  Require(floats.has_value() && *floats <= std::numeric_limits<std::int32_t>::max(),
+          "the image has more than 2^27 pixels");
+}
+
+BlockedEpilogue::BlockedEpilogue(const Attributes& attributes)
+    : activation_(EpilogueWithActivation(attributes)),
+      is_clamp_(activation_.activation == Activation::kNone ||
+                activation_.activation == Activation::kRelu ||
+                activation_.activation == Activation::kClip),
+      low_(-std::numeric_limits<float>::infinity()),
+      high_(std::numeric_limits<float>::infinity()) {
+  if (activation_.activation == Activation::kRelu) low_ = 0;
+  if (activation_.activation == Activation::kClip) {
+    low_ = activation_.first;
+    high_ = activation_.second;
+  }
+}
+
+void RequireBlockedBiasAndResidual(const KernelCall& call, std::int64_t out_channels) {
+  if (const TensorType& bias = InputOrAbsent(call, 2); bias.defined()) {
+    RequireType(bias, {ElementType::kFloat32, {BlocksOf(out_channels) * kBlock}},
+                "the bias, input 2,");
+  }
+  if (const TensorType& residual = InputOrAbsent(call, 3); residual.defined()) {
+    RequireType(residual, call.outputs[0], "the residual, input 3,");
+  }
+}
+
+const float* BiasOfBlock(const KernelArguments& args, std::int64_t block) {
+  alignas(64) static constexpr float kNone[kBlock] = {};
+  const float* const bias = OptionalInput(args, 2);
+  return bias == nullptr ? kNone : bias + block * kBlock;
+}
+
+namespace {
+
+template <BoundKernel (*kBind)(const KernelCall&, const BlockedTiles&)>
+BoundKernel BindBest(const KernelCall& call) {
+  return kBind(call, BestBlockedTiles());
+}
+
+}  // namespace
+
+std::span<const KernelDef> BlockedKernels() {
+  static constexpr KernelDef kKernels[] = {
+      {"block_channels", GuardedBind<BindBest<BindBlockChannels>>},
+      {"blocked_average_pool", GuardedBind<BindBest<BindBlockedAveragePool>>},
+      {"blocked_conv2d", GuardedBind<BindBest<BindBlockedConv2d>>},
+      {"blocked_conv2d_planes", GuardedBind<BindBest<BindBlockedConv2dPlanes>>},
+      {"blocked_depthwise_conv2d", GuardedBind<BindBest<BindBlockedDepthwiseConv2d>>},
+      {"blocked_max_pool", GuardedBind<BindBest<BindBlockedMaxPool>>},
+      {"blocked_winograd_conv2d", GuardedBind<BindWinogradConv2d>},
+      {"unblock_channels", GuardedBind<BindBest<BindUnblockChannels>>},
+  };
+  return kKernels;
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+/// Kernels on blocked images (BlockedImageType), with the inner loops given so that tests can
+/// compare processors.
+///
+/// The convolutions compute Y = act(conv(X, W) + bias + residual). Inputs: X; W, packed by the
+/// function named like the kernel in pack_blocked.hpp, float32 or float16; optionally bias float32
+/// [16 * ceil(out_channels / 16)]; optionally residual of Y's type. Y is blocked. Attributes:
+/// in_channels, out_channels, kernel_shape, those of ResolveWindow, those of
+/// EpilogueWithActivation. Spare lanes may hold anything, even NaN, and never reach other lanes.
+namespace poprt::kernels {
+
+/// X blocked. Attribute group; more than one only where 16 divides the channels of a group.
+BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles);
+
+/// X float32 [B, C, H, W] of few channels; one group.
+BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const BlockedTiles& tiles);
+
+/// X blocked; in_channels == out_channels, each channel has a filter of its own.
+BoundKernel BindBlockedDepthwiseConv2d(const KernelCall& call, const BlockedTiles& tiles);
+
+/// X and Y blocked. Attributes: kernel_shape, ceil_mode, those of ResolveWindow.
+BoundKernel BindBlockedMaxPool(const KernelCall& call, const BlockedTiles& tiles);
+
+/// As "blocked_max_pool", and count_include_pad. A window without a pixel that counts gives 0.
+BoundKernel BindBlockedAveragePool(const KernelCall& call, const BlockedTiles& tiles);
+
+/// X float32 [B, C, H, W] to blocked, with zeros in the spare lanes.
+BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles);
+
+/// X blocked to float32 [B, channels, H, W]. Attribute channels.
+BoundKernel BindUnblockChannels(const KernelCall& call, const BlockedTiles& tiles);
+
+// ---- What these share --------------------------------------------------------------------------
+
+/// A blocked image without its last axis.
+struct BlockedImage {
+  std::int64_t batch;
+  std::int64_t blocks;
+  std::int64_t height;
+  std::int64_t width;
+
+  std::int64_t Pixels() const { return height * width; }
+  /// Floats of one block of channels.
+  std::int64_t BlockFloats() const { return Pixels() * kBlock; }
+};
+
+/// Throws unless `type` is a blocked image of any number of channels; `what` names the operand.
+BlockedImage RequireBlockedImage(const TensorType& type, std::string_view what);
+
+/// As above for a given number of channels.
+BlockedImage RequireBlockedImage(const TensorType& type, std::int64_t channels,
+                                 std::string_view what);
+
+/// Throws unless the padded image and the window have extents of at most 2^30 and the image has
+/// fewer than 2^31 floats a block, so that offsets fit in 32 bits.
+void RequireSmallOffsets(const Window& window, std::int64_t height, std::int64_t width);
+
+/// The epilogue of a blocked convolution: activations that are not clamps are applied afterwards.
+class BlockedEpilogue {
+ public:
+  explicit BlockedEpilogue(const Attributes& attributes);
+
+  /// For results whose residual, if any, starts at `residual`. Refers to this object.
+  TileEpilogue WithResidual(const float* residual) const {
+    return {.residual = residual,
+            .low = low_,
+            .high = high_,
+            .activation = is_clamp_ ? nullptr : &activation_};
+  }
+
+ private:
+  Epilogue activation_;
+  bool is_clamp_;
+  float low_;
+  float high_;
+};
+
+/// Checks the optional bias (input 2) and residual (3) of a convolution to `out_channels`.
+void RequireBlockedBiasAndResidual(const KernelCall& call, std::int64_t out_channels);
+
+/// Operand i, null when it is absent or not given.
+inline const float* OptionalInput(const KernelArguments& args, std::size_t i) {
+  return i < args.inputs.size() ? args.in<float>(i) : nullptr;
+}
+
+/// The biases of an output block; zeros without a bias.
+const float* BiasOfBlock(const KernelArguments& args, std::int64_t block);
+
+}  // namespace poprt::kernels

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/plane_tasks.hpp"
+#include "runtime/kernels/blocked/window_areas.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+struct PoolSizes {
+  BlockedImage in;
+  BlockedImage out;
+  Window window;
+  std::int64_t taps;
+};
+
+PoolSizes CheckBlockedPool(const KernelCall& call) {
+  RequireArity(call, 1, 1);
+  const BlockedImage in = RequireBlockedImage(call.inputs[0], "input 0");
+  const Ints kernel = RequireKernelShape(call.attributes);
+  Window window = ResolveWindow(call.attributes, {in.height, in.width}, kernel);
+  const Shape extents =
+      WindowOutputExtents(window, {in.height, in.width}, FlagAttribute(call, "ceil_mode", false));
+  const BlockedImage out{in.batch, in.blocks, extents[0], extents[1]};
+  RequireType(call.outputs[0],
+              {ElementType::kFloat32, {out.batch, out.blocks, out.height, out.width, kBlock}},
+              "output 0");
+  RequireSmallOffsets(window, in.height, in.width);
+  const auto taps = CheckedElementCount(kernel);
+  Require(taps.has_value(), "the window is too large");
+  return {.in = in, .out = out, .window = std::move(window), .taps = *taps};
+}
+
+struct BlockedPool {
+  explicit BlockedPool(const PoolSizes& s)
+      : in(s.in), out(s.out), areas(s.window, s.in, s.out), tasks(s.out, s.taps) {}
+
+  /// Calls f(area, rows, columns) for every area of the image.
+  template <typename F>
+  void Run(const KernelArguments& args, const F& f) const {
+    tasks.Run(*args.pool, [&](std::int64_t plane, std::int64_t first_row, std::int64_t last_row) {
+      areas.ForAreas(first_row, last_row, args.in<float>(0) + plane * in.BlockFloats(),
+                     args.out<float>(0) + plane * out.BlockFloats(), f);
+    });
+  }
+
+  BlockedImage in;
+  BlockedImage out;
+  WindowAreas areas;
+  PlaneTasks tasks;
+};
+
+/// How many taps count at each output position of an axis, at least 1. What ceil_mode lets hang
+/// over the end padding never counts, other padding does when `include_pad`.
+std::vector<float> CountTaps(const Window& w, std::size_t axis, std::int64_t in_extent,
+                             std::int64_t out_extent, bool include_pad) {
+  const std::int64_t low = include_pad ? -w.pads_begin[axis] : 0;
+  const std::int64_t high = in_extent + (include_pad ? w.pads_end[axis] : 0);
+  const std::int64_t dilation = w.dilations[axis];
+  std::vector<float> counts;
+  for (std::int64_t o = 0; o < out_extent; ++o) {
+    const std::int64_t first = o * w.strides[axis] - w.pads_begin[axis];
+    const std::int64_t begin = first >= low ? 0 : (low - first - 1) / dilation + 1;
+    const std::int64_t end =
+        first >= high ? 0 : std::min(w.kernel[axis], (high - first - 1) / dilation + 1);
+    counts.push_back(static_cast<float>(std::max<std::int64_t>(1, end - begin)));
+  }
+  return counts;
+}
+
+struct BlockedAveragePool {
+  BlockedPool pool;
+  const BlockedTiles* kernels;
+  std::vector<float> row_counts;
+  std::vector<float> column_counts;
+
+  /// Pixels of one area have the same number of taps, unless padding counts.
+  void RunAverages(const WindowArea& area, const TapSpan& rows, const TapSpan& columns) const {
+    const float* const row_count = row_counts.data() + rows.begin;
+    const float* const column_count = column_counts.data() + columns.begin;
+    const float* const line_count = area.lines_are_columns ? column_count : row_count;
+    const float* const pixel_count = area.lines_are_columns ? row_count : column_count;
+    const auto next = [](const float* counts, std::int64_t at, std::int64_t end) {
+      std::int64_t i = at + 1;
+      while (i < end && counts[i] == counts[at]) ++i;
+      return i;
+    };
+    for (std::int64_t line = 0; line < area.lines;) {
+      const std::int64_t line_end = next(line_count, line, area.lines);
+      for (std::int64_t pixel = 0; pixel < area.pixels;) {
+        const std::int64_t pixel_end = next(pixel_count, pixel, area.pixels);
+        WindowArea part = area;
+        part.x += line * area.x_line + pixel * area.x_pixel;
+        part.y += line * area.y_line + pixel * area.y_pixel;
+        part.lines = line_end - line;
+        part.pixels = pixel_end - pixel;
+        kernels->average(part, 1.0F / (line_count[line] * pixel_count[pixel]));
+        pixel = pixel_end;
+      }
+      line = line_end;
+    }
+  }
+};
+
+}  // namespace
+
+BoundKernel BindBlockedMaxPool(const KernelCall& call, const BlockedTiles& tiles) {
+  const auto pool = std::make_shared<BlockedPool>(CheckBlockedPool(call));
+  return {.run = [pool, maximum = tiles.maximum](const KernelArguments& args) {
+    pool->Run(args, [maximum](const WindowArea& area, const TapSpan& /*rows*/,
+                              const TapSpan& /*columns*/) { maximum(area); });
+  }};
+}
+
+BoundKernel BindBlockedAveragePool(const KernelCall& call, const BlockedTiles& tiles) {
+  const PoolSizes sizes = CheckBlockedPool(call);
+  const bool include_pad = FlagAttribute(call, "count_include_pad", false);
+  const auto average = std::make_shared<BlockedAveragePool>(BlockedAveragePool{
+      .pool = BlockedPool(sizes),
+      .kernels = &tiles,
+      .row_counts = CountTaps(sizes.window, 0, sizes.in.height, sizes.out.height, include_pad),
+      .column_counts = CountTaps(sizes.window, 1, sizes.in.width, sizes.out.width, include_pad)});
+  return {.run = [average](const KernelArguments& args) {
+    average->pool.Run(args,
+                      [&](const WindowArea& area, const TapSpan& rows, const TapSpan& columns) {
+                        average->RunAverages(area, rows, columns);
+                      });
+  }};
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/kernels/packed/tile_kernels.hpp"
+
+/// The inner loops of the kernels on blocked images, once for every kind of processor. This header
+/// is included by files that are compiled for more than the baseline processor: it must stay free
+/// of inline functions, which the linker might take from there.
+namespace poprt::kernels {
+
+/// Channels of a block: they are the innermost axis of a blocked image.
+inline constexpr std::int64_t kBlock = 16;
+/// Pixels of the largest register tile.
+inline constexpr std::int64_t kTilePixels = 6;
+/// Stands for the offset of a pixel of padding.
+inline constexpr std::int32_t kPadding = -1;
+
+/// Where the pixels of a tile find their inputs for one tap of the filter.
+struct TileTap {
+  std::int32_t weights;              ///< of this tap, from the first tap of the same input block
+  std::int32_t inputs[kTilePixels];  ///< from the first pixel of an input block, or kPadding
+  std::int32_t unused = 0;
+};
+
+/// Up to six consecutive output pixels and the taps that meet the image in one of them at least.
+struct ConvTile {
+  std::int32_t pixels;
+  std::int32_t taps;
+};
+
+/// What happens to sums: y = activation(clamp(sum + residual)).
+struct TileEpilogue {
+  const float* residual = nullptr;  ///< laid out as the results, or null
+  float low = -__builtin_inff();
+  float high = __builtin_inff();
+  const Epilogue* activation = nullptr;  ///< null where clamping is all
+};
+
+/// One panel of weights, 16 output channels by some input blocks, which passes over many tiles.
+/// All strides are counted in floats.
+struct ConvPanel {
+  const float* x = nullptr;         ///< first input block
+  std::int64_t x_stride = 0;        ///< from one input block to the next
+  std::int64_t blocks = 0;          ///< input blocks
+  std::int64_t last_channels = 0;   ///< of the last block that are not spare
+  const void* weights = nullptr;    ///< [input block][tap][16 inputs][16 outputs]
+  std::int64_t weights_stride = 0;  ///< from one input block to the next
+  const float* start = nullptr;     ///< what the sums start from: the bias or earlier sums
+  std::int64_t start_step = 0;      ///< from one pixel to the next: 0 or 16
+  TileEpilogue epilogue;
+  float* y = nullptr;           ///< the output pixels of the tiles, in order
+  const void* ahead = nullptr;  ///< weights that are needed next; never accessed
+};
+
+/// Products of a filter with planes. The sums of output pixel r start from the bias; tap k adds
+/// x[pixel offset r + tap_offsets[k]] times weights [k][16].
+struct PlanesPanel {
+  const float* x = nullptr;
+  const std::int32_t* tap_offsets = nullptr;
+  std::int64_t taps = 0;
+  const void* weights = nullptr;
+  const float* bias = nullptr;
+  TileEpilogue epilogue;
+  float* y = nullptr;
+};
+
+/// Output pixels whose windows cover the same `rows` x `columns` taps of a filter inside the image:
+/// `lines` lines of `pixels` pixels, along rows or columns of the image. x points to what the first
+/// covered tap meets at the first pixel, y to the first pixel's result.
+struct WindowArea {
+  const float* x = nullptr;
+  float* y = nullptr;
+  bool lines_are_columns = false;  ///< of the image
+  std::int64_t lines = 0;
+  std::int64_t pixels = 0;
+  std::int64_t x_line = 0;  ///< from one line to the next
+  std::int64_t y_line = 0;
+  std::int64_t x_pixel = 0;  ///< from one pixel to the next
+  std::int64_t y_pixel = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t x_row = 0;  ///< from one row of the filter to the next
+  std::int64_t x_column = 0;
+};
+
+/// A depthwise filter over an area.
+struct DepthwiseArea {
+  WindowArea window;
+  const void* weights = nullptr;  ///< of the first covered tap: [tap][16]
+  std::int64_t weights_row = 0;   ///< floats from one row of the filter to the next
+  const float* bias = nullptr;    ///< 16
+  TileEpilogue epilogue;
+};
+
+struct BlockedTiles {
+  const char* name;
+
+  /// y = epilogue(start + weights * x) for every tile; `taps` holds those of all tiles.
+  void (*conv_f32)(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count,
+                   const TileTap* taps);
+  /// The same with float16 weights.
+  void (*conv_f16)(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count,
+                   const TileTap* taps);
+
+  /// y = epilogue(bias + weights * x) for `pixels` pixels with these offsets.
+  void (*planes_f32)(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels);
+  void (*planes_f16)(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels);
+
+  /// y = epilogue(bias + weights * x), channel by channel.
+  void (*depthwise_f32)(const DepthwiseArea& area);
+  void (*depthwise_f16)(const DepthwiseArea& area);
+
+  /// Maximum over the covered taps, NaN if one of them is; minus infinity without taps.
+  void (*maximum)(const WindowArea& area);
+  /// Sum over the covered taps times `factor`.
+  void (*average)(const WindowArea& area, float factor);
+
+  /// y[pixel][c] = x[c * plane + pixel] for c < channels <= 16, 0 for the others.
+  void (*block)(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,
+                float* y);
+  /// y[c * plane + pixel] = x[pixel][c] for c < channels <= 16.
+  void (*unblock)(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,
+                  float* y);
+};
+
+/// For any processor.
+const BlockedTiles& PortableBlockedTiles();
+
+/// For processors with AVX2, FMA and F16C; null on others.
+const BlockedTiles* Avx2BlockedTiles();
+
+/// The fastest for this processor.
+const BlockedTiles& BestBlockedTiles();
+
+}  // namespace poprt::kernels

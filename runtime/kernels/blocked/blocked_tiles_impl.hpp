@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_tiles_impl.hpp"
+#include "runtime/kernels/blocked/window_tiles_impl.hpp"
+
+// BlockedTiles written once over a vector type V of eight floats, as TileKernels are. V has what
+// tile_kernels_impl.hpp lists (but for KeepFirst and Even), AccumulateFrom(acc, a, const float* b),
+// MaxOrNan(a, b), and kUnrolls: whether code is unrolled as far as registers go.
+namespace poprt::kernels::tile {
+
+template <class V>
+void Block(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,
+           float* y) {
+  for (std::int64_t p = 0; p < pixels; p += kLanes) {
+    const std::int64_t count = pixels - p < kLanes ? pixels - p : kLanes;
+    for (std::int64_t c = 0; c < kBlock; c += kLanes) {
+      typename V::Register lines[kLanes];
+      for (int i = 0; i < kLanes; ++i) {
+        lines[i] = c + i < channels ? LoadFirst<V>(x + (c + i) * plane + p, count) : V::Zero();
+      }
+      V::Transpose(lines);
+      for (std::int64_t i = 0; i < count; ++i) V::Store(lines[i], y + (p + i) * kBlock + c);
+    }
+  }
+}
+
+template <class V>
+void Unblock(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,
+             float* y) {
+  for (std::int64_t p = 0; p < pixels; p += kLanes) {
+    const std::int64_t count = pixels - p < kLanes ? pixels - p : kLanes;
+    for (std::int64_t c = 0; c < channels; c += kLanes) {
+      typename V::Register lines[kLanes];
+      for (int i = 0; i < kLanes; ++i) {
+        lines[i] = i < count ? V::Load(x + (p + i) * kBlock + c) : V::Zero();
+      }
+      V::Transpose(lines);
+      for (std::int64_t i = 0; i < kLanes && c + i < channels; ++i) {
+        StoreFirst<V>(lines[i], y + (c + i) * plane + p, count);
+      }
+    }
+  }
+}
+
+template <class V>
+constexpr BlockedTiles BlockedTilesOf(const char* name) {
+  return {.name = name,
+          .conv_f32 = Conv<V, float>,
+          .conv_f16 = Conv<V, std::uint16_t>,
+          .planes_f32 = Planes<V, float>,
+          .planes_f16 = Planes<V, std::uint16_t>,
+          .depthwise_f32 = Depthwise<V, float>,
+          .depthwise_f16 = Depthwise<V, std::uint16_t>,
+          .maximum = Maximum<V>,
+          .average = Average<V>,
+          .block = Block<V>,
+          .unblock = Unblock<V>};
+}
+
+}  // namespace poprt::kernels::tile

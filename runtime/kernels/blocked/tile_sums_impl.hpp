@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+
+// Register tiles of pixels by 16 channels, over a vector type V, see blocked_tiles_impl.hpp.
+namespace poprt::kernels::tile {
+
+// As in tile_kernels_impl.hpp.
+#define POPRT_INLINE __attribute__((always_inline))
+
+/// Vectors of a block.
+inline constexpr int kVectors = 2;
+
+/// Calls f(r, v) for every register of a tile of kPixels pixels.
+template <int kPixels, class F>
+[[gnu::always_inline]] inline void EachRegister(F f) {
+  Unroll<kPixels>([&](auto r)
+                      POPRT_INLINE { Unroll<kVectors>([&](auto v) POPRT_INLINE { f(r, v); }); });
+}
+
+/// Calls tile(std::integral_constant<int, pixels>) for 1 to 6 pixels.
+template <class F>
+[[gnu::always_inline]] inline void WithPixels(std::int64_t pixels, F tile) {
+  switch (pixels) {
+    case 1:
+      return tile(std::integral_constant<int, 1>{});
+    case 2:
+      return tile(std::integral_constant<int, 2>{});
+    case 3:
+      return tile(std::integral_constant<int, 3>{});
+    case 4:
+      return tile(std::integral_constant<int, 4>{});
+    case 5:
+      return tile(std::integral_constant<int, 5>{});
+    default:
+      return tile(std::integral_constant<int, 6>{});
+  }
+}
+
+/// Calls tile(std::integral_constant<int, pixels of the tile>, first pixel) for all tiles of
+/// `pixels` pixels: six pixels each, and none of so few that it is slow where that can be avoided.
+template <class V, class F>
+[[gnu::always_inline]] inline void EachTile(std::int64_t pixels, F tile) {
+  if constexpr (V::kUnrolls) {
+    for (std::int64_t at = 0; at < pixels;) {
+      const std::int64_t left = pixels - at;
+      const std::int64_t count = left <= kTilePixels      ? left
+                                 : left < 2 * kTilePixels ? (left + 1) / 2
+                                                          : kTilePixels;
+      WithPixels(count, [&](auto constant) POPRT_INLINE { tile(constant, at); });
+      at += count;
+    }
+  } else {
+    for (std::int64_t at = 0; at < pixels; ++at) tile(std::integral_constant<int, 1>{}, at);
+  }
+}
+
+/// The sums of a tile, in one or more chains, see kChains.
+template <class V, int kPixels, int kCount = kChains<kPixels, kVectors>>
+struct TileSums {
+  typename V::Register chain[kCount][kPixels][kVectors];
+
+  [[gnu::always_inline]] void Start(const float* start, std::int64_t start_step) {
+    EachRegister<kPixels>([&](auto r, auto v) POPRT_INLINE {
+      constexpr int kR = decltype(r)::value;
+      constexpr int kV = decltype(v)::value;
+      chain[0][kR][kV] = V::Load(start + kR * start_step + kV * kLanes);
+      Unroll<kCount - 1>([&](auto c)
+                             POPRT_INLINE { chain[decltype(c)::value + 1][kR][kV] = V::Zero(); });
+    });
+  }
+
+  [[gnu::always_inline]] typename V::Register Total(int r, int v) const {
+    auto total = chain[0][r][v];
+    Unroll<kCount - 1>(
+        [&](auto c) POPRT_INLINE { total = V::Add(total, chain[decltype(c)::value + 1][r][v]); });
+    return total;
+  }
+};
+
+// ---- Epilogue --------------------------------------------------------------------------------
+
+template <class V, Activation kActivation>
+void ActivateAs(const Epilogue& e, float* y, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    V::Store(Activate<V, kActivation>(V::Load(y + i), e), y + i);
+  }
+}
+
+/// Applies an activation to `count` floats in place.
+template <class V>
+void ActivateInPlace(const Epilogue& e, float* y, std::int64_t count) {
+  switch (e.activation) {
+    case Activation::kGeluErf:
+      return ActivateAs<V, Activation::kGeluErf>(e, y, count);
+    case Activation::kGeluTanh:
+      return ActivateAs<V, Activation::kGeluTanh>(e, y, count);
+    case Activation::kSigmoid:
+      return ActivateAs<V, Activation::kSigmoid>(e, y, count);
+    case Activation::kTanh:
+      return ActivateAs<V, Activation::kTanh>(e, y, count);
+    case Activation::kSilu:
+      return ActivateAs<V, Activation::kSilu>(e, y, count);
+    case Activation::kHardSwish:
+      return ActivateAs<V, Activation::kHardSwish>(e, y, count);
+    case Activation::kLeakyRelu:
+      return ActivateAs<V, Activation::kLeakyRelu>(e, y, count);
+    case Activation::kNone:
+    case Activation::kRelu:
+    case Activation::kClip:
+      return;  // these are clamps
+  }
+}
+
+/// Stores the tile at `offset` of y and of the residual, its pixels by `step` apart.
+template <class V, int kPixels, int kCount>
+[[gnu::always_inline]] inline void FinishTile(const TileSums<V, kPixels, kCount>& sums,
+                                              const TileEpilogue& e, std::int64_t offset,
+                                              std::int64_t step, float* y) {
+  float* const out = y + offset;
+  const float* const residual = e.residual == nullptr ? nullptr : e.residual + offset;
+  const auto low = V::Set(e.low);
+  const auto high = V::Set(e.high);
+  EachRegister<kPixels>([&](auto r, auto v) POPRT_INLINE {
+    const std::int64_t at = decltype(r)::value * step + decltype(v)::value * kLanes;
+    auto value = sums.Total(decltype(r)::value, decltype(v)::value);
+    if (residual != nullptr) value = V::Add(value, V::Load(residual + at));
+    // The value comes second, which keeps a NaN.
+    V::Store(V::Min(high, V::Max(low, value)), out + at);
+  });
+  if (e.activation == nullptr) return;
+  for (int r = 0; r < kPixels; ++r) ActivateInPlace<V>(*e.activation, out + r * step, kBlock);
+}
+
+}  // namespace poprt::kernels::tile
+
+#undef POPRT_INLINE

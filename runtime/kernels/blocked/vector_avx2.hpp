@@ -1,0 +1,24 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include "runtime/kernels/packed/vector_avx2.hpp"
+
+namespace poprt::kernels::tile {
+namespace {  // NOLINT: on purpose, see packed/vector_avx2.hpp
+
+/// The vector type V of blocked_tiles_impl.hpp for processors with AVX2, FMA and F16C.
+struct Avx2 : kernels::Avx2 {
+  static constexpr bool kUnrolls = true;
+
+  static void AccumulateFrom(Register& acc, Register a, const float* b) {
+    asm("vfmadd231ps %2, %1, %0" : "+x"(acc) : "x"(a), "m"(*reinterpret_cast<const __m256_u*>(b)));
+  }
+  static Register MaxOrNan(Register a, Register b) {
+    // The instruction gives its second operand when one is NaN.
+    return _mm256_blendv_ps(_mm256_max_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+  }
+};
+
+}  // namespace
+}  // namespace poprt::kernels::tile

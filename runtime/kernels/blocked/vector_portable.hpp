@@ -1,0 +1,23 @@
+#pragma once
+
+#include "runtime/kernels/packed/vector_portable.hpp"
+
+namespace poprt::kernels::tile {
+namespace {  // NOLINT: on purpose, see packed/vector_portable.hpp
+
+/// The vector type V of blocked_tiles_impl.hpp for any processor.
+struct Portable : kernels::Portable {
+  static constexpr bool kUnrolls = false;
+
+  static void AccumulateFrom(Register& acc, const Register& a, const float* b) {
+    for (int i = 0; i < 8; ++i) acc.lane[i] += a.lane[i] * b[i];
+  }
+  static Register MaxOrNan(const Register& a, const Register& b) {
+    return Each([&a, &b](int i) {
+      return a.lane[i] > b.lane[i] || a.lane[i] != a.lane[i] ? a.lane[i] : b.lane[i];
+    });
+  }
+};
+
+}  // namespace
+}  // namespace poprt::kernels::tile

@@ -1,0 +1,283 @@
+#include "runtime/kernels/blocked/winograd_conv2d.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/pack_winograd.hpp"
+#include "runtime/kernels/blocked/winograd_transforms.hpp"
+#include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/packed/fused_activation.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+// A panel of weights of this depth stays in the first-level cache.
+constexpr std::int64_t kDepth = 256;
+// Panels of weights that pass over an element's tiles before the next element's are read.
+constexpr std::int64_t kPanels = 2;
+
+/// `floats` rounded up to an odd number of cache lines: a transformed tile is written to all
+/// elements side by side, which must not compete for the same places in the cache.
+std::int64_t SpreadStride(std::int64_t floats) {
+  return floats / kPanel % 2 == 0 ? floats + kPanel : floats;
+}
+
+/// Tiles that are computed together, a strip. Those of all images are numbered row by row.
+struct TileRange {
+  std::int64_t begin;
+  std::int64_t end;
+
+  std::int64_t count() const { return end - begin; }
+};
+
+/// [begin, end) of the tile's `side` pixels from `start` on that lie inside an image of `extent`.
+struct Inside {
+  Inside(std::int64_t start, std::int64_t side, std::int64_t extent)
+      : begin(std::clamp<std::int64_t>(-start, 0, side)),
+        end(std::clamp<std::int64_t>(extent - start, begin, side)) {}
+
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+struct WinogradConv2d {
+  const TileKernels* kernels;
+  const WinogradTransforms* transforms;
+  std::int64_t tile;  ///< outputs along a side
+  std::int64_t channels;
+  BlockedImage in;
+  BlockedImage out;
+  std::int64_t pad_top;
+  std::int64_t pad_left;
+  std::int64_t tile_rows;
+  std::int64_t tile_columns;
+  EvenSplit strips;
+  EvenSplit depth;
+  Epilogue epilogue;
+  // The scratch memory, in floats; see TransformInputs and Multiply.
+  std::int64_t input_stride = 0;            ///< from one tile's channels to the next tile's
+  std::int64_t input_element_stride = 0;    ///< from one element to the next
+  std::int64_t product_element_stride = 0;  ///< from one element to the next
+  std::size_t scratch_bytes = 0;
+
+  std::int64_t Elements() const { return (tile + 2) * (tile + 2); }
+
+  void PlanScratch() {
+    const std::int64_t tiles = strips.largest();
+    input_stride = in.blocks * kPanel;
+    const auto inputs = CheckedElementCount({Elements(), tiles, input_stride});
+    Require(inputs.has_value(), "the transformed input is too large");
+    ScratchBytes(*inputs);  // from here on nothing overflows
+    input_element_stride = SpreadStride(tiles * input_stride);
+    product_element_stride = SpreadStride(tiles * kPanel);
+    scratch_bytes =
+        ScratchBytes(Elements() * (input_element_stride + kPanels * product_element_stride));
+  }
+
+  void Run(const KernelArguments& args) const {
+    // The results are the same either way.
+    const int workers = args.pool->size();
+    if (strips.blocks() % workers == 0 || strips.blocks() >= 4 * workers) {
+      RunSeparateStrips(args);
+    } else {
+      RunSharedStrips(args);
+    }
+  }
+
+  TileRange Strip(std::int64_t strip) const { return {strips.begin(strip), strips.end(strip)}; }
+
+  float* Inputs(const KernelArguments& args, int worker) const {
+    return WorkerScratch(args, worker, scratch_bytes);
+  }
+  float* Products(const KernelArguments& args, int worker) const {
+    return Inputs(args, worker) + Elements() * input_element_stride;
+  }
+
+  /// Every strip is the work of one thread.
+  void RunSeparateStrips(const KernelArguments& args) const {
+    args.pool->Run(strips.blocks(), [&](std::int64_t task, int worker) {
+      const TileRange strip = Strip(task);
+      float* const inputs = Inputs(args, worker);
+      TransformInputs(args, strip, 0, in.blocks, inputs);
+      for (std::int64_t block = 0; block < out.blocks; block += kPanels) {
+        ComputeOutputs(args, strip, block, std::min(block + kPanels, out.blocks), inputs,
+                       Products(args, worker));
+      }
+    });
+  }
+
+  /// All threads work on one strip, whose transformed inputs are in the first worker's scratch.
+  void RunSharedStrips(const KernelArguments& args) const {
+    float* const inputs = Inputs(args, 0);
+    const EvenSplit blocks(out.blocks, out.blocks >= 8 * args.pool->size() ? kPanels : 1);
+    for (std::int64_t s = 0; s < strips.blocks(); ++s) {
+      const TileRange strip = Strip(s);
+      args.pool->Run(in.blocks, [&](std::int64_t block, int) {
+        TransformInputs(args, strip, block, block + 1, inputs);
+      });
+      args.pool->Run(blocks.blocks(), [&](std::int64_t task, int worker) {
+        ComputeOutputs(args, strip, blocks.begin(task), blocks.end(task), inputs,
+                       Products(args, worker));
+      });
+    }
+  }
+
+  /// inputs[element][tile of the strip][channel] for the channels of some blocks.
+  void TransformInputs(const KernelArguments& args, TileRange strip, std::int64_t first_block,
+                       std::int64_t last_block, float* inputs) const {
+    for (std::int64_t block = first_block; block < last_block; ++block) {
+      for (std::int64_t t = strip.begin; t < strip.end; ++t) {
+        const std::int64_t image = t / (tile_rows * tile_columns);
+        const std::int64_t row = t / tile_columns % tile_rows * tile - pad_top;
+        const std::int64_t column = t % tile_columns * tile - pad_left;
+        const Inside rows(row, tile + 2, in.height);
+        const Inside columns(column, tile + 2, in.width);
+        transforms->input(
+            {.image = args.in<float>(0) + (image * in.blocks + block) * in.BlockFloats(),
+             .row_stride = in.width * kPanel,
+             .offset = (row * in.width + column) * kPanel,
+             .first_row = rows.begin,
+             .last_row = rows.end,
+             .first_column = columns.begin,
+             .last_column = columns.end,
+             .target = inputs + (t - strip.begin) * input_stride + block * kPanel,
+             .element_stride = input_element_stride});
+      }
+    }
+  }
+
+  /// The output channels of some blocks.
+  void ComputeOutputs(const KernelArguments& args, TileRange strip, std::int64_t first_block,
+                      std::int64_t last_block, const float* inputs, float* products) const {
+    Multiply(args, strip, first_block, last_block, inputs, products);
+    for (std::int64_t block = first_block; block < last_block; ++block) {
+      TransformProducts(args, strip, block,
+                        products + (block - first_block) * Elements() * product_element_stride);
+    }
+  }
+
+  /// products[block][element][tile of the strip][16].
+  void Multiply(const KernelArguments& args, TileRange strip, std::int64_t first_block,
+                std::int64_t last_block, const float* inputs, float* products) const {
+    const RowTiles row_tiles(strip.count());
+    const std::int64_t panel_floats = channels * kPanel;
+    for (std::int64_t element = 0; element < Elements(); ++element) {
+      const float* a = inputs + element * input_element_stride;
+      for (std::int64_t block = first_block; block < last_block; ++block) {
+        const float* panel = args.in<float>(1) + (block * Elements() + element) * panel_floats;
+        const float* next = panel + (block + 1 < last_block
+                                         ? Elements() * panel_floats
+                                         : (1 - (block - first_block) * Elements()) * panel_floats);
+        float* const result =
+            products + ((block - first_block) * Elements() + element) * product_element_stride;
+        for (std::int64_t part = 0; part < depth.blocks(); ++part) {
+          const std::int64_t k = depth.begin(part);
+          const std::int64_t depth_of_part = depth.end(part) - k;
+          const bool last = part + 1 == depth.blocks();
+          const auto* ahead =
+              reinterpret_cast<const std::byte*>(last ? next : panel + depth.end(part) * kPanel);
+          for (std::int64_t t = 0; t < row_tiles.count(); ++t) {
+            const std::int64_t row = row_tiles.begin(t);
+            kernels->row_major_f32(static_cast<int>(row_tiles.size(t)), a + row * input_stride + k,
+                                   input_stride, panel + k * kPanel, depth_of_part,
+                                   ahead + t * depth_of_part * 16, result + row * kPanel, part > 0);
+          }
+        }
+      }
+    }
+  }
+
+  /// Writes 16 channels of the strip's outputs.
+  void TransformProducts(const KernelArguments& args, TileRange strip, std::int64_t block,
+                         const float* products) const {
+    const float* bias = BiasOfBlock(args, block);
+    const float* residual = OptionalInput(args, 3);
+    for (std::int64_t t = strip.begin; t < strip.end; ++t) {
+      const std::int64_t image = t / (tile_rows * tile_columns);
+      const std::int64_t row = t / tile_columns % tile_rows * tile;
+      const std::int64_t column = t % tile_columns * tile;
+      const std::int64_t start =
+          (((image * out.blocks + block) * out.height + row) * out.width + column) * kPanel;
+      transforms->output(epilogue, {.products = products + (t - strip.begin) * kPanel,
+                                    .element_stride = product_element_stride,
+                                    .bias = bias,
+                                    .residual = residual == nullptr ? nullptr : residual + start,
+                                    .out = args.out<float>(0) + start,
+                                    .row_stride = out.width * kPanel,
+                                    .rows = std::min(tile, out.height - row),
+                                    .columns = std::min(tile, out.width - column)});
+    }
+  }
+};
+
+std::int64_t CeilDiv(std::int64_t count, std::int64_t size) {
+  return count / size + (count % size != 0 ? 1 : 0);
+}
+
+/// Cuts the tiles: few enough in a strip that their transforms stay in the second-level cache, but
+/// enough that the weights, which every strip reads, are not what is waited for. An even number of
+/// strips where that is possible, since most machines have an even number of processors.
+EvenSplit SplitTiles(std::int64_t tiles) {
+  constexpr std::int64_t kLargest = 48;
+  constexpr std::int64_t kSmallest = 24;
+  const std::int64_t strips = CeilDiv(tiles, kLargest);
+  const std::int64_t even = strips + strips % 2;
+  return {tiles, even > 0 && tiles / even >= kSmallest ? CeilDiv(tiles, even) : kLargest};
+}
+
+Window RequireWindow(const Attributes& attributes, const BlockedImage& image) {
+  Require(RequireKernelShape(attributes) == Ints{3, 3} && attributes.get_int("group", 1) == 1,
+          "Winograd convolution needs kernel_shape [3, 3] and group 1");
+  Window window = ResolveWindow(attributes, {image.height, image.width}, {3, 3});
+  Require(window.strides == Ints{1, 1} && window.dilations == Ints{1, 1},
+          "Winograd convolution needs strides and dilations of 1");
+  return window;
+}
+
+}  // namespace
+
+BoundKernel BindWinogradConv2d(const KernelCall& call, const TileKernels& kernels) {
+  RequireArity(call, 2, 4);
+  const std::int64_t tile = RequirePositive(call.attributes, "tile");
+  const std::int64_t channels = RequirePositive(call.attributes, "in_channels");
+  const std::int64_t outs = RequirePositive(call.attributes, "out_channels");
+  RequireType(call.inputs[1], PackedWinogradType(outs, channels, tile), "the weights, input 1,");
+  const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
+  const Window window = RequireWindow(call.attributes, in);
+  const Shape out = WindowOutputExtents(window, {in.height, in.width}, false);
+  RequireType(call.outputs[0], BlockedImageType(in.batch, outs, out[0], out[1]), "output 0");
+  RequireBlockedBiasAndResidual(call, outs);
+  const Epilogue epilogue = EpilogueWithActivation(call.attributes);
+
+  const std::int64_t tile_rows = CeilDiv(out[0], tile);
+  const std::int64_t tile_columns = CeilDiv(out[1], tile);
+  const auto conv = std::make_shared<WinogradConv2d>(
+      WinogradConv2d{.kernels = &kernels,
+                     .transforms = &WinogradTransformsFor(kernels, tile),
+                     .tile = tile,
+                     .channels = channels,
+                     .in = in,
+                     .out = {in.batch, BlocksOf(outs), out[0], out[1]},
+                     .pad_top = window.pads_begin[0],
+                     .pad_left = window.pads_begin[1],
+                     .tile_rows = tile_rows,
+                     .tile_columns = tile_columns,
+                     .strips = SplitTiles(in.batch * tile_rows * tile_columns),
+                     .depth = EvenSplit(channels, kDepth),
+                     .epilogue = epilogue});
+  conv->PlanScratch();
+  return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
+          .scratch_bytes = conv->scratch_bytes};
+}
+
+BoundKernel BindWinogradConv2d(const KernelCall& call) {
+  return BindWinogradConv2d(call, BestTileKernels());
+}
+
+}  // namespace poprt::kernels

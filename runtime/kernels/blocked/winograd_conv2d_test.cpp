@@ -1,0 +1,312 @@
+#include "runtime/kernels/blocked/winograd_conv2d.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/pack_winograd.hpp"
+#include "runtime/kernels/packed/packed_testing.hpp"
+
+namespace poprt::kernels::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct WinogradCase {
+  std::int64_t tile = 4;
+  std::int64_t batch = 1;
+  std::int64_t channels = 1;
+  std::int64_t outs = 1;
+  std::int64_t height = 1;
+  std::int64_t width = 1;
+  Ints pads{1, 1, 1, 1};
+  std::string activation = {};
+  bool bias = false;
+  bool residual = false;
+
+  Shape OutputExtents() const {
+    return {height + pads[0] + pads[2] - 2, width + pads[1] + pads[3] - 2};
+  }
+  TensorType Output() const {
+    const Shape out = OutputExtents();
+    return {ElementType::kFloat32, {batch, BlocksOf(outs), out[0], out[1], kBlock}};
+  }
+  Attributes KernelAttributes() const {
+    Attributes attributes = ActivationAttributes(activation);
+    attributes.set("tile", tile);
+    attributes.set("in_channels", channels);
+    attributes.set("out_channels", outs);
+    attributes.set("kernel_shape", Ints{3, 3});
+    attributes.set("pads", pads);
+    return attributes;
+  }
+};
+
+struct WinogradOperands {
+  Tensor x;
+  Tensor w;
+  Tensor bias;
+  Tensor residual;
+};
+
+WinogradOperands RandomOperands(Random& random, const WinogradCase& c) {
+  const TensorType x{ElementType::kFloat32,
+                     {c.batch, BlocksOf(c.channels), c.height, c.width, kBlock}};
+  const TensorType bias{ElementType::kFloat32, {BlocksOf(c.outs) * kBlock}};
+  return {.x = random.Values(x),
+          .w = random.Values({ElementType::kFloat32, {c.outs, c.channels, 3, 3}}),
+          .bias = c.bias ? random.Values(bias) : Tensor(),
+          .residual = c.residual ? random.Values(c.Output()) : Tensor()};
+}
+
+/// Where channel `channel` of a pixel is in a blocked image.
+std::size_t PixelAt(const Tensor& image, const std::array<std::int64_t, 4>& at) {
+  const Shape& shape = image.shape();
+  const std::int64_t block = at[0] * shape[1] + at[1] / kBlock;
+  const std::int64_t pixel = (block * shape[2] + at[2]) * shape[3] + at[3];
+  return static_cast<std::size_t>(pixel * kBlock + at[1] % kBlock);
+}
+
+/// Adds the products of one input channel.
+void AddChannel(const WinogradCase& c, const Tensor& x, const float* filter, const Index& out,
+                std::int64_t channel, Expected& sum) {
+  for (std::int64_t tap = 0; tap < 9; ++tap) {
+    const std::int64_t row = out[2] - c.pads[0] + tap / 3;
+    const std::int64_t column = out[3] - c.pads[1] + tap % 3;
+    if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
+    const double pixel = x.as<float>()[PixelAt(x, {out[0], channel, row, column})];
+    sum.Add(pixel * filter[tap]);
+  }
+}
+
+/// The convolution before its activation, in double, for the channels that are not spare, in the
+/// order of [B, C, H, W].
+std::vector<Expected> NaiveConv(const WinogradCase& c, const WinogradOperands& operands) {
+  const Shape out = c.OutputExtents();
+  std::vector<Expected> results;
+  ForEach({c.batch, c.outs, out[0], out[1]}, [&](const Index& at) {
+    Expected& sum = results.emplace_back();
+    const float* filter = operands.w.as<float>().data() + at[1] * c.channels * 9;
+    for (std::int64_t channel = 0; channel < c.channels; ++channel, filter += 9) {
+      AddChannel(c, operands.x, filter, at, channel, sum);
+    }
+    if (c.bias) sum.Add(operands.bias.as<float>()[static_cast<std::size_t>(at[1])]);
+    if (c.residual)
+      sum.Add(
+          operands.residual.as<float>()[PixelAt(operands.residual, {at[0], at[1], at[2], at[3]})]);
+  });
+  return results;
+}
+
+/// The largest difference of the channels that are not spare to act(expected).
+double LargestError(const WinogradCase& c, const Tensor& result,
+                    const std::vector<Expected>& expected) {
+  const Shape out = c.OutputExtents();
+  double largest = 0;
+  std::size_t i = 0;
+  ForEach({c.batch, c.outs, out[0], out[1]}, [&](const Index& at) {
+    const double wanted = ReferenceActivation(c.activation, expected[i++].value);
+    const double error =
+        std::abs(result.as<float>()[PixelAt(result, {at[0], at[1], at[2], at[3]})] - wanted);
+    largest = std::isfinite(error) ? std::max(largest, error) : HUGE_VAL;
+  });
+  return largest;
+}
+
+double LargestMagnitude(const std::vector<Expected>& expected) {
+  double largest = 0;
+  for (const Expected& e : expected) largest = std::max(largest, e.magnitude);
+  return largest;
+}
+
+void CheckWinograd(Random& random, const WinogradCase& c) {
+  const WinogradOperands operands = RandomOperands(random, c);
+  const std::vector<Expected> expected = NaiveConv(c, operands);
+  const std::vector<Tensor> inputs{operands.x, PackWinogradWeights(operands.w, c.tile),
+                                   operands.bias, operands.residual};
+  for (const TileKernels* kernels : AllTileKernels()) {
+    SCOPED_TRACE(kernels->name);
+    const Tensor result =
+        RunPacked(BindWinogradConv2d, inputs, c.Output(), c.KernelAttributes(), *kernels);
+    // A tile's error comes from all of its pixels, not only from those that one output sums.
+    EXPECT_LE(LargestError(c, result, expected), 2e-6 * LargestMagnitude(expected) + 1e-6);
+    for (const float value : result.as<float>()) ASSERT_TRUE(std::isfinite(value));
+    for (const int threads : {2, 3}) {
+      EXPECT_TRUE(result == RunPacked(BindWinogradConv2d, inputs, c.Output(), c.KernelAttributes(),
+                                      *kernels, threads))
+          << "other bits with " << threads << " threads";
+    }
+  }
+}
+
+TEST(WinogradConv2d, AgreesWithNaiveConvolutionOnRandomSizes) {
+  ForSeeds(60, [&](std::mt19937& seeds) {
+    Random random(seeds());
+    CheckWinograd(random,
+                  {.tile = random.Flip() ? 2 : 4,
+                   .batch = random.Int(1, 2),
+                   .channels = random.Int(1, 40),
+                   .outs = random.Int(1, 40),
+                   .height = random.Int(3, 14),
+                   .width = random.Int(3, 14),
+                   .pads = {random.Int(0, 2), random.Int(0, 2), random.Int(0, 2), random.Int(0, 2)},
+                   .activation = random.Of(AllActivations()),
+                   .bias = random.Flip(),
+                   .residual = random.Flip()});
+  });
+}
+
+TEST(WinogradConv2d, AgreesOnSizesOfNetworks) {
+  for (const std::int64_t tile : {2, 4}) {
+    SCOPED_TRACE(tile);
+    Random random(1);
+    CheckWinograd(random, {.tile = tile,
+                           .batch = 2,
+                           .channels = 70,
+                           .outs = 20,
+                           .height = 7,
+                           .width = 7,
+                           .activation = "relu",
+                           .bias = true,
+                           .residual = true});
+    CheckWinograd(random, {.tile = tile, .channels = 3, .outs = 33, .height = 13, .width = 13});
+    CheckWinograd(random, {.tile = tile, .channels = 5, .outs = 2, .height = 1, .width = 50});
+    CheckWinograd(random, {.tile = tile, .channels = 5, .outs = 2, .height = 50, .width = 1});
+  }
+}
+
+TEST(WinogradConv2d, AgreesWhenTilesDepthAndChannelsAreCut) {
+  Random random(2);
+  CheckWinograd(random, {.tile = 2, .channels = 300, .outs = 70, .height = 5, .width = 9});
+  CheckWinograd(random, {.tile = 4, .channels = 520, .outs = 40, .height = 8, .width = 7});
+  // Many strips, of which each thread takes some.
+  CheckWinograd(random, {.tile = 2, .channels = 3, .outs = 18, .height = 39, .width = 50});
+}
+
+TEST(WinogradConv2d, PaddingMayBeWiderThanATile) {
+  Random random(3);
+  for (const std::int64_t tile : {2, 4}) {
+    CheckWinograd(random, {.tile = tile,
+                           .channels = 2,
+                           .outs = 3,
+                           .height = 2,
+                           .width = 3,
+                           .pads = {9, 20, 13, 7},
+                           .bias = true});
+  }
+}
+
+TEST(WinogradConv2d, NothingToDo) {
+  Random random(4);
+  CheckWinograd(random, {.batch = 0, .channels = 3, .outs = 5, .height = 4, .width = 4});
+  // Padding around nothing.
+  CheckWinograd(
+      random,
+      {.channels = 3, .outs = 5, .height = 0, .width = 4, .pads = {2, 1, 2, 1}, .bias = true});
+}
+
+/// Errors that users may rely on, relative to the largest output.
+TEST(WinogradConv2d, ErrorStaysWithinItsBound) {
+  for (const std::int64_t channels : {16, 256}) {
+    for (const std::int64_t tile : {2, 4}) {
+      SCOPED_TRACE("tile " + std::to_string(tile) + ", channels " + std::to_string(channels));
+      Random random(5);
+      const WinogradCase c{
+          .tile = tile, .channels = channels, .outs = 16, .height = 12, .width = 12};
+      const WinogradOperands operands = RandomOperands(random, c);
+      const std::vector<Expected> expected = NaiveConv(c, operands);
+      double largest = 0;
+      for (const Expected& e : expected) largest = std::max(largest, std::abs(e.value));
+      for (const TileKernels* kernels : AllTileKernels()) {
+        const Tensor result =
+            RunPacked(BindWinogradConv2d, {operands.x, PackWinogradWeights(operands.w, tile)},
+                      c.Output(), c.KernelAttributes(), *kernels);
+        EXPECT_LE(LargestError(c, result, expected), (tile == 2 ? 2e-6 : 6e-6) * largest);
+      }
+    }
+  }
+}
+
+KernelCall GoodCall() {
+  return {.inputs = {{ElementType::kFloat32, {1, 2, 8, 8, 16}},
+                     {ElementType::kFloat32, {3, 36, 20, 16}}},
+          .outputs = {{ElementType::kFloat32, {1, 3, 6, 6, 16}}},
+          .attributes = {{"tile", std::int64_t{4}},
+                         {"in_channels", std::int64_t{20}},
+                         {"out_channels", std::int64_t{40}},
+                         {"kernel_shape", Ints{3, 3}}}};
+}
+
+std::string ErrorWith(std::string_view attribute, AttributeValue value) {
+  KernelCall call = GoodCall();
+  call.attributes.set(std::string(attribute), std::move(value));
+  return BindError(BindWinogradConv2d, call);
+}
+
+TEST(WinogradConv2d, BindRejectsAttributesThatDoNotFit) {
+  EXPECT_EQ(BindError(BindWinogradConv2d, GoodCall()), "");
+  EXPECT_EQ(ErrorWith("tile", std::int64_t{3}), "attribute tile is 3, allowed are 2 and 4");
+  EXPECT_EQ(ErrorWith("tile", std::int64_t{0}), "attribute tile is 0, it must be at least 1");
+  EXPECT_EQ(ErrorWith("tile", std::int64_t{2}),
+            "the weights, input 1, is float32[3, 36, 20, 16], expected float32[3, 16, 20, 16]");
+  EXPECT_EQ(ErrorWith("in_channels", std::int64_t{33}),
+            "the weights, input 1, is float32[3, 36, 20, 16], expected float32[3, 36, 33, 16]");
+  EXPECT_THAT(ErrorWith("in_channels", std::int64_t{-1}), HasSubstr("must be at least 1"));
+  EXPECT_THAT(ErrorWith("out_channels", std::int64_t{1} << 62), HasSubstr("the weights, input 1,"));
+  EXPECT_EQ(ErrorWith("kernel_shape", Ints{3, 5}),
+            "Winograd convolution needs kernel_shape [3, 3] and group 1");
+  EXPECT_EQ(ErrorWith("group", std::int64_t{2}),
+            "Winograd convolution needs kernel_shape [3, 3] and group 1");
+  EXPECT_EQ(ErrorWith("strides", Ints{1, 2}),
+            "Winograd convolution needs strides and dilations of 1");
+  EXPECT_EQ(ErrorWith("dilations", Ints{2, 1}),
+            "Winograd convolution needs strides and dilations of 1");
+  EXPECT_EQ(ErrorWith("pads", Ints{1, 1, 1, 1}),
+            "output 0 is float32[1, 3, 6, 6, 16], expected float32[1, 3, 8, 8, 16]");
+  EXPECT_THAT(ErrorWith("pads", Ints{0, 0, 0, -1}), HasSubstr("attribute 'pads' holds -1"));
+  EXPECT_THAT(ErrorWith("activation", std::string("swim")), HasSubstr("activation is 'swim'"));
+}
+
+TEST(WinogradConv2d, BindRejectsOperandsThatDoNotFit) {
+  KernelCall call = GoodCall();
+  call.inputs[0].shape = {1, 2, 8, 8};
+  EXPECT_EQ(BindError(BindWinogradConv2d, call),
+            "input 0 is float32[1, 2, 8, 8], expected is a blocked image, float32[batch, blocks, "
+            "height, width, 16]");
+  call = GoodCall();
+  call.inputs[0].shape = {1, 1, 8, 8, 16};
+  EXPECT_EQ(BindError(BindWinogradConv2d, call),
+            "input 0 is float32[1, 1, 8, 8, 16], expected float32[1, 2, 8, 8, 16]");
+  call = GoodCall();
+  call.inputs[0].element = ElementType::kFloat16;
+  EXPECT_THAT(BindError(BindWinogradConv2d, call), HasSubstr("input 0 is float16"));
+  call = GoodCall();
+  call.inputs.push_back({ElementType::kFloat32, {40}});
+  EXPECT_EQ(BindError(BindWinogradConv2d, call),
+            "the bias, input 2, is float32[40], expected float32[48]");
+  call = GoodCall();
+  call.inputs.push_back({});
+  call.inputs.push_back({ElementType::kFloat32, {1, 3, 6, 6, 8}});
+  EXPECT_THAT(BindError(BindWinogradConv2d, call), HasSubstr("the residual, input 3,"));
+}
+
+/// Whatever fits together but is too large must be refused, not overflow.
+TEST(WinogradConv2d, BindRejectsWhatNeedsTooMuchScratch) {
+  const std::int64_t channels = std::int64_t{1} << 53;
+  const KernelCall call{.inputs = {{ElementType::kFloat32, {1, channels / 16, 3, 3, 16}},
+                                   {ElementType::kFloat32, {1, 36, channels, 16}}},
+                        .outputs = {{ElementType::kFloat32, {1, 1, 1, 1, 16}}},
+                        .attributes = {{"tile", std::int64_t{4}},
+                                       {"in_channels", channels},
+                                       {"out_channels", std::int64_t{16}},
+                                       {"kernel_shape", Ints{3, 3}}}};
+  EXPECT_EQ(BindError(BindWinogradConv2d, call),
+            "needs more than 1 GiB of scratch memory per thread");
+}
+
+}  // namespace
+}  // namespace poprt::kernels::testing

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/kernels/packed/tile_kernels.hpp"
+
+/// The transforms of Winograd convolution, once for every kind of processor. As tile_kernels.hpp
+/// this header must stay free of inline functions.
+namespace poprt::kernels {
+
+/// 16 channels of one input tile of (m + 2)^2 pixels, and where its transform goes.
+struct WinogradInputTile {
+  const float* image;       ///< of the 16 channels, [height][width][16]
+  std::int64_t row_stride;  ///< elements from one row of the image to the next
+  std::int64_t offset;      ///< of the tile's first pixel from `image`, may lie outside
+  // The part of the tile that lies inside the image; pixels elsewhere are zero.
+  std::int64_t first_row;
+  std::int64_t last_row;  ///< one past
+  std::int64_t first_column;
+  std::int64_t last_column;  ///< one past
+  float* target;             ///< 16 floats for every element
+  std::int64_t element_stride;
+};
+
+/// 16 channels of one output tile of m^2 pixels, and the products it is made of.
+struct WinogradOutputTile {
+  const float* products;  ///< 16 floats for every element
+  std::int64_t element_stride;
+  const float* bias;      ///< 16 floats
+  const float* residual;  ///< laid out as `out`, or null
+  float* out;             ///< the tile's first pixel
+  std::int64_t row_stride;
+  // The part of the tile that lies inside the image, at most m each.
+  std::int64_t rows;
+  std::int64_t columns;
+};
+
+/// Of one tile size m. Elements are numbered row by row.
+struct WinogradTransforms {
+  void (*input)(const WinogradInputTile& tile);
+  /// Adds bias and residual and applies the activation of `epilogue`, of which nothing else is
+  /// read.
+  void (*output)(const Epilogue& epilogue, const WinogradOutputTile& tile);
+};
+
+/// For any processor; m is 2 or 4.
+const WinogradTransforms& PortableWinogradTransforms(std::int64_t m);
+
+/// For processors with AVX2 and FMA; called only where Avx2TileKernels() is not null.
+const WinogradTransforms& Avx2WinogradTransforms(std::int64_t m);
+
+/// Those for the processor that the kernels are for.
+const WinogradTransforms& WinogradTransformsFor(const TileKernels& kernels, std::int64_t m);
+
+}  // namespace poprt::kernels

@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/kernels/blocked/winograd_points.hpp"
+#include "runtime/kernels/blocked/winograd_transforms.hpp"
+#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+
+// WinogradTransforms written once over a vector type V, see tile_kernels_impl.hpp.
+//
+// A two-dimensional transform M d M^T is the transform of a line, first of the columns, then of the
+// rows. `Line<V, m>` has both transforms of a line:
+//   Input: the m + 2 coefficients of the polynomial that interpolates d, at the points
+//   Output: the m sums that the convolution has, from the products at the points
+namespace poprt::kernels::winograd {
+
+using tile::kColumns;
+using tile::kLanes;
+
+template <class V, int kTile>
+struct Line;
+
+/// Points 0, 1, -1, infinity.
+template <class V>
+struct Line<V, 2> {
+  using Register = typename V::Register;
+
+  [[gnu::always_inline]] static void Input(const Register (&d)[4], Register (&v)[4]) {
+    v[0] = V::Sub(d[2], d[0]);
+    v[1] = V::Add(d[2], d[1]);
+    v[2] = V::Sub(d[2], d[1]);
+    v[3] = V::Sub(d[3], d[1]);
+  }
+
+  [[gnu::always_inline]] static void Output(const Register (&m)[4], Register (&y)[2]) {
+    y[0] = V::Add(m[0], V::Add(m[1], m[2]));
+    y[1] = V::Add(m[3], V::Sub(m[1], m[2]));
+  }
+};
+
+/// Points 0, a, -a, b, -b, infinity.
+template <class V>
+struct Line<V, 4> {
+  using Register = typename V::Register;
+  static constexpr float kA = static_cast<float>(kWinogradPoint4Near);
+  static constexpr float kB = static_cast<float>(kWinogradPoint4Far);
+  static constexpr float kA2 = kA * kA;
+  static constexpr float kB2 = kB * kB;
+
+  [[gnu::always_inline]] static void Input(const Register (&d)[6], Register (&v)[6]) {
+    const auto sum = V::Set(-(kA2 + kB2));
+    const auto product = V::Set(kA2 * kB2);
+    v[0] = V::MulAdd(product, d[0], V::MulAdd(sum, d[2], d[4]));
+    v[5] = V::MulAdd(product, d[1], V::MulAdd(sum, d[3], d[5]));
+    const auto even_a = V::MulAdd(V::Set(-kB2), d[2], d[4]);
+    const auto odd_a = V::MulAdd(V::Set(-kB2), d[1], d[3]);
+    v[1] = V::MulAdd(V::Set(kA), odd_a, even_a);
+    v[2] = V::MulAdd(V::Set(-kA), odd_a, even_a);
+    const auto even_b = V::MulAdd(V::Set(-kA2), d[2], d[4]);
+    const auto odd_b = V::MulAdd(V::Set(-kA2), d[1], d[3]);
+    v[3] = V::MulAdd(V::Set(kB), odd_b, even_b);
+    v[4] = V::MulAdd(V::Set(-kB), odd_b, even_b);
+  }
+
+  [[gnu::always_inline]] static void Output(const Register (&m)[6], Register (&y)[4]) {
+    const auto even_a = V::Add(m[1], m[2]);
+    const auto odd_a = V::Mul(V::Set(kA), V::Sub(m[1], m[2]));
+    const auto even_b = V::Add(m[3], m[4]);
+    const auto odd_b = V::Mul(V::Set(kB), V::Sub(m[3], m[4]));
+    y[0] = V::Add(m[0], V::Add(even_a, even_b));
+    y[1] = V::Add(odd_a, odd_b);
+    y[2] = V::MulAdd(V::Set(kA2), even_a, V::Mul(V::Set(kB2), even_b));
+    y[3] = V::MulAdd(V::Set(kA2), odd_a, V::MulAdd(V::Set(kB2), odd_b, m[5]));
+  }
+};
+
+// ---- Input -----------------------------------------------------------------------------------
+
+/// 8 channels of a tile whose pixels are all there.
+template <class V, int kTile>
+[[gnu::always_inline]] inline void TransformInput(const float* pixels, std::int64_t row_stride,
+                                                  float* target, std::int64_t element_stride) {
+  constexpr int kSide = kTile + 2;
+  typename V::Register rows[kSide][kSide];
+  for (int column = 0; column < kSide; ++column) {
+    typename V::Register d[kSide];
+    typename V::Register v[kSide];
+    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+      d[decltype(i)::value] = V::Load(pixels + decltype(i)::value * row_stride + column * kColumns);
+    });
+    Line<V, kTile>::Input(d, v);
+    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+      rows[decltype(i)::value][column] = v[decltype(i)::value];
+    });
+  }
+  for (int row = 0; row < kSide; ++row) {
+    typename V::Register d[kSide];
+    typename V::Register v[kSide];
+    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+      d[decltype(i)::value] = rows[row][decltype(i)::value];
+    });
+    Line<V, kTile>::Input(d, v);
+    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+      V::Store(v[decltype(i)::value], target + decltype(i)::value * element_stride);
+    });
+    target += kSide * element_stride;
+  }
+}
+
+/// Copies the part of a tile that lies inside the image and puts zeros around it.
+template <class V, int kTile>
+void PadInput(const WinogradInputTile& tile, float* padded) {
+  constexpr int kSide = kTile + 2;
+  constexpr float kZeros[kColumns] = {};
+  for (std::int64_t row = 0; row < kSide; ++row) {
+    const bool has_row = row >= tile.first_row && row < tile.last_row;
+    for (std::int64_t column = 0; column < kSide; ++column, padded += kColumns) {
+      const bool inside = has_row && column >= tile.first_column && column < tile.last_column;
+      const float* pixel =
+          inside ? tile.image + (tile.offset + row * tile.row_stride + column * kColumns) : kZeros;
+      V::Store(V::Load(pixel), padded);
+      V::Store(V::Load(pixel + kLanes), padded + kLanes);
+    }
+  }
+}
+
+template <class V, int kTile>
+void Input(const WinogradInputTile& tile) {
+  constexpr int kSide = kTile + 2;
+  const bool complete = tile.first_row == 0 && tile.first_column == 0 && tile.last_row == kSide &&
+                        tile.last_column == kSide;
+  alignas(64) float padded[kSide * kSide * kColumns];
+  const float* pixels = padded;
+  std::int64_t row_stride = kSide * kColumns;
+  if (complete) {
+    pixels = tile.image + tile.offset;
+    row_stride = tile.row_stride;
+  } else {
+    PadInput<V, kTile>(tile, padded);
+  }
+  for (int lane = 0; lane < kColumns; lane += kLanes) {
+    TransformInput<V, kTile>(pixels + lane, row_stride, tile.target + lane, tile.element_stride);
+  }
+}
+
+// ---- Output ----------------------------------------------------------------------------------
+
+/// 8 channels, counted from `lane`.
+template <class V, int kTile, Activation kActivation>
+[[gnu::always_inline]] inline void TransformOutput(const Epilogue& epilogue,
+                                                   const WinogradOutputTile& tile, int lane) {
+  constexpr int kSide = kTile + 2;
+  typename V::Register rows[kTile][kSide];
+  for (int column = 0; column < kSide; ++column) {
+    typename V::Register m[kSide];
+    typename V::Register y[kTile];
+    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+      m[decltype(i)::value] = V::Load(
+          tile.products + (decltype(i)::value * kSide + column) * tile.element_stride + lane);
+    });
+    Line<V, kTile>::Output(m, y);
+    tile::Unroll<kTile>([&](auto i) __attribute__((always_inline)) {
+      rows[decltype(i)::value][column] = y[decltype(i)::value];
+    });
+  }
+  const auto bias = V::Load(tile.bias + lane);
+  for (std::int64_t row = 0; row < tile.rows; ++row) {
+    typename V::Register m[kSide];
+    typename V::Register y[kTile];
+    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+      m[decltype(i)::value] = rows[row][decltype(i)::value];
+    });
+    Line<V, kTile>::Output(m, y);
+    const std::int64_t start = row * tile.row_stride + lane;
+    for (std::int64_t column = 0; column < tile.columns; ++column) {
+      const std::int64_t at = start + column * kColumns;
+      auto value = V::Add(y[column], bias);
+      if (tile.residual != nullptr) value = V::Add(value, V::Load(tile.residual + at));
+      V::Store(tile::Activate<V, kActivation>(value, epilogue), tile.out + at);
+    }
+  }
+}
+
+template <class V, int kTile, Activation kActivation>
+void OutputAs(const Epilogue& epilogue, const WinogradOutputTile& tile) {
+  for (int lane = 0; lane < kColumns; lane += kLanes) {
+    TransformOutput<V, kTile, kActivation>(epilogue, tile, lane);
+  }
+}
+
+template <class V, int kTile>
+void Output(const Epilogue& epilogue, const WinogradOutputTile& tile) {
+  switch (epilogue.activation) {
+    case Activation::kNone:
+      return OutputAs<V, kTile, Activation::kNone>(epilogue, tile);
+    case Activation::kRelu:
+      return OutputAs<V, kTile, Activation::kRelu>(epilogue, tile);
+    case Activation::kClip:
+      return OutputAs<V, kTile, Activation::kClip>(epilogue, tile);
+    case Activation::kGeluErf:
+      return OutputAs<V, kTile, Activation::kGeluErf>(epilogue, tile);
+    case Activation::kGeluTanh:
+      return OutputAs<V, kTile, Activation::kGeluTanh>(epilogue, tile);
+    case Activation::kSigmoid:
+      return OutputAs<V, kTile, Activation::kSigmoid>(epilogue, tile);
+    case Activation::kTanh:
+      return OutputAs<V, kTile, Activation::kTanh>(epilogue, tile);
+    case Activation::kSilu:
+      return OutputAs<V, kTile, Activation::kSilu>(epilogue, tile);
+    case Activation::kHardSwish:
+      return OutputAs<V, kTile, Activation::kHardSwish>(epilogue, tile);
+    case Activation::kLeakyRelu:
+      return OutputAs<V, kTile, Activation::kLeakyRelu>(epilogue, tile);
+  }
+}
+
+template <class V, int kTile>
+inline constexpr WinogradTransforms kTransforms{.input = Input<V, kTile>,
+                                                .output = Output<V, kTile>};
+
+}  // namespace poprt::kernels::winograd

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+/// The functions that fused_elementwise is made of, as loops over a piece of a tensor that stays in
+/// the first-level cache. This header is included by files that are compiled for more than the
+/// baseline processor: it must stay free of inline functions.
+namespace poprt::kernels {
+
+/// out[i] = f(a[i]) or f(a[i], b[i]) for i in [0, n); b is null for functions of one operand. `out`
+/// may be an operand.
+using ElementLoop = void (*)(const float* a, const float* b, float* out, std::int64_t n);
+
+struct ElementFunction {
+  const char* name;
+  int operands;
+  ElementLoop loop;
+};
+
+/// Rows in a fixed order, the same for every processor.
+struct ElementFunctions {
+  const ElementFunction* rows;
+  std::int64_t count;
+};
+
+/// The row of that name, or null.
+const ElementFunction* FunctionNamed(const ElementFunctions& functions, const char* name);
+
+/// For any processor.
+const ElementFunctions& PortableElementFunctions();
+
+/// For processors with AVX2, FMA and F16C; PortableElementFunctions() where this file was compiled
+/// for others.
+const ElementFunctions& Avx2ElementFunctions();
+
+}  // namespace poprt::kernels

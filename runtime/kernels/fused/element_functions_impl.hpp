@@ -1,0 +1,133 @@
+#pragma once
+
+#include "runtime/kernels/fused/element_functions.hpp"
+#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+
+// ElementFunctions written once over the vector type V of tile_kernels_impl.hpp, which has Sqrt in
+// addition.
+namespace poprt::kernels::elements {
+
+/// e^x over the whole range: 2^n is applied in two factors, so that the result may be subnormal or
+/// infinite.
+template <class V>
+typename V::Register FullExp(typename V::Register x) {
+  x = V::Min(V::Set(89.0F), V::Max(V::Set(-104.0F), x));
+  const auto magic = V::Set(12582912.0F);  // 1.5 * 2^23: a sum with it holds an integer's bits
+  const auto n = V::Sub(V::MulAdd(x, V::Set(1.44269504088896341F), magic), magic);
+  auto rest = V::MulAdd(n, V::Set(-0.693359375F), x);
+  rest = V::MulAdd(n, V::Set(2.12194440e-4F), rest);
+  const float coefficients[] = {1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F,
+                                4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F};
+  const auto tail = V::MulAdd(tile::Polynomial<V>(rest, coefficients), V::Mul(rest, rest), rest);
+  const auto half = V::MulAdd(n, V::Set(0.5F), magic);
+  const auto other = V::Add(V::Sub(n, V::Sub(half, magic)), magic);
+  return V::Mul(V::Mul(V::Add(tail, V::Set(1.0F)), V::PowerOfTwo(half)), V::PowerOfTwo(other));
+}
+
+/// The larger one, NaN if either is; `kSign` -1: the smaller one.
+template <class V, int kSign>
+typename V::Register Extreme(typename V::Register a, typename V::Register b) {
+  const auto half = V::Set(0.5F);
+  const auto equal_or_nan = V::Add(V::Mul(a, half), V::Mul(b, half));
+  const auto a_if_greater = V::SelectLess(b, a, kSign > 0 ? a : b, equal_or_nan);
+  return V::SelectLess(a, b, kSign > 0 ? b : a, a_if_greater);
+}
+
+template <class V, Activation kActivation>
+struct Activated {
+  static constexpr int kOperands = 1;
+  static typename V::Register Of(typename V::Register x, typename V::Register) {
+    return tile::Activate<V, kActivation>(x, Epilogue());
+  }
+};
+
+// clang-format off
+#define POPRT_ELEMENT_FUNCTION(NAME, OPERANDS, EXPRESSION)                             \
+  template <class V>                                                                   \
+  struct NAME {                                                                        \
+    using R = typename V::Register;                                                    \
+    static constexpr int kOperands = OPERANDS;                                         \
+    static R Of(R a, [[maybe_unused]] R b) { return EXPRESSION; }                      \
+  };
+// clang-format on
+
+POPRT_ELEMENT_FUNCTION(AddFunction, 2, V::Add(a, b))
+POPRT_ELEMENT_FUNCTION(SubFunction, 2, V::Sub(a, b))
+POPRT_ELEMENT_FUNCTION(MulFunction, 2, V::Mul(a, b))
+POPRT_ELEMENT_FUNCTION(DivFunction, 2, V::Div(a, b))
+POPRT_ELEMENT_FUNCTION(MaxFunction, 2, (Extreme<V, 1>(a, b)))
+POPRT_ELEMENT_FUNCTION(MinFunction, 2, (Extreme<V, -1>(a, b)))
+// Where a is NaN these two are, since the second operand of Max and Min is kept then.
+POPRT_ELEMENT_FUNCTION(AtLeastFunction, 2, V::Max(b, a))
+POPRT_ELEMENT_FUNCTION(AtMostFunction, 2, V::Min(b, a))
+POPRT_ELEMENT_FUNCTION(SlopeFunction, 2, V::SelectLess(a, V::Zero(), V::Mul(a, b), a))
+POPRT_ELEMENT_FUNCTION(NegFunction, 1, V::Mul(a, V::Set(-1.0F)))
+POPRT_ELEMENT_FUNCTION(AbsFunction, 1, V::Abs(a))
+POPRT_ELEMENT_FUNCTION(SqrtFunction, 1, V::Sqrt(a))
+POPRT_ELEMENT_FUNCTION(ReciprocalFunction, 1, V::Div(V::Set(1.0F), a))
+POPRT_ELEMENT_FUNCTION(ExpFunction, 1, FullExp<V>(a))
+POPRT_ELEMENT_FUNCTION(ErfFunction, 1, tile::Erf<V>(a))
+
+#undef POPRT_ELEMENT_FUNCTION
+
+template <class V, template <class> class F>
+void Loop(const float* a, const float* b, float* out, std::int64_t n) {
+  constexpr bool kBinary = F<V>::kOperands == 2;
+  std::int64_t i = 0;
+  for (; i + tile::kLanes <= n; i += tile::kLanes) {
+    const auto x = V::Load(a + i);
+    V::Store(F<V>::Of(x, kBinary ? V::Load(b + i) : x), out + i);
+  }
+  if (i == n) return;
+  const auto x = tile::LoadFirst<V>(a + i, n - i);
+  const auto y = kBinary ? tile::LoadFirst<V>(b + i, n - i) : x;
+  tile::StoreFirst<V>(F<V>::Of(x, y), out + i, n - i);
+}
+
+template <template <class> class F, class V>
+constexpr ElementFunction Row(const char* name) {
+  return {name, F<V>::kOperands, Loop<V, F>};
+}
+
+template <class V>
+using Relu = Activated<V, Activation::kRelu>;
+template <class V>
+using Sigmoid = Activated<V, Activation::kSigmoid>;
+template <class V>
+using Tanh = Activated<V, Activation::kTanh>;
+template <class V>
+using GeluErf = Activated<V, Activation::kGeluErf>;
+template <class V>
+using GeluTanh = Activated<V, Activation::kGeluTanh>;
+template <class V>
+using HardSwish = Activated<V, Activation::kHardSwish>;
+
+template <class V>
+inline constexpr ElementFunction kRows[] = {
+    Row<AddFunction, V>("add"),
+    Row<SubFunction, V>("sub"),
+    Row<MulFunction, V>("mul"),
+    Row<DivFunction, V>("div"),
+    Row<MaxFunction, V>("max"),
+    Row<MinFunction, V>("min"),
+    Row<AtLeastFunction, V>("at_least"),
+    Row<AtMostFunction, V>("at_most"),
+    Row<SlopeFunction, V>("slope"),
+    Row<NegFunction, V>("neg"),
+    Row<AbsFunction, V>("abs"),
+    Row<SqrtFunction, V>("sqrt"),
+    Row<ReciprocalFunction, V>("reciprocal"),
+    Row<ExpFunction, V>("exp"),
+    Row<ErfFunction, V>("erf"),
+    Row<Relu, V>("relu"),
+    Row<Sigmoid, V>("sigmoid"),
+    Row<Tanh, V>("tanh"),
+    Row<GeluErf, V>("gelu_erf"),
+    Row<GeluTanh, V>("gelu_tanh"),
+    Row<HardSwish, V>("hardswish"),
+};
+
+template <class V>
+inline constexpr ElementFunctions kFunctions = {kRows<V>, sizeof(kRows<V>) / sizeof(kRows<V>[0])};
+
+}  // namespace poprt::kernels::elements

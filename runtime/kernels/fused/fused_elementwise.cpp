@@ -1,0 +1,398 @@
+#include "runtime/kernels/fused/fused_elementwise.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+
+#include "runtime/kernels/families.hpp"
+#include "runtime/kernels/fused/element_functions.hpp"
+#include "runtime/kernels/fused/softmax_columns.hpp"
+#include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/parallel.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+constexpr std::size_t kMostInputs = 16;
+constexpr std::size_t kMostValues = 96;
+constexpr std::size_t kMostRank = 63;
+/// Elements of a piece: a handful of them fit into the first-level cache.
+constexpr std::int64_t kPiece = 512;
+/// Shorter rows are gathered so that pieces may go across them.
+constexpr std::int64_t kShortestRow = 48;
+
+/// How an operand lies along the output, of which adjacent dimensions are joined.
+enum class Access : std::uint8_t {
+  kFlat,     ///< element by element
+  kRow,      ///< rows are contiguous
+  kRepeat,   ///< one element for a whole row
+  kCycle,    ///< the same few elements again and again, for a whole row
+  kGathered  ///< neither, or rows are short
+};
+
+struct Operand {
+  Access access = Access::kFlat;
+  std::vector<std::int64_t> strides;  ///< per dimension, in elements
+  std::int64_t buffer = -1;           ///< of float32 elements when they cannot be read in place
+  std::int64_t period = 0;            ///< of kCycle
+};
+
+struct Instruction {
+  ElementLoop loop = nullptr;
+  std::size_t a = 0;
+  std::size_t b = 0;
+  bool binary = false;
+  std::int64_t buffer = -1;  ///< none: the output itself
+};
+
+/// Where a task is: the index of the current row, and each operand's first element of it.
+struct Cursor {
+  std::array<std::int64_t, kMostRank> index{};
+  std::array<std::int64_t, kMostInputs> offsets{};
+};
+
+struct FusedElementwise {
+  const TileKernels* kernels = nullptr;
+  bool half = false;
+  std::int64_t count = 0;
+  std::vector<std::int64_t> extents;
+  std::vector<Operand> operands;
+  std::vector<float> constants;
+  std::vector<std::int64_t> constant_buffers;
+  std::vector<Instruction> instructions;
+  std::int64_t buffers = 0;
+  std::size_t scratch_bytes = 0;
+
+  std::int64_t inner() const { return extents.empty() ? 1 : extents.back(); }
+  bool by_row() const { return inner() >= kShortestRow; }
+
+  /// Those that are read element by element as the output is written.
+  std::vector<std::size_t> InPlaceInputs() const {
+    std::vector<std::size_t> inputs;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i].access == Access::kFlat) inputs.push_back(i);
+    }
+    return inputs;
+  }
+
+  void Run(const KernelArguments& args) const {
+    ForRanges(args.pool, count, kElementsPerTask,
+              [&](std::int64_t begin, std::int64_t end, int worker) {
+                RunRange(args, begin, end, WorkerScratch(args, worker, scratch_bytes));
+              });
+  }
+
+ private:
+  static float* Buffer(float* scratch, std::int64_t i) { return scratch + i * kPiece; }
+
+  void RunRange(const KernelArguments& args, std::int64_t begin, std::int64_t end,
+                float* scratch) const {
+    for (std::size_t i = 0; i < constants.size(); ++i) {
+      std::fill_n(Buffer(scratch, constant_buffers[i]), std::min(kPiece, end - begin),
+                  constants[i]);
+    }
+    Cursor cursor = CursorAt(begin);
+    bool new_row = true;
+    std::int64_t column = begin % inner();
+    for (std::int64_t at = begin; at < end;) {
+      const std::int64_t left = by_row() ? std::min(inner() - column, end - at) : end - at;
+      const std::int64_t n = std::min(left, kPiece);
+      RunPiece(args, cursor, at, column, n, new_row, scratch);
+      at += n;
+      column += n;
+      new_row = column >= inner();
+      if (by_row() && new_row) {
+        NextRow(cursor);
+        column = 0;
+      } else if (!by_row() && at < end) {
+        cursor = CursorAt(at);
+        column = at % inner();
+      }
+    }
+  }
+
+  Cursor CursorAt(std::int64_t position) const {
+    Cursor cursor;
+    position /= inner();
+    for (std::size_t d = extents.empty() ? 0 : extents.size() - 1; d-- > 0;) {
+      cursor.index[d] = position % extents[d];
+      position /= extents[d];
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        cursor.offsets[i] += cursor.index[d] * operands[i].strides[d];
+      }
+    }
+    return cursor;
+  }
+
+  void NextRow(Cursor& cursor) const {
+    for (std::size_t d = extents.empty() ? 0 : extents.size() - 1; d-- > 0;) {
+      const bool wraps = ++cursor.index[d] == extents[d];
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        cursor.offsets[i] += operands[i].strides[d] * (wraps ? 1 - extents[d] : 1);
+      }
+      if (!wraps) return;
+      cursor.index[d] = 0;
+    }
+  }
+
+  void RunPiece(const KernelArguments& args, const Cursor& cursor, std::int64_t at,
+                std::int64_t column, std::int64_t n, bool new_row, float* scratch) const {
+    std::array<const float*, kMostValues> values;
+    std::size_t next = 0;
+    for (; next < operands.size(); ++next) {
+      values[next] = Load(args, next, cursor, at, column, n, new_row, scratch);
+    }
+    for (const std::int64_t buffer : constant_buffers) values[next++] = Buffer(scratch, buffer);
+    for (const Instruction& step : instructions) {
+      float* to = step.buffer < 0 ? args.out<float>(0) + at : Buffer(scratch, step.buffer);
+      step.loop(values[step.a], step.binary ? values[step.b] : nullptr, to, n);
+      values[next++] = to;
+    }
+    if (half) {
+      Epilogue store;
+      store.out = args.out<std::uint16_t>(0) + at;
+      store.half = true;
+      kernels->finish(store, values[next - 1], n, 1, n, 0, 0);
+    }
+  }
+
+  const float* Load(const KernelArguments& args, std::size_t i, const Cursor& cursor,
+                    std::int64_t at, std::int64_t column, std::int64_t n, bool new_row,
+                    float* scratch) const {
+    const Operand& operand = operands[i];
+    float* const buffer = operand.buffer < 0 ? nullptr : Buffer(scratch, operand.buffer);
+    switch (operand.access) {
+      case Access::kRepeat:
+        if (new_row)
+          std::fill_n(buffer, std::min(kPiece, inner()), ElementAt(args, i, cursor.offsets[i]));
+        return buffer;
+      case Access::kCycle:
+        if (new_row) {
+          for (std::int64_t k = 0; k < operand.period; ++k) {
+            buffer[k] = ElementAt(args, i, cursor.offsets[i] + k);
+          }
+          for (std::int64_t k = operand.period; k < std::min(kPiece, inner());
+               k += operand.period) {
+            std::copy_n(buffer, operand.period, buffer + k);
+          }
+        }
+        return buffer;
+      case Access::kGathered:
+        half ? Gather(args.in<Float16>(i), i, cursor, column, n, buffer)
+             : Gather(args.in<float>(i), i, cursor, column, n, buffer);
+        return buffer;
+      case Access::kFlat:
+      case Access::kRow:
+        break;
+    }
+    const std::int64_t first = operand.access == Access::kFlat ? at : cursor.offsets[i] + column;
+    if (!half) return args.in<float>(i) + first;
+    kernels->widen(args.in<std::uint16_t>(i) + first, n, buffer);
+    return buffer;
+  }
+
+  float ElementAt(const KernelArguments& args, std::size_t i, std::int64_t offset) const {
+    return half ? static_cast<float>(args.in<Float16>(i)[offset]) : args.in<float>(i)[offset];
+  }
+
+  /// n elements from `column` of the row of the cursor on, across rows.
+  template <typename T>
+  void Gather(const T* from, std::size_t i, const Cursor& cursor, std::int64_t column,
+              std::int64_t n, float* to) const {
+    const std::vector<std::int64_t>& strides = operands[i].strides;
+    const std::int64_t stride = extents.empty() ? 0 : strides.back();
+    auto index = cursor.index;
+    std::int64_t offset = cursor.offsets[i];
+    for (std::int64_t done = 0; done < n;) {
+      const std::int64_t run = std::min(n - done, inner() - column);
+      const T* row = from + offset + column * stride;
+      if (stride == 0) {
+        std::fill_n(to + done, run, static_cast<float>(*row));
+      } else {
+        for (std::int64_t k = 0; k < run; ++k) to[done + k] = static_cast<float>(row[k]);
+      }
+      done += run;
+      column = 0;
+      for (std::size_t d = extents.empty() ? 0 : extents.size() - 1; d-- > 0;) {
+        offset += strides[d];
+        if (++index[d] < extents[d]) break;
+        offset -= strides[d] * extents[d];
+        index[d] = 0;
+      }
+    }
+  }
+};
+
+/// Strides of an operand along the output's dimensions, zero where it is repeated.
+Ints BroadcastStrides(const TensorType& input, const TensorType& output) {
+  const Shape own = Strides(input.shape);
+  Ints strides(output.shape.size(), 0);
+  Require(own.size() <= strides.size() &&
+              Broadcast(input.shape, output.shape) == std::optional<Shape>(output.shape),
+          "an input is " + ToString(input) + ", which does not broadcast to the output, " +
+              ToString(output));
+  const std::size_t offset = strides.size() - own.size();
+  for (std::size_t d = 0; d < own.size(); ++d) {
+    if (input.shape[d] != 1) strides[offset + d] = own[d];
+  }
+  return strides;
+}
+
+/// Joins short rows that are the same for every index of the dimension before, as a factor for each
+/// channel is in an image in blocks of channels. Pieces and tasks begin where a period does.
+void JoinCycles(const KernelCall& call, FusedElementwise& fused) {
+  const std::size_t rank = fused.extents.size();
+  const std::int64_t period = fused.inner();
+  if (rank < 2 || fused.by_row() || kPiece % period != 0 || kElementsPerTask % period != 0) return;
+  const auto is_flat = [&](std::size_t i) {
+    return ElementCount(call.inputs[i].shape) == fused.count;
+  };
+  for (std::size_t i = 0; i < fused.operands.size(); ++i) {
+    if (!is_flat(i) && fused.operands[i].strides[rank - 2] != 0) return;
+  }
+  fused.extents[rank - 2] *= period;
+  fused.extents.pop_back();
+  for (std::size_t i = 0; i < fused.operands.size(); ++i) {
+    Operand& operand = fused.operands[i];
+    if (!is_flat(i) && operand.strides.back() != 0) operand.period = period;
+    operand.strides.pop_back();
+    operand.strides.back() = is_flat(i) ? 1 : 0;
+  }
+}
+
+void LayOut(const KernelCall& call, FusedElementwise& fused) {
+  const TensorType& output = call.outputs[0];
+  std::vector<Ints> strides;
+  for (const TensorType& input : call.inputs) strides.push_back(BroadcastStrides(input, output));
+  fused.operands.resize(call.inputs.size());
+  for (std::size_t d = 0; d < output.shape.size(); ++d) {
+    if (output.shape[d] == 1) continue;
+    bool merge = !fused.extents.empty();
+    for (std::size_t i = 0; i < strides.size() && merge; ++i) {
+      merge = fused.operands[i].strides.back() == strides[i][d] * output.shape[d];
+    }
+    if (!merge) fused.extents.push_back(1);
+    fused.extents.back() *= output.shape[d];
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      if (!merge) fused.operands[i].strides.push_back(0);
+      fused.operands[i].strides.back() = strides[i][d];
+    }
+  }
+  JoinCycles(call, fused);
+  for (std::size_t i = 0; i < fused.operands.size(); ++i) {
+    Operand& operand = fused.operands[i];
+    if (ElementCount(call.inputs[i].shape) == fused.count) {
+      operand.access = Access::kFlat;
+    } else if (operand.period > 0) {
+      operand.access = Access::kCycle;
+    } else if (!fused.by_row()) {
+      operand.access = Access::kGathered;
+    } else {
+      operand.access = operand.strides.back() == 0 ? Access::kRepeat : Access::kRow;
+    }
+    const bool in_place = operand.access == Access::kFlat || operand.access == Access::kRow;
+    if (!in_place || fused.half) operand.buffer = fused.buffers++;
+  }
+}
+
+/// Gives every result a buffer, which is used again once nothing reads it any more.
+void AssignBuffers(FusedElementwise& fused, std::size_t first_result) {
+  std::vector<std::size_t> last_use(first_result + fused.instructions.size(), 0);
+  for (std::size_t k = 0; k < fused.instructions.size(); ++k) {
+    last_use[fused.instructions[k].a] = k;
+    if (fused.instructions[k].binary) last_use[fused.instructions[k].b] = k;
+  }
+  std::vector<std::int64_t> free;
+  for (std::size_t k = 0; k < fused.instructions.size(); ++k) {
+    Instruction& step = fused.instructions[k];
+    const auto release = [&](std::size_t value) {
+      if (value >= first_result && last_use[value] == k) {
+        free.push_back(fused.instructions[value - first_result].buffer);
+      }
+    };
+    release(step.a);
+    if (step.binary && step.b != step.a) release(step.b);
+    if (k + 1 == fused.instructions.size() && !fused.half) break;
+    if (free.empty()) free.push_back(fused.buffers++);
+    step.buffer = free.back();
+    free.pop_back();
+  }
+}
+
+void ReadInstructions(const KernelCall& call, const ElementFunctions& functions,
+                      FusedElementwise& fused) {
+  const Strings names = call.attributes.get_strings("functions");
+  const Ints reads = call.attributes.get_ints("operands");
+  fused.constants = call.attributes.get_floats("constants");
+  const std::size_t first_result = fused.operands.size() + fused.constants.size();
+  Require(!names.empty(), "attribute 'functions' is empty");
+  Require(
+      names.size() <= kMostValues && fused.constants.size() <= kMostValues &&
+          first_result + names.size() <= kMostValues,
+      "there are more than " + std::to_string(kMostValues) + " inputs, constants and functions");
+  for (std::size_t i = 0; i < fused.constants.size(); ++i) {
+    fused.constant_buffers.push_back(fused.buffers++);
+  }
+  std::size_t at = 0;
+  const auto read = [&] {
+    const auto known = static_cast<std::int64_t>(first_result + fused.instructions.size());
+    Require(at < reads.size() && reads[at] >= 0 && reads[at] < known,
+            "attribute 'operands' is " + ToString(reads) + ", number " + std::to_string(at) +
+                " must exist and be below " + std::to_string(known));
+    return static_cast<std::size_t>(reads[at++]);
+  };
+  for (const std::string& name : names) {
+    const ElementFunction* function = FunctionNamed(functions, name.c_str());
+    Require(function != nullptr,
+            "attribute 'functions' names \"" + name + "\", which does not exist");
+    Instruction step{.loop = function->loop};
+    step.a = read();
+    step.binary = function->operands == 2;
+    if (step.binary) step.b = read();
+    fused.instructions.push_back(step);
+  }
+  Require(at == reads.size(), "attribute 'operands' has " + std::to_string(reads.size()) +
+                                  " numbers, the functions read " + std::to_string(at));
+  AssignBuffers(fused, first_result);
+}
+
+template <BoundKernel (*kBind)(const KernelCall&, const TileKernels&)>
+BoundKernel BindBest(const KernelCall& call) {
+  return kBind(call, BestTileKernels());
+}
+
+}  // namespace
+
+BoundKernel BindFusedElementwise(const KernelCall& call, const TileKernels& kernels) {
+  RequireArity(call, 1, kMostInputs);
+  const TensorType& output = call.outputs[0];
+  auto fused = std::make_shared<FusedElementwise>();
+  fused->kernels = &kernels;
+  fused->half = RequireHalfOrFloat(output.element, "output 0");
+  fused->count = RequireCount(output.shape, "output 0");
+  for (const TensorType& input : call.inputs) {
+    Require(input.element == output.element, "an input is " + ToString(input) +
+                                                 ", expected elements of type " +
+                                                 std::string(ElementName(output.element)));
+  }
+  LayOut(call, *fused);
+  const bool tuned = &kernels == Avx2TileKernels();
+  ReadInstructions(call, tuned ? Avx2ElementFunctions() : PortableElementFunctions(), *fused);
+  if (fused->count == 0) return NothingToRun();
+  fused->scratch_bytes = ScratchBytes(fused->buffers * kPiece);
+  return {.run = [fused](const KernelArguments& args) { fused->Run(args); },
+          .scratch_bytes = fused->scratch_bytes,
+          .in_place_inputs = fused->InPlaceInputs()};
+}
+
+std::span<const KernelDef> FusedKernels() {
+  static constexpr std::array kTable{
+      KernelDef{"fused_elementwise", &GuardedBind<BindBest<BindFusedElementwise>>},
+      KernelDef{"softmax_columns", &GuardedBind<BindBest<BindSoftmaxColumns>>},
+  };
+  return kTable;
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+
+/// The inner loops that look at whole rows: softmax and normalisation, once for every kind of
+/// processor. As tile_kernels.hpp this header must stay free of inline functions.
+namespace poprt::kernels {
+
+/// Some rows of attention scores, and what becomes of them.
+struct ScoreRows {
+  float* scores;  ///< tiles of 16 columns, [ceil(keys / 16)][rows][16]; overwritten
+  std::int64_t rows;
+  std::int64_t keys;  ///< columns
+  float scale;        ///< of the scores
+  /// Where `keep` is not `keep_if`, the scaled score is replaced by `fill`. Null for nowhere.
+  const std::uint8_t* keep;
+  std::int64_t keep_stride;  ///< elements from one row to the next
+  bool keep_if;
+  float fill;
+  const float* mask;  ///< added then, or null
+  std::int64_t mask_stride;
+  /// Row r has the first `visible` + r keys only (at least 1); `keys` or more for all.
+  std::int64_t visible;
+  float* weights;  ///< exp(x - max of the row), zero behind the visible keys; row-major
+  std::int64_t weights_stride;
+  float* factors;  ///< per row 1 / sum of its weights
+};
+
+/// Where some columns of weighted sums go, each row multiplied by its factor.
+struct ScaledRows {
+  const float* tile;  ///< [rows][16]
+  std::int64_t rows;
+  std::int64_t columns;  ///< at most 16
+  const float* factors;
+  void* out;
+  std::int64_t row_stride;
+  bool half;  ///< `out` is float16 instead of float32
+};
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias for one row x = a + b. RMS
+/// normalisation takes no mean off.
+struct NormRow {
+  const float* a;
+  const float* b;      ///< or null
+  float* sum;          ///< receives a + b unless null
+  const float* scale;  ///< or null
+  const float* bias;   ///< or null
+  float* y;            ///< may be `a` or `b`
+  std::int64_t length;
+  float epsilon;
+  bool centered;
+};
+
+struct RowKernels {
+  void (*softmax_scores)(const ScoreRows& block);
+  void (*store_scaled)(const ScaledRows& rows);
+  /// y = softmax(x) for one row; y may be x.
+  void (*softmax)(const float* x, std::int64_t length, float* y);
+  void (*normalize)(const NormRow& row);
+};
+
+/// For any processor.
+const RowKernels& PortableRowKernels();
+
+/// For processors with AVX2, FMA and F16C; called only where Avx2TileKernels() is not null.
+const RowKernels& Avx2RowKernels();
+
+struct TileKernels;
+
+/// Those for the processor that the tile kernels are for.
+const RowKernels& RowKernelsFor(const TileKernels& kernels);
+
+}  // namespace poprt::kernels

@@ -1,0 +1,235 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/rows/row_kernels.hpp"
+
+// RowKernels written once over a vector type V, see tile_kernels_impl.hpp. A row is read eight
+// lanes at a time; only the last step looks at how many of them there are.
+namespace poprt::kernels::rows {
+
+using tile::kColumns;
+using tile::kLanes;
+
+inline constexpr float kInfinity = __builtin_inff();
+inline constexpr float kLaneNumbers[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+/// The first `count` lanes of x, `other` in those behind them.
+template <class V>
+[[gnu::always_inline]] inline typename V::Register FirstOr(typename V::Register x,
+                                                           std::int64_t count, float other) {
+  return V::SelectLess(V::Load(kLaneNumbers), V::Set(static_cast<float>(count)), x, V::Set(other));
+}
+
+template <class V>
+float SumOfLanes(typename V::Register x) {
+  float lanes[kLanes];
+  V::Store(x, lanes);
+  return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
+         ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+template <class V>
+float LargestLane(typename V::Register x) {
+  float lanes[kLanes];
+  V::Store(x, lanes);
+  float largest = lanes[0];
+  for (int i = 1; i < kLanes; ++i) largest = lanes[i] > largest ? lanes[i] : largest;
+  return largest;
+}
+
+/// e to the power of a difference to the largest element, which is not positive. Keeps a NaN.
+template <class V>
+[[gnu::always_inline]] inline typename V::Register ExpOfDifference(typename V::Register x) {
+  return tile::ExpInRange<V>(V::Max(V::Set(-88.03F), x));
+}
+
+// ---- Scores ----------------------------------------------------------------------------------
+
+/// The score of eight columns as softmax takes it; `count` of them are there.
+template <class V, bool kKeep, bool kMask>
+[[gnu::always_inline]] inline typename V::Register Score(const ScoreRows& block, const float* score,
+                                                         const std::uint8_t* keep,
+                                                         const float* mask, std::int64_t count) {
+  auto x = V::Mul(V::Load(score), V::Set(block.scale));
+  if constexpr (kKeep) {
+    float kept[kLanes] = {};
+    const std::int64_t there = count < kLanes ? count : kLanes;
+    for (std::int64_t i = 0; i < there; ++i) kept[i] = (keep[i] != 0) == block.keep_if ? 1 : 0;
+    x = V::SelectLess(V::Zero(), V::Load(kept), x, V::Set(block.fill));
+  }
+  if constexpr (kMask) x = V::Add(x, tile::LoadFirst<V>(mask, count));
+  return x;
+}
+
+template <class V, bool kKeep, bool kMask>
+void SoftmaxScoreRow(const ScoreRows& block, std::int64_t row) {
+  const std::int64_t last = block.visible < block.keys - row ? block.visible + row : block.keys;
+  const std::int64_t whole = last / kLanes * kLanes;
+  const std::uint8_t* keep = kKeep ? block.keep + row * block.keep_stride : nullptr;
+  const float* mask = kMask ? block.mask + row * block.mask_stride : nullptr;
+  const auto at = [&](std::int64_t k) {
+    return block.scores + (k / kColumns * block.rows + row) * kColumns + k % kColumns;
+  };
+  const auto score_at = [&](std::int64_t k, std::int64_t count) {
+    return Score<V, kKeep, kMask>(block, at(k), kKeep ? keep + k : nullptr,
+                                  kMask ? mask + k : nullptr, count);
+  };
+  auto largest = V::Set(-kInfinity);
+  for (std::int64_t k = 0; k < whole; k += kLanes) {
+    const auto x = score_at(k, kLanes);
+    V::Store(x, at(k));
+    largest = V::Max(largest, x);
+  }
+  if (whole < last) {
+    const std::int64_t count = last - whole;
+    const auto x = FirstOr<V>(score_at(whole, count), count, -kInfinity);
+    V::Store(x, at(whole));
+    largest = V::Max(largest, x);
+  }
+  const auto maximum = V::Set(LargestLane<V>(largest));
+  float* weights = block.weights + row * block.weights_stride;
+  auto sum = V::Zero();
+  for (std::int64_t k = 0; k < whole; k += kLanes) {
+    const auto weight = ExpOfDifference<V>(V::Sub(V::Load(at(k)), maximum));
+    V::Store(weight, weights + k);
+    sum = V::Add(sum, weight);
+  }
+  if (whole < last) {
+    const auto weight =
+        V::KeepFirst(ExpOfDifference<V>(V::Sub(V::Load(at(whole)), maximum)), last - whole);
+    tile::StoreFirst<V>(weight, weights + whole, block.keys - whole);
+    sum = V::Add(sum, weight);
+  }
+  for (std::int64_t k = whole + (whole < last ? kLanes : 0); k < block.keys; k += kLanes) {
+    tile::StoreFirst<V>(V::Zero(), weights + k, block.keys - k);
+  }
+  block.factors[row] = 1.0F / SumOfLanes<V>(sum);
+}
+
+template <class V, bool kKeep, bool kMask>
+void SoftmaxScoreRows(const ScoreRows& block) {
+  for (std::int64_t row = 0; row < block.rows; ++row) SoftmaxScoreRow<V, kKeep, kMask>(block, row);
+}
+
+template <class V>
+void SoftmaxScores(const ScoreRows& block) {
+  const bool mask = block.mask != nullptr;
+  if (block.keep != nullptr) {
+    return mask ? SoftmaxScoreRows<V, true, true>(block) : SoftmaxScoreRows<V, true, false>(block);
+  }
+  return mask ? SoftmaxScoreRows<V, false, true>(block) : SoftmaxScoreRows<V, false, false>(block);
+}
+
+template <class V, class T>
+void StoreScaledAs(const ScaledRows& rows) {
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    const auto factor = V::Set(rows.factors[r]);
+    T* out = static_cast<T*>(rows.out) + r * rows.row_stride;
+    for (std::int64_t c = 0; c < rows.columns; c += kLanes) {
+      tile::StoreFirst<V>(V::Mul(V::Load(rows.tile + r * kColumns + c), factor), out + c,
+                          rows.columns - c);
+    }
+  }
+}
+
+template <class V>
+void StoreScaled(const ScaledRows& rows) {
+  if (rows.half) return StoreScaledAs<V, std::uint16_t>(rows);
+  StoreScaledAs<V, float>(rows);
+}
+
+// ---- Whole rows ------------------------------------------------------------------------------
+
+/// Folds f(lanes at i) for a row of `length` >= 1 elements into four chains, which are independent
+/// of each other; lanes that are not there are `neutral`.
+template <class V, class F, class Join>
+[[gnu::always_inline]] inline typename V::Register FoldRow(std::int64_t length, float neutral, F f,
+                                                           Join join) {
+  typename V::Register chains[4];
+  for (auto& chain : chains) chain = V::Set(neutral);
+  std::int64_t i = 0;
+  for (; i + 4 * kLanes <= length; i += 4 * kLanes) {
+    for (int c = 0; c < 4; ++c) chains[c] = join(chains[c], f(i + c * kLanes, kLanes));
+  }
+  for (; i < length; i += kLanes) {
+    const std::int64_t count = length - i;
+    const auto x = f(i, count);
+    chains[0] = join(chains[0], count < kLanes ? FirstOr<V>(x, count, neutral) : x);
+  }
+  return join(join(chains[0], chains[1]), join(chains[2], chains[3]));
+}
+
+template <class V>
+void Softmax(const float* x, std::int64_t length, float* y) {
+  const auto larger = [](auto a, auto b) { return V::Max(a, b); };
+  const auto add = [](auto a, auto b) { return V::Add(a, b); };
+  const auto load = [x](std::int64_t i, std::int64_t count) {
+    return tile::LoadFirst<V>(x + i, count);
+  };
+  const auto maximum = V::Set(LargestLane<V>(FoldRow<V>(length, -kInfinity, load, larger)));
+  const auto sum = FoldRow<V>(
+      length, 0,
+      [x, y, maximum](std::int64_t i, std::int64_t count) {
+        const auto weight = ExpOfDifference<V>(V::Sub(tile::LoadFirst<V>(x + i, count), maximum));
+        tile::StoreFirst<V>(weight, y + i, count);
+        return weight;
+      },
+      add);
+  const auto factor = V::Set(1.0F / SumOfLanes<V>(sum));
+  for (std::int64_t i = 0; i < length; i += kLanes) {
+    tile::StoreFirst<V>(V::Mul(tile::LoadFirst<V>(y + i, length - i), factor), y + i, length - i);
+  }
+}
+
+/// x = a + b, written where it is wanted, else to y. Gives where x is.
+template <class V>
+const float* AddRows(const NormRow& row) {
+  if (row.b == nullptr && row.sum == nullptr) return row.a;
+  float* x = row.sum != nullptr ? row.sum : row.y;
+  for (std::int64_t i = 0; i < row.length; i += kLanes) {
+    const std::int64_t count = row.length - i;
+    auto value = tile::LoadFirst<V>(row.a + i, count);
+    if (row.b != nullptr) value = V::Add(value, tile::LoadFirst<V>(row.b + i, count));
+    tile::StoreFirst<V>(value, x + i, count);
+  }
+  return x;
+}
+
+template <class V>
+void Normalize(const NormRow& row) {
+  const float* x = AddRows<V>(row);
+  const auto add = [](auto a, auto b) { return V::Add(a, b); };
+  const auto load = [x](std::int64_t i, std::int64_t count) {
+    return tile::LoadFirst<V>(x + i, count);
+  };
+  const float length = static_cast<float>(row.length);
+  const float mean =
+      row.centered ? SumOfLanes<V>(FoldRow<V>(row.length, 0, load, add)) / length : 0.0F;
+  const auto center = V::Set(mean);
+  const auto squares = FoldRow<V>(
+      row.length, 0,
+      [x, center](std::int64_t i, std::int64_t count) {
+        const auto d = V::Sub(tile::LoadFirst<V>(x + i, count), center);
+        return V::Mul(d, d);
+      },
+      add);
+  const float variance = SumOfLanes<V>(squares) / length;
+  const auto factor = V::Set(1.0F / __builtin_sqrtf(variance + row.epsilon));
+  for (std::int64_t i = 0; i < row.length; i += kLanes) {
+    const std::int64_t count = row.length - i;
+    auto y = V::Mul(V::Sub(tile::LoadFirst<V>(x + i, count), center), factor);
+    if (row.scale != nullptr) y = V::Mul(y, tile::LoadFirst<V>(row.scale + i, count));
+    if (row.bias != nullptr) y = V::Add(y, tile::LoadFirst<V>(row.bias + i, count));
+    tile::StoreFirst<V>(y, row.y + i, count);
+  }
+}
+
+template <class V>
+inline constexpr RowKernels kKernels = {.softmax_scores = SoftmaxScores<V>,
+                                        .store_scaled = StoreScaled<V>,
+                                        .softmax = Softmax<V>,
+                                        .normalize = Normalize<V>};
+
+}  // namespace poprt::kernels::rows
