@@ -17,7 +17,7 @@ mkdir -p "$work/run"
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 
-for file in bin/poprt bin/popef_dump \
+for file in bin/poprt bin/popef_dump bin/popef_bench \
   lib/lib{popef,model_runtime,poprt_runtime,poprt_compiler}.so \
   include/popef/{Format,Model,Reader,Types,Writer}.hpp \
   include/model_runtime/{DataDesc,DeviceWaitConfig,ModelRunner,ModelRunnerConfig,Tensor}.hpp \

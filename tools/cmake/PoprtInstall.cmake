@@ -18,7 +18,7 @@ foreach(library ${POPRT_SHARED_LIBRARIES})
   target_compile_features(${library} INTERFACE cxx_std_17)
 endforeach()
 
-foreach(tool poprt popef_dump poprt_run_popef)
+foreach(tool poprt popef_dump poprt_run_popef popef_bench)
   if(TARGET ${tool})
     set_target_properties(${tool} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin

@@ -5,8 +5,8 @@
 #include <ostream>
 #include <string_view>
 
+#include "tools/display/escape.hpp"
 #include "tools/popef_dump/contents.hpp"
-#include "tools/popef_dump/escape.hpp"
 #include "tools/popef_dump/json_dump.hpp"
 #include "tools/popef_dump/selection.hpp"
 #include "tools/popef_dump/text_dump.hpp"
@@ -14,6 +14,7 @@
 namespace poprt::dump {
 namespace {
 
+using display::Escape;
 using Json = nlohmann::ordered_json;
 
 enum ExitCode : int { kDone = 0, kWrongInput = 1, kWrongUsage = 2, kInternalError = 3 };

@@ -5,10 +5,12 @@
 
 #include "runtime/program/container_names.hpp"
 #include "runtime/program/executable_payload.hpp"
-#include "tools/popef_dump/escape.hpp"
+#include "tools/display/escape.hpp"
 
 namespace poprt::dump {
 namespace {
+
+using display::Quote;
 
 void ReadProgram(std::span<const std::byte> bytes, Executable& executable) {
   program::Payload payload = program::ParsePayload(bytes);

@@ -5,11 +5,13 @@
 #include <string_view>
 #include <type_traits>
 
-#include "tools/popef_dump/escape.hpp"
+#include "tools/display/escape.hpp"
 
 namespace poprt::dump {
 namespace {
 
+using display::Escape;
+using display::Quote;
 using program::Branch;
 using program::kNoSlot;
 using program::Slot;

@@ -6,15 +6,18 @@
 #include <map>
 
 #include "popef/Format.hpp"
+#include "tools/display/escape.hpp"
+#include "tools/display/table.hpp"
 #include "tools/popef_dump/branch_weights.hpp"
-#include "tools/popef_dump/escape.hpp"
 #include "tools/popef_dump/open_axes.hpp"
 #include "tools/popef_dump/program_text.hpp"
-#include "tools/popef_dump/table.hpp"
 
 namespace poprt::dump {
 namespace {
 
+using display::Escape;
+using display::Side;
+using display::TableText;
 using Row = std::vector<std::string>;
 
 const std::string kIndent = "    ";

@@ -10,12 +10,14 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/poprt_run_popef/measurement.hpp"
 #include "tools/poprt_run_popef/run_options.hpp"
 #include "tools/poprt_run_popef/workload.hpp"
+#include "tools/requests/measurement.hpp"
 
 namespace poprt::run_popef {
 namespace {
+
+using requests::Measurement;
 
 enum ExitCode : int { kDone = 0, kWrongInput = 1, kWrongUsage = 2, kInternalError = 3 };
 
@@ -157,7 +159,8 @@ std::string JsonReport(const RunOptions& options, const Workload& workload,
 int RunContainer(const RunOptions& options, std::ostream& out, std::ostream& err) {
   try {
     Workload workload = MakeWorkload(options);
-    const Measurement measured = Measure(workload, options.iterations, options.threads);
+    const Measurement measured =
+        requests::Measure(*workload.runner, workload.requests, options.iterations, options.threads);
     out << (options.json ? JsonReport : TextReport)(options, workload, measured);
     return kDone;
   } catch (const std::bad_alloc&) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -13,35 +12,20 @@
 #include "poprt/runtime/lightrunner.hpp"
 #include "poprt/runtime/model_runner.hpp"
 #include "poprt/runtime/pack_runner.hpp"
-#include "runtime/program/container_names.hpp"
+#include "tools/requests/fused_graphs.hpp"
 
 namespace poprt::run_popef {
 namespace {
 
+using requests::FillOnes;
+using requests::FillRandom;
+using requests::GraphsOf;
+using requests::Request;
+using requests::TensorsOf;
 using runtime::DataDesc;
 
 /// Entries of different lengths for each thread of a pack runner.
 constexpr int kEntriesPerThread = 16;
-
-/// The names of a fused model's graphs, by index.
-std::vector<std::string> GraphsOf(const Executable& executable) {
-  try {
-    const auto blob = nlohmann::json::parse(executable.getOpaqueBlobs().at(program::kFusionBlob));
-    std::vector<std::string> names;
-    for (const auto& graph : blob.at("graphs")) names.push_back(graph.at("name"));
-    return names;
-  } catch (const nlohmann::json::exception& error) {
-    throw std::runtime_error(std::string("the opaque blob '") + program::kFusionBlob +
-                             "' is damaged: " + error.what());
-  }
-}
-
-/// The tensors of one graph, or all of a model that is not fused.
-std::vector<DataDesc> TensorsOf(std::vector<DataDesc> descs, const std::string& graph) {
-  if (graph.empty()) return descs;
-  std::erase_if(descs, [&](const DataDesc& desc) { return !desc.name.starts_with(graph + "/"); });
-  return descs;
-}
 
 /// The graph that --index selects; empty for a model that is not fused.
 std::string SelectGraph(const Executable& executable, const RunOptions& options) {

@@ -1,4 +1,4 @@
-#include "tools/poprt_run_popef/measurement.hpp"
+#include "tools/requests/measurement.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <numeric>
 #include <thread>
 
-namespace poprt::run_popef {
+namespace poprt::requests {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -20,9 +20,10 @@ double MillisecondsSince(Clock::time_point start) {
 }
 
 /// Each thread has requests of its own: all of them divided by the threads.
-std::vector<double> RunOnThreads(Workload& workload, int per_thread, int threads) {
+std::vector<double> RunOnThreads(runtime::BaseRunner& runner, std::span<const Request> requests,
+                                 int per_thread, int threads) {
   std::vector<double> latencies(static_cast<std::size_t>(per_thread) * threads);
-  const std::size_t own = workload.requests.size() / threads;
+  const std::size_t own = requests.size() / threads;
   std::atomic<bool> failed = false;
   std::exception_ptr first_error;
   std::mutex error_mutex;
@@ -32,9 +33,9 @@ std::vector<double> RunOnThreads(Workload& workload, int per_thread, int threads
     running.emplace_back([&, thread] {
       try {
         for (int i = 0; i < per_thread && !failed; ++i) {
-          const Request& request = workload.requests[thread * own + i % own];
+          const Request& request = requests[thread * own + i % own];
           const auto start = Clock::now();
-          workload.runner->execute(request.inputs, request.outputs);
+          runner.execute(request.inputs, request.outputs);
           latencies[static_cast<std::size_t>(thread) * per_thread + i] = MillisecondsSince(start);
         }
       } catch (...) {
@@ -61,15 +62,16 @@ double Measurement::Percentile(double percent) const {
   return latencies[std::clamp<std::size_t>(rank, 1, latencies.size()) - 1];
 }
 
-Measurement Measure(Workload& workload, int iterations, int threads) {
+Measurement Measure(runtime::BaseRunner& runner, std::span<const Request> requests, int iterations,
+                    int threads) {
   const int per_thread = (iterations + threads - 1) / threads;
-  RunOnThreads(workload, std::min(per_thread, 3), threads);
+  RunOnThreads(runner, requests, std::min(per_thread, 3), threads);
   Measurement measurement;
   const auto start = Clock::now();
-  measurement.latencies = RunOnThreads(workload, per_thread, threads);
+  measurement.latencies = RunOnThreads(runner, requests, per_thread, threads);
   measurement.total = MillisecondsSince(start);
   std::sort(measurement.latencies.begin(), measurement.latencies.end());
   return measurement;
 }
 
-}  // namespace poprt::run_popef
+}  // namespace poprt::requests

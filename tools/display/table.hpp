@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace poprt::dump {
+namespace poprt::display {
 
 enum class Side { kLeft, kRight };
 
@@ -17,4 +17,4 @@ struct Column {
 std::string TableText(const std::vector<Column>& columns,
                       const std::vector<std::vector<std::string>>& rows, const std::string& indent);
 
-}  // namespace poprt::dump
+}  // namespace poprt::display

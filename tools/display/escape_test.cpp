@@ -1,8 +1,8 @@
-#include "tools/popef_dump/escape.hpp"
+#include "tools/display/escape.hpp"
 
 #include <gtest/gtest.h>
 
-namespace poprt::dump {
+namespace poprt::display {
 namespace {
 
 TEST(EscapeTest, KeepsPrintableText) {
@@ -35,4 +35,4 @@ TEST(EscapeTest, CountsCharacters) {
 }
 
 }  // namespace
-}  // namespace poprt::dump
+}  // namespace poprt::display

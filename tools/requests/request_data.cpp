@@ -1,11 +1,11 @@
-#include "tools/poprt_run_popef/request_data.hpp"
+#include "tools/requests/request_data.hpp"
 
 #include <cstring>
 #include <random>
 
 #include "runtime/tensor/half.hpp"
 
-namespace poprt::run_popef {
+namespace poprt::requests {
 namespace {
 
 using popef::DataType;
@@ -69,4 +69,4 @@ void FillOnes(DataType type, std::vector<std::byte>& memory) {
       type, memory, [] { return 1.0F; }, [] { return 1U; });
 }
 
-}  // namespace poprt::run_popef
+}  // namespace poprt::requests

@@ -1,4 +1,4 @@
-#include "tools/popef_dump/escape.hpp"
+#include "tools/display/escape.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-namespace poprt::dump {
+namespace poprt::display {
 namespace {
 
 struct Character {
@@ -94,4 +94,4 @@ std::size_t Width(std::string_view escaped) {
   }));
 }
 
-}  // namespace poprt::dump
+}  // namespace poprt::display

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace poprt::dump {
+namespace poprt::display {
 
 /// `text` as one line that a terminal shows as it is: control characters, line and direction marks
 /// become \n, \r, \t, \xHH or \u{HHHH}, bytes that are not UTF-8 become \xHH, a backslash becomes
@@ -17,4 +17,4 @@ std::string Quote(std::string_view text);
 /// Characters of an escaped text.
 std::size_t Width(std::string_view escaped);
 
-}  // namespace poprt::dump
+}  // namespace poprt::display

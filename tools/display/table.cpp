@@ -1,10 +1,10 @@
-#include "tools/popef_dump/table.hpp"
+#include "tools/display/table.hpp"
 
 #include <algorithm>
 
-#include "tools/popef_dump/escape.hpp"
+#include "tools/display/escape.hpp"
 
-namespace poprt::dump {
+namespace poprt::display {
 
 std::string TableText(const std::vector<Column>& columns,
                       const std::vector<std::vector<std::string>>& rows,
@@ -32,4 +32,4 @@ std::string TableText(const std::vector<Column>& columns,
   return text;
 }
 
-}  // namespace poprt::dump
+}  // namespace poprt::display

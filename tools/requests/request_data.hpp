@@ -6,7 +6,7 @@
 
 #include "poprt/runtime/runtime_commons.hpp"
 
-namespace poprt::run_popef {
+namespace poprt::requests {
 
 /// The memory of one request and the views that name it.
 struct Request {
@@ -34,4 +34,4 @@ void FillRandom(popef::DataType type, std::uint32_t seed, std::vector<std::byte>
 /// Ones.
 void FillOnes(popef::DataType type, std::vector<std::byte>& memory);
 
-}  // namespace poprt::run_popef
+}  // namespace poprt::requests
