@@ -65,15 +65,19 @@ bool BlockConv(Rewriter& rewriter, Node& conv) {
 bool BlockPool(Rewriter& rewriter, Node& pool) {
   const bool is_max = pool.op == "MaxPool" || pool.op == "GlobalMaxPool";
   const bool is_global = pool.op != "MaxPool" && pool.op != "AveragePool";
-  if (!IsBlocked(rewriter, pool.inputs[0]) || pool.outputs.size() > 1) return false;
-  if (!CanBlock(rewriter.graph().type(pool.outputs[0]))) return false;
+  const ir::Graph& graph = rewriter.graph();
+  const TensorType& result = graph.type(pool.outputs[0]);
+  if (pool.outputs.size() > 1 || !CanBlock(result)) return false;
+  // A window that moves is worth the conversion of its input.
+  const bool pays = !is_global && Channels(result) >= kFewestChannels;
+  if (!IsBlocked(rewriter, pool.inputs[0]) && !pays) return false;
   Attributes attributes = pool.attributes;
   if (is_global) {
-    const Shape& image = rewriter.graph().type(pool.inputs[0]).shape;
+    const Shape& image = graph.type(pool.inputs[0]).shape;
     attributes = {{"kernel_shape", Ints{image[2], image[3]}}};
   }
   BecomeUnblocked(rewriter, pool, is_max ? "BlockedMaxPool" : "BlockedAveragePool",
-                  {BlockedOf(rewriter, pool.inputs[0])}, std::move(attributes));
+                  {Block(rewriter, pool.inputs[0])}, std::move(attributes));
   return true;
 }
 

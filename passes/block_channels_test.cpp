@@ -117,6 +117,18 @@ TEST(BlockChannelsTest, SpareLanesDoNotMeetOperatorsThatBreakThem) {
             "BlockedConv:1 UnblockChannels:16");
 }
 
+TEST(BlockChannelsTest, PoolingWindowsPayForTheConversion) {
+  Network g;
+  const auto x = g.Input("x", {1, 16, 4, 4});
+  const Attributes window{{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}};
+  g.Output(g.Op("a", "MaxPool", {x}, {1, 16, 4, 4}, window));
+  g.Output(g.Op("b", "GlobalAveragePool", {x}, {1, 16, 1, 1}));
+  g.Output(g.Op("c", "AveragePool", {g.Input("few", {1, 3, 4, 4})}, {1, 3, 4, 4}, window));
+  EXPECT_EQ(
+      g.Blocked(),
+      "BlockChannels:1 BlockedMaxPool:1 UnblockChannels:16 GlobalAveragePool:16 AveragePool:3");
+}
+
 TEST(BlockChannelsTest, OperandsThatBroadcastAlongChannelsStayPlain) {
   Network g;
   const auto x = g.Conv("a", g.Input("x", {1, 16, 2, 3}), 16);

@@ -50,6 +50,7 @@
 #include "passes/replace_bn_with_mul_add.hpp"
 #include "passes/replace_div_with_mul.hpp"
 #include "passes/replace_pow.hpp"
+#include "passes/replace_sum_with_add.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -157,6 +158,7 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"replace_div_with_mul", "Writes division by constant powers of two as multiplication.",
      Stage::kConversion, ReplaceDivWithMul},
     {"replace_pow", "Writes the square as a product.", Stage::kConversion, ReplacePow},
+    {"replace_sum_with_add", "Writes Sum as Adds.", Stage::kConversion, ReplaceSumWithAdd},
 });
 
 }  // namespace

@@ -34,6 +34,7 @@ const Names kSimplify = {
     "eliminate_nop_reshape",
     "eliminate_nop_transpose",
     "replace_pow",
+    "replace_sum_with_add",
     "replace_div_with_mul",
     "eliminate_nop_arithmetic",
     "fuse_bn_into_conv",

@@ -3,7 +3,7 @@
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
 
-/// replace_div_with_mul, replace_pow and fuse_mul_into_matmul.
+/// replace_div_with_mul, replace_pow, replace_sum_with_add and fuse_mul_into_matmul.
 namespace poprt::passes {
 namespace {
 
@@ -71,6 +71,27 @@ TEST(FuseMulIntoMatmulTest, LeavesRowFactorsAndOtherUses) {
   g.Output(n);
   const std::string before = g.Text();
   EXPECT_EQ(g.After("fuse_mul_into_matmul"), before);
+}
+
+TEST(ReplaceSumWithAddTest, AddsInOrder) {
+  GraphForTest g;
+  g.Output(
+      g.Op("y", "Sum", {g.Input("a", {2, 1}), g.Input("b", {3}), g.Input("c", {2, 3})}, {2, 3}));
+  const ir::Graph before = g.graph;
+  EXPECT_EQ(g.After("replace_sum_with_add"),
+            "  y_node_1:0 = Add(a, b) : float32[2, 3]\n"
+            "  y = Add(y_node_1:0, c) : float32[2, 3]\n"
+            "  return y\n");
+  EXPECT_EQ(LargestDifference(before, g.graph), 0);
+}
+
+TEST(ReplaceSumWithAddTest, LeavesWhatWouldRoundInBetween) {
+  GraphForTest g(ElementType::kFloat16);
+  const auto x = g.Input("x", {2});
+  g.Output(g.Op("y", "Sum", {x, x, x}, {2}));
+  g.Output(g.Op("z", "Sum", {x, x}, {2}));
+  EXPECT_EQ(g.After("replace_sum_with_add"),
+            "  y = Sum(x, x, x) : float16[2]\n  z = Add(x, x) : float16[2]\n  return y, z\n");
 }
 
 }  // namespace

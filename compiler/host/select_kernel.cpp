@@ -1,5 +1,6 @@
 #include "compiler/host/select_kernel.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "absl/status/status.h"
@@ -9,6 +10,7 @@
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
+#include "runtime/tensor/half.hpp"
 
 namespace poprt::host {
 namespace {
@@ -22,6 +24,17 @@ std::vector<Operand> ValueOperands(const ir::Node& node) {
   std::vector<Operand> operands;
   for (ir::ValueId id : node.inputs) operands.push_back({.value = id, .packed = std::nullopt});
   return operands;
+}
+
+/// What constant weights are stored as: float16 when that loses nothing, which exporters' files of
+/// half weights are made of; kernels widen them on the fly.
+ElementType StoredType(const Tensor& weights) {
+  if (weights.element() != ElementType::kFloat32) return weights.element();
+  const auto* begin = reinterpret_cast<const float*>(weights.data());
+  const bool is_half = std::all_of(begin, begin + weights.count(), [](float value) {
+    return static_cast<float>(Float16(value)) == value;
+  });
+  return is_half ? ElementType::kFloat16 : ElementType::kFloat32;
 }
 
 /// Packed kernels add the bias to float32 sums.
@@ -39,7 +52,7 @@ KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
   KernelChoice choice{
       .kernel = "gemm", .operands = ValueOperands(node), .attributes = node.attributes};
   choice.operands[kWeights].packed =
-      kernels::PackGemmWeights(weights, transposed, weights.element());
+      kernels::PackGemmWeights(weights, transposed, StoredType(weights));
   choice.attributes.erase("trans_b");
   choice.attributes.set("n", weights.shape()[transposed ? 0 : 1]);
   WidenBias(graph, node, choice.operands);
@@ -55,8 +68,8 @@ KernelChoice SelectConvolution(const ir::Graph& graph, const ir::Node& node) {
                       .operands = ValueOperands(node),
                       .attributes = node.attributes};
   choice.operands[kWeights].packed =
-      depthwise ? kernels::PackDepthwiseWeights(weights, weights.element())
-                : kernels::PackConv2dWeights(weights, group, weights.element());
+      depthwise ? kernels::PackDepthwiseWeights(weights, StoredType(weights))
+                : kernels::PackConv2dWeights(weights, group, StoredType(weights));
   choice.attributes.set("out_channels", shape[0]);
   choice.attributes.set("kernel_shape", Ints{shape[2], shape[3]});
   WidenBias(graph, node, choice.operands);
@@ -74,7 +87,7 @@ KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& no
   std::optional<Tensor>& packed = choice.operands[kWeights].packed;
   if (graph.type(node.inputs[kInput]).shape.size() == kPlainRank) {
     choice.kernel = "blocked_conv2d_planes";
-    packed = kernels::PackBlockedPlanesWeights(weights);
+    packed = kernels::PackBlockedPlanesWeights(weights, StoredType(weights));
   } else if (tile > 0) {
     choice.kernel = "blocked_winograd_conv2d";
     choice.attributes.erase("winograd_tile");
@@ -82,9 +95,9 @@ KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& no
     packed = kernels::PackWinogradWeights(weights, tile);
   } else if (group > 1 && group == weights.shape()[0] && weights.shape()[1] == 1) {
     choice.kernel = "blocked_depthwise_conv2d";
-    packed = kernels::PackBlockedDepthwiseWeights(weights);
+    packed = kernels::PackBlockedDepthwiseWeights(weights, StoredType(weights));
   } else {
-    packed = kernels::PackBlockedConv2dWeights(weights, group);
+    packed = kernels::PackBlockedConv2dWeights(weights, group, StoredType(weights));
   }
   if (node.inputs.size() > kBias && node.inputs[kBias] != ir::kAbsent) {
     choice.operands[kBias].packed = kernels::PackBlockedBias(*graph.ConstantOf(node.inputs[kBias]));

@@ -44,19 +44,16 @@ struct PanelSegment {
   std::int64_t count;
 };
 
-/// Depthwise filter over a plane that is padded and, for a stride above one, sorted by column
-/// phase.
-struct DepthwiseRows {
-  const float* plane;
-  std::int64_t row_step;           ///< elements from one output row's window to the next
-  const std::int64_t* tap_offset;  ///< per tap, from the window's origin
+/// Depthwise filter over the padded planes of one channel, which hold an output row's columns at
+/// the same pitch as all others, so that a block of rows is one span.
+struct DepthwiseSpan {
+  const float* planes;
+  const std::int64_t* tap_offset;  ///< per tap, from the first output's window
   const float* weights;            ///< per tap
   std::int64_t taps;
   float bias;
   float* out;
-  std::int64_t out_stride;  ///< at least `width`; rows are written in order
-  std::int64_t rows;
-  std::int64_t width;  ///< columns needed; up to 31 more are read from `plane` and written
+  std::int64_t count;  ///< outputs; up to 31 more are computed from what lies behind
 };
 
 /// Float16 operands are passed as their bits. A tile is `rows` x 16, row-major.
@@ -101,7 +98,7 @@ struct TileKernels {
   /// Converts `count` elements.
   void (*widen)(const std::uint16_t* source, std::int64_t count, float* target);
 
-  void (*depthwise)(const DepthwiseRows& call);
+  void (*depthwise)(const DepthwiseSpan& call);
 };
 
 /// For any processor.

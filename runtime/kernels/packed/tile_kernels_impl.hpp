@@ -399,13 +399,12 @@ void Widen(const std::uint16_t* source, std::int64_t count, float* target) {
 // ---- Depthwise -------------------------------------------------------------------------------
 
 template <class V, int kVectors>
-[[gnu::always_inline]] inline void DepthwiseStrip(const DepthwiseRows& call, const float* window,
-                                                  float* out) {
+[[gnu::always_inline]] inline void DepthwiseStrip(const DepthwiseSpan& call, std::int64_t first) {
   typename V::Register sums[kVectors];
   Unroll<kVectors>([&](auto v) POPRT_INLINE { sums[decltype(v)::value] = V::Set(call.bias); });
   for (std::int64_t t = 0; t < call.taps; ++t) {
     const auto weight = V::Set(call.weights[t]);
-    const float* source = window + call.tap_offset[t];
+    const float* source = call.planes + first + call.tap_offset[t];
     Unroll<kVectors>([&](auto v) POPRT_INLINE {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums[kV], weight, V::Load(source + kV * kLanes));
@@ -413,21 +412,15 @@ template <class V, int kVectors>
   }
   Unroll<kVectors>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
-    V::Store(sums[kV], out + kV * kLanes);
+    V::Store(sums[kV], call.out + first + kV * kLanes);
   });
 }
 
 template <class V>
-void Depthwise(const DepthwiseRows& call) {
-  for (std::int64_t r = 0; r < call.rows; ++r) {
-    const float* window = call.plane + r * call.row_step;
-    float* out = call.out + r * call.out_stride;
-    std::int64_t c = 0;
-    for (; call.width - c > 2 * kLanes; c += 4 * kLanes) {
-      DepthwiseStrip<V, 4>(call, window + c, out + c);
-    }
-    for (; c < call.width; c += kLanes) DepthwiseStrip<V, 1>(call, window + c, out + c);
-  }
+void Depthwise(const DepthwiseSpan& call) {
+  std::int64_t at = 0;
+  for (; call.count - at > 2 * kLanes; at += 4 * kLanes) DepthwiseStrip<V, 4>(call, at);
+  for (; at < call.count; at += kLanes) DepthwiseStrip<V, 1>(call, at);
 }
 
 template <class V>
