@@ -15,18 +15,18 @@
 #include "tools/popef_bench/container_report.hpp"
 #include "tools/popef_bench/graph_index.hpp"
 #include "tools/popef_bench/profile_report.hpp"
+#include "tools/requests/tool_command.hpp"
 
 namespace poprt::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-enum ExitCode : int { kDone = 0, kWrongInput = 1, kWrongUsage = 2, kInternalError = 3 };
+using requests::kDone;
+using requests::kWrongInput;
 
 constexpr char kDescription[] =
     "Measures a PopEF container: load, first run, latency, throughput, switching between graphs "
-    "and "
-    "memory, or with --profile the time of every step.";
+    "and memory, or with --profile the time of every step.";
 constexpr char kFooter[] =
     "Exit codes: 0 done, 1 the container is missing, damaged or does not fit the options, 2 wrong "
     "usage, 3 internal error.";
@@ -170,24 +170,12 @@ int Bench(const BenchOptions& options, std::ostream& out, std::ostream& err) {
 int RunCommand(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   CLI::App app(kDescription, "popef_bench");
   BenchOptions options;
-  try {
-    Define(app, options);
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  Define(app, options);
+  const auto run = [&] {
     CheckTogether(options);
     return Bench(options, out, err);
-  } catch (const CLI::CallForHelp&) {
-    out << app.help();
-    return kDone;
-  } catch (const CLI::CallForVersion& version) {
-    out << version.what() << "\n";
-    return kDone;
-  } catch (const CLI::ParseError& error) {
-    err << "error: " << error.what() << "; see popef_bench --help\n";
-    return kWrongUsage;
-  } catch (const std::exception& error) {
-    err << "error: internal error: " << error.what() << "\n";
-    return kInternalError;
-  }
+  };
+  return requests::RunTool(app, arguments, run, out, err);
 }
 
 }  // namespace poprt::bench

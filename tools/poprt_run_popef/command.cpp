@@ -13,13 +13,14 @@
 #include "tools/poprt_run_popef/run_options.hpp"
 #include "tools/poprt_run_popef/workload.hpp"
 #include "tools/requests/measurement.hpp"
+#include "tools/requests/tool_command.hpp"
 
 namespace poprt::run_popef {
 namespace {
 
+using requests::kDone;
+using requests::kWrongInput;
 using requests::Measurement;
-
-enum ExitCode : int { kDone = 0, kWrongInput = 1, kWrongUsage = 2, kInternalError = 3 };
 
 constexpr char kDescription[] =
     "Runs a PopEF container on random data and reports latencies and throughput.";
@@ -178,24 +179,12 @@ int RunContainer(const RunOptions& options, std::ostream& out, std::ostream& err
 int RunCommand(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   CLI::App app(kDescription, "poprt_run_popef");
   RunOptions options;
-  try {
-    Define(app, options);
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  Define(app, options);
+  const auto run = [&] {
     CheckTogether(app, options);
     return RunContainer(options, out, err);
-  } catch (const CLI::CallForHelp&) {
-    out << app.help();
-    return kDone;
-  } catch (const CLI::CallForVersion& version) {
-    out << version.what() << "\n";
-    return kDone;
-  } catch (const CLI::ParseError& error) {
-    err << "error: " << error.what() << "; see poprt_run_popef --help\n";
-    return kWrongUsage;
-  } catch (const std::exception& error) {
-    err << "error: internal error: " << error.what() << "\n";
-    return kInternalError;
-  }
+  };
+  return requests::RunTool(app, arguments, run, out, err);
 }
 
 }  // namespace poprt::run_popef

@@ -4,53 +4,10 @@
 #include <string>
 
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/packed/pack_elements.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/tensor/half.hpp"
 
 namespace poprt::kernels {
-namespace {
-
-void RequireStored(ElementType stored) {
-  Require(stored == ElementType::kFloat32 || stored == ElementType::kFloat16,
-          "weights of type " + std::string(ElementName(stored)) +
-              " cannot be packed, allowed are float32 and float16");
-}
-
-void RequireWeights(const Tensor& w, std::size_t rank) {
-  RequireStored(w.element());
-  Require(w.shape().size() == rank && w.count() > 0,
-          "weights of type " + ToString(w.type()) + " cannot be packed, expected is rank " +
-              std::to_string(rank) + " without a zero extent");
-}
-
-template <typename To, typename From>
-To Convert(From value) {
-  if constexpr (std::is_same_v<To, From>) {
-    return value;
-  } else {
-    return To(static_cast<float>(value));
-  }
-}
-
-/// Calls pack(const From*, To*) with the element types of both tensors.
-template <typename Pack>
-void WithElements(const Tensor& from, Tensor& to, Pack pack) {
-  const auto with_source = [&](const auto* source) {
-    if (to.element() == ElementType::kFloat32) {
-      pack(source, to.as_mutable<float>().data());
-    } else {
-      pack(source, to.as_mutable<Float16>().data());
-    }
-  };
-  if (from.element() == ElementType::kFloat32) {
-    with_source(from.as<float>().data());
-  } else {
-    with_source(from.as<Float16>().data());
-  }
-}
-
-}  // namespace
-
 TensorType PackedGemmType(std::int64_t depth, std::int64_t n, ElementType stored) {
   RequireStored(stored);
   Require(depth >= 1 && n >= 1, "a packed matrix needs at least one row and one column");
@@ -69,7 +26,8 @@ Tensor PackGemmWeights(const Tensor& w, bool transposed, ElementType stored) {
       const std::int64_t columns = std::min(kPanel, n - column);
       for (std::int64_t k = 0; k < depth; ++k, target += kPanel) {
         const From* from = source + k * row_stride + column * column_stride;
-        for (std::int64_t c = 0; c < columns; ++c) target[c] = Convert<To>(from[c * column_stride]);
+        for (std::int64_t c = 0; c < columns; ++c)
+          target[c] = ConvertElement<To>(from[c * column_stride]);
       }
     }
   });
@@ -99,7 +57,7 @@ Tensor PackConv2dWeights(const Tensor& w, std::int64_t group, ElementType stored
         for (std::int64_t tap = 0; tap < taps; ++tap) {
           for (std::int64_t c = 0; c < channels; ++c) {
             for (std::int64_t r = 0; r < rows; ++r) {
-              *target++ = Convert<To>(source[((first + r) * channels + c) * taps + tap]);
+              *target++ = ConvertElement<To>(source[((first + r) * channels + c) * taps + tap]);
             }
           }
         }
@@ -121,7 +79,7 @@ Tensor PackDepthwiseWeights(const Tensor& w, ElementType stored) {
   Tensor packed(PackedDepthwiseType(w.shape()[0], w.shape()[2] * w.shape()[3], stored));
   const std::int64_t count = w.count();
   WithElements(w, packed, [count]<typename From, typename To>(const From* source, To* target) {
-    for (std::int64_t i = 0; i < count; ++i) target[i] = Convert<To>(source[i]);
+    for (std::int64_t i = 0; i < count; ++i) target[i] = ConvertElement<To>(source[i]);
   });
   return packed;
 }
