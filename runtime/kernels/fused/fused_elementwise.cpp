@@ -246,6 +246,8 @@ void JoinCycles(const KernelCall& call, FusedElementwise& fused) {
   const std::size_t rank = fused.extents.size();
   const std::int64_t period = fused.inner();
   if (rank < 2 || fused.by_row() || kPiece % period != 0 || kElementsPerTask % period != 0) return;
+  // Pieces go across rows that stay short, but the buffer of a cycle holds those of one row.
+  if (fused.extents[rank - 2] * period < kShortestRow) return;
   const auto is_flat = [&](std::size_t i) {
     return ElementCount(call.inputs[i].shape) == fused.count;
   };

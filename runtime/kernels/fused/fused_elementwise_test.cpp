@@ -111,6 +111,24 @@ TEST(FusedElementwise, AgreesWithTheFunctionsOnRandomTrees) {
   }
 }
 
+/// The rows that repeat a cycle are still short, and every channel repeats another one.
+TEST(FusedElementwise, PiecesGoAcrossCyclesOfShortRows) {
+  const Shape shape{2, 3, 8, 4};
+  Random random(1);
+  const Tensor x = random.Values({ElementType::kFloat32, shape});
+  const Tensor y = random.Values({ElementType::kFloat32, {1, 3, 1, 4}});
+  const Values flat = ToValues(x);
+  const Values repeated = BroadcastTo(y, shape);
+  Values sums;
+  for (std::size_t i = 0; i < flat.size(); ++i) sums.push_back(flat[i] + repeated[i]);
+  const Attributes attributes{{"functions", Strings{"add"}}, {"operands", Ints{0, 1}}};
+  for (const TileKernels* kernels : AllTileKernels()) {
+    SCOPED_TRACE(kernels->name);
+    const Tensor found = RunPacked(BindFusedElementwise, {x, y}, x.type(), attributes, *kernels, 1);
+    ExpectClose(found, sums, 2, 1);
+  }
+}
+
 TEST(FusedElementwise, FunctionsOfPositiveNumbersAndTheirLimits) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
