@@ -8,6 +8,7 @@
 #include <ostream>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 
 #include "tools/display/escape.hpp"
 #include "tools/popef_bench/bench_options.hpp"
@@ -72,10 +73,12 @@ void Define(CLI::App& app, BenchOptions& options) {
   app.add_flag("--json", options.json, "the report as JSON");
 }
 
-void CheckTogether(BenchOptions& options) {
+void CheckTogether(const CLI::App& app, BenchOptions& options) {
   options.profile = options.profile || !options.trace.empty();
-  if (options.profile && !options.outputs.empty()) {
-    throw CLI::ValidationError("--output only counts without --profile");
+  for (const char* option : {"--output", "--clients"}) {
+    if (options.profile && app.count(option) > 0) {
+      throw CLI::ValidationError(std::string(option) + " only counts without --profile");
+    }
   }
   if (options.cpu_time && !options.profile) {
     throw CLI::ValidationError("--cpu_time only counts with --profile");
@@ -172,7 +175,7 @@ int RunCommand(const std::vector<std::string>& arguments, std::ostream& out, std
   BenchOptions options;
   Define(app, options);
   const auto run = [&] {
-    CheckTogether(options);
+    CheckTogether(app, options);
     return Bench(options, out, err);
   };
   return requests::RunTool(app, arguments, run, out, err);

@@ -226,6 +226,8 @@ class ErrorTest(PopefBenchTest):
         self.refused(2, ["--cpu_time only counts with --profile" + HINT], PLAIN, "--cpu_time")
         self.refused(2, ["--cpu_time measures the one thread that runs: it needs --threads 1" + HINT],
                      PLAIN, "--profile", "--cpu_time")
+        self.refused(2, ["--clients only counts without --profile" + HINT], PLAIN, "--profile",
+                     "--clients", "3")
         self.refused(2, ["--output only counts without --profile" + HINT], PLAIN, "--profile",
                      "--output", "y=y.bin")
         for option, value in (("--runs", "0"), ("--threads", "0"), ("--seconds", "-1"),
