@@ -10,7 +10,7 @@
 
 #include "compiler/ir/graph.hpp"
 #include "passes/constant_values.hpp"
-#include "passes/fused_operator.hpp"
+#include "passes/lowering/fused_operator.hpp"
 #include "runtime/kernels/kernel.hpp"
 
 /// A tiny interpreter: generic kernels, node by node. Fused operators are taken apart.

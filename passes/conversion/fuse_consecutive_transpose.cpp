@@ -1,0 +1,22 @@
+#include "passes/conversion/fuse_consecutive_transpose.hpp"
+
+#include "passes/permutation.hpp"
+#include "passes/rewrite.hpp"
+
+namespace poprt::passes {
+absl::Status FuseConsecutiveTranspose(ir::Graph& graph, const PassContext&) {
+  Rewrite(graph, [](Rewriter& rewriter, ir::Node& node) {
+    if (node.op != "Transpose") return false;
+    const ir::Node* inner = rewriter.Producer(node.inputs[0], "Transpose");
+    if (inner == nullptr) return false;
+    const Ints first = PermutationOf(rewriter.graph(), *inner);
+    Ints both = PermutationOf(rewriter.graph(), node);
+    for (std::int64_t& axis : both) axis = first[static_cast<std::size_t>(axis)];
+    node.inputs[0] = inner->inputs[0];
+    node.attributes.set("perm", both);
+    return true;
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::passes

@@ -1,0 +1,269 @@
+#include "passes/lowering/block_channels.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "passes/constant_values.hpp"
+#include "passes/lowering/blocked_operator.hpp"
+#include "passes/lowering/fused_operator.hpp"
+
+namespace poprt::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::ValueId;
+
+constexpr std::size_t kChannelAxis = 1;
+/// With fewer output channels most of a block would be computed for nothing.
+constexpr std::int64_t kFewestChannels = 8;
+
+std::int64_t Channels(const TensorType& image) { return image.shape[kChannelAxis]; }
+
+bool IsBlocked(Rewriter& rewriter, ValueId id) { return BlockedOf(rewriter, id) != ir::kAbsent; }
+
+// ---- Convolutions ----------------------------------------------------------------------------
+
+/// Whether the convolution has a form in blocks that pays for the conversion of its input.
+bool TakesBlocks(Rewriter& rewriter, const Node& conv) {
+  const Graph& graph = rewriter.graph();
+  const TensorType& x = graph.type(conv.inputs[0]);
+  const TensorType& y = graph.type(conv.outputs[0]);
+  if (!CanBlock(x) || !CanBlock(y)) return false;
+  if (graph.type(conv.inputs[1]).element != ElementType::kFloat32) return false;
+  const std::int64_t group = conv.attributes.get_int("group", 1);
+  const bool is_blocked = IsBlocked(rewriter, conv.inputs[0]);
+  if (group == 1) return is_blocked || Channels(y) >= kFewestChannels;
+  if (group == Channels(x) && group == Channels(y)) return is_blocked;
+  return Channels(x) / group % kBlock == 0 && Channels(y) / group % kBlock == 0;
+}
+
+bool BlockConv(Rewriter& rewriter, Node& conv) {
+  if (!TakesBlocks(rewriter, conv)) return false;
+  const Graph& graph = rewriter.graph();
+  const std::int64_t channels = Channels(graph.type(conv.inputs[0]));
+  const Shape weights = graph.type(conv.inputs[1]).shape;
+  std::vector<ValueId> inputs = conv.inputs;
+  const bool reads_planes = channels < kBlock && !IsBlocked(rewriter, inputs[0]);
+  if (!reads_planes) inputs[0] = Block(rewriter, inputs[0]);
+  if (HasInput(conv, kResidualInput)) {
+    inputs[kResidualInput] = Block(rewriter, inputs[kResidualInput]);
+  }
+  Attributes attributes = conv.attributes;
+  attributes.set("in_channels", channels);
+  attributes.set("out_channels", weights[0]);
+  attributes.set("kernel_shape", Ints{weights[2], weights[3]});
+  BecomeUnblocked(rewriter, conv, "BlockedConv", std::move(inputs), std::move(attributes));
+  return true;
+}
+
+// ---- Pooling ---------------------------------------------------------------------------------
+
+bool BlockPool(Rewriter& rewriter, Node& pool) {
+  const bool is_max = pool.op == "MaxPool" || pool.op == "GlobalMaxPool";
+  const bool is_global = pool.op != "MaxPool" && pool.op != "AveragePool";
+  const ir::Graph& graph = rewriter.graph();
+  const TensorType& result = graph.type(pool.outputs[0]);
+  if (pool.outputs.size() > 1 || !CanBlock(result)) return false;
+  // A window that moves is worth the conversion of its input.
+  const bool pays = !is_global && Channels(result) >= kFewestChannels;
+  if (!IsBlocked(rewriter, pool.inputs[0]) && !pays) return false;
+  Attributes attributes = pool.attributes;
+  if (is_global) {
+    const Shape& image = graph.type(pool.inputs[0]).shape;
+    attributes = {{"kernel_shape", Ints{image[2], image[3]}}};
+  }
+  BecomeUnblocked(rewriter, pool, is_max ? "BlockedMaxPool" : "BlockedAveragePool",
+                  {Block(rewriter, pool.inputs[0])}, std::move(attributes));
+  return true;
+}
+
+// ---- Concatenation ---------------------------------------------------------------------------
+
+/// Along channels whose blocks stay whole, when most of the operands are blocked already.
+bool BlockConcat(Rewriter& rewriter, Node& concat) {
+  const Graph& graph = rewriter.graph();
+  const TensorType& result = graph.type(concat.outputs[0]);
+  if (!CanBlock(result) || concat.attributes.get_int("axis", 0) % 4 != kChannelAxis) return false;
+  std::int64_t blocked = 0;
+  for (std::size_t i = 0; i < concat.inputs.size(); ++i) {
+    const TensorType& type = graph.type(concat.inputs[i]);
+    const bool is_last = i + 1 == concat.inputs.size();
+    if (!CanBlock(type) || (!is_last && Channels(type) % kBlock != 0)) return false;
+    if (IsBlocked(rewriter, concat.inputs[i])) blocked += Channels(type);
+  }
+  if (2 * blocked < Channels(result)) return false;
+  std::vector<ValueId> inputs;
+  for (ValueId id : concat.inputs) inputs.push_back(Block(rewriter, id));
+  BecomeUnblocked(rewriter, concat, "Concat", std::move(inputs),
+                  {{"axis", static_cast<std::int64_t>(kChannelAxis)}});
+  return true;
+}
+
+// ---- Parts of channels, and resized images ---------------------------------------------------
+
+/// Along channels into whole blocks.
+bool BlockSplit(Rewriter& rewriter, Node& split) {
+  Graph& graph = rewriter.graph();
+  if (!IsBlocked(rewriter, split.inputs[0])) return false;
+  if (split.attributes.get_int("axis", 0) % 4 != kChannelAxis) return false;
+  Ints blocks;
+  for (ValueId id : split.outputs) {
+    const bool is_last = id == split.outputs.back();
+    if (id == ir::kAbsent || !CanBlock(graph.type(id))) return false;
+    if (!is_last && Channels(graph.type(id)) % kBlock != 0) return false;
+    blocks.push_back(BlockedType(graph.type(id)).shape[kChannelAxis]);
+  }
+  Node blocked = graph.MakeNode(
+      "Split", {BlockedOf(rewriter, split.inputs[0])}, BlockedType(graph.type(split.outputs[0])),
+      {{"axis", static_cast<std::int64_t>(kChannelAxis)}, {"split", blocks}}, split.name);
+  for (std::size_t i = 1; i < split.outputs.size(); ++i) {
+    const ir::Value plain = graph.value(split.outputs[i]);
+    blocked.outputs.push_back(graph.AddValue(plain.name + "_blocked", BlockedType(plain.type)));
+  }
+  const std::vector<ValueId> parts = blocked.outputs;
+  rewriter.Insert(std::move(blocked));
+  for (std::size_t i = 1; i < split.outputs.size(); ++i) {
+    const ir::Value plain = graph.value(split.outputs[i]);
+    rewriter.Forward(split.outputs[i], rewriter.Insert(graph.MakeNode(
+                                           "UnblockChannels", {parts[i]}, plain.type,
+                                           {{"channels", Channels(plain.type)}}, plain.name)));
+  }
+  split.op = "UnblockChannels";
+  split.inputs = {parts[0]};
+  split.outputs.resize(1);
+  split.attributes = {{"channels", Channels(graph.type(split.outputs[0]))}};
+  return true;
+}
+
+/// Of height and width only.
+bool BlockResize(Rewriter& rewriter, Node& resize) {
+  const Graph& graph = rewriter.graph();
+  const TensorType& x = graph.type(resize.inputs[0]);
+  const TensorType& y = graph.type(resize.outputs[0]);
+  if (!IsBlocked(rewriter, resize.inputs[0]) || !CanBlock(y)) return false;
+  if (x.shape[0] != y.shape[0] || Channels(x) != Channels(y)) return false;
+  Attributes attributes = resize.attributes;
+  const bool adapts_scales =
+      attributes.get_string("keep_aspect_ratio_policy", "stretch") != "stretch";
+  if (attributes.has("axes") || adapts_scales || !attributes.get_floats("roi").empty())
+    return false;
+  attributes.set("axes", Ints{2, 3});
+  if (const Floats scales = attributes.get_floats("scales"); !scales.empty()) {
+    if (scales[0] != 1.0F || scales[1] != 1.0F) return false;
+    attributes.set("scales", Floats{scales[2], scales[3]});
+  } else {
+    attributes.set("sizes", Ints{y.shape[2], y.shape[3]});
+  }
+  BecomeUnblocked(rewriter, resize, "Resize", {BlockedOf(rewriter, resize.inputs[0])},
+                  std::move(attributes));
+  return true;
+}
+
+/// Of phases that are whole blocks of channels each.
+bool BlockShuffle(Rewriter& rewriter, Node& shuffle) {
+  const TensorType& y = rewriter.graph().type(shuffle.outputs[0]);
+  if (!IsBlocked(rewriter, shuffle.inputs[0]) || !CanBlock(y)) return false;
+  if (shuffle.attributes.get_int("phases_first", 0) == 0 || Channels(y) % kBlock != 0) return false;
+  BecomeUnblocked(rewriter, shuffle, "SubpixelShuffle", {BlockedOf(rewriter, shuffle.inputs[0])},
+                  shuffle.attributes);
+  return true;
+}
+
+// ---- Elementwise operators -------------------------------------------------------------------
+
+constexpr std::string_view kElementwise[] = {
+    "Abs",       "Add",       "Clip", "Elu",     "Erf",      "Gelu", "HardSigmoid",
+    "HardSwish", "LeakyRelu", "Max",  "Min",     "Mish",     "Mul",  "Neg",
+    "PRelu",     "Relu",      "Selu", "Sigmoid", "Softplus", "Sub",  "Tanh"};
+
+/// The same where spare lanes, which hold zeros or what such operators make of them, could become
+/// infinite or no number: only without spare lanes.
+constexpr std::string_view kElementwiseOfWholeBlocks[] = {"Div", "Exp",        "Log",
+                                                          "Pow", "Reciprocal", "Sqrt"};
+
+bool IsElementwise(const Node& node, bool whole_blocks) {
+  const auto has = [&](const auto& names) { return std::ranges::count(names, node.op) > 0; };
+  return has(kElementwise) || (whole_blocks && has(kElementwiseOfWholeBlocks));
+}
+
+/// What an operand of an elementwise operator is, seen from its result.
+enum class Operand : std::uint8_t { kAbsent, kScalar, kPerChannel, kImage, kOther };
+
+Operand Classify(const Graph& graph, ValueId id, const TensorType& result) {
+  if (id == ir::kAbsent) return Operand::kAbsent;
+  const TensorType& type = graph.type(id);
+  if (ElementCount(type.shape) == 1) return Operand::kScalar;
+  if (graph.ConstantOf(id) != nullptr) {
+    const bool per_channel = AlongAxis(graph, id, Channels(result), 2).has_value();
+    return per_channel ? Operand::kPerChannel : Operand::kOther;
+  }
+  const bool has_channels = CanBlock(type) && Channels(type) == Channels(result);
+  return has_channels ? Operand::kImage : Operand::kOther;
+}
+
+/// A constant with one value for each channel, as it broadcasts against blocked images.
+ValueId BlockConstant(Rewriter& rewriter, ValueId id, const TensorType& result) {
+  Graph& graph = rewriter.graph();
+  std::vector<double> values = *AlongAxis(graph, id, Channels(result), 2);
+  const std::int64_t blocks = BlockedType(result).shape[kChannelAxis];
+  values.resize(static_cast<std::size_t>(blocks * kBlock));
+  return rewriter.AddConstant(graph.value(id).name + "_blocked",
+                              FromDoubles({result.element, {blocks, 1, 1, kBlock}}, values));
+}
+
+bool BlockElementwise(Rewriter& rewriter, Node& node) {
+  const Graph& graph = rewriter.graph();
+  const TensorType result = graph.type(node.outputs[0]);
+  if (!CanBlock(result) || !IsElementwise(node, Channels(result) % kBlock == 0)) return false;
+  bool any_blocked = false;
+  for (ValueId id : node.inputs) {
+    const Operand operand = Classify(graph, id, result);
+    if (operand == Operand::kOther) return false;
+    any_blocked |=
+        operand == Operand::kImage && graph.type(id) == result && IsBlocked(rewriter, id);
+  }
+  if (!any_blocked) return false;
+  std::vector<ValueId> inputs = node.inputs;
+  for (ValueId& id : inputs) {
+    const Operand operand = Classify(graph, id, result);
+    if (operand == Operand::kPerChannel) id = BlockConstant(rewriter, id, result);
+    if (operand == Operand::kImage) id = Block(rewriter, id);
+  }
+  BecomeUnblocked(rewriter, node, std::string(node.op), std::move(inputs), node.attributes);
+  return true;
+}
+
+/// One conversion undoes the other.
+bool Cancel(Rewriter& rewriter, const Node& block) {
+  const ValueId blocked = BlockedOf(rewriter, block.inputs[0]);
+  if (blocked == ir::kAbsent) return false;
+  rewriter.Forward(block.outputs[0], blocked);
+  return true;
+}
+
+bool BlockNode(Rewriter& rewriter, Node& node) {
+  if (node.op == "BlockChannels") return Cancel(rewriter, node);
+  if (node.op == "FusedConv") return BlockConv(rewriter, node);
+  if (node.op == "MaxPool" || node.op == "AveragePool" || node.op == "GlobalMaxPool" ||
+      node.op == "GlobalAveragePool") {
+    return BlockPool(rewriter, node);
+  }
+  if (node.op == "Concat") return BlockConcat(rewriter, node);
+  if (node.op == "Split") return BlockSplit(rewriter, node);
+  if (node.op == "Resize") return BlockResize(rewriter, node);
+  if (node.op == "SubpixelShuffle") return BlockShuffle(rewriter, node);
+  return node.outputs.size() == 1 && BlockElementwise(rewriter, node);
+}
+
+}  // namespace
+
+absl::Status BlockChannels(ir::Graph& graph, const PassContext&) {
+  Rewrite(graph, BlockNode);
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::passes

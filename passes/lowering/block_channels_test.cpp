@@ -1,0 +1,190 @@
+#include "passes/lowering/block_channels.hpp"
+
+#include <gtest/gtest.h>
+
+#include "passes/evaluate_for_test.hpp"
+#include "passes/graph_for_test.hpp"
+
+/// block_channels and choose_winograd.
+namespace poprt::passes {
+namespace {
+
+constexpr double kRounding = 1e-4;
+
+std::vector<double> Ramp(std::int64_t count) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 7) / 8 - 0.4;
+  return values;
+}
+
+class Network : public GraphForTest {
+ public:
+  /// A convolution with a square filter that keeps height and width.
+  ir::ValueId Conv(std::string_view name, ir::ValueId x, std::int64_t out_channels,
+                   std::int64_t side = 1, std::int64_t group = 1,
+                   ir::ValueId residual = ir::kAbsent, Attributes attributes = {}) {
+    Shape shape = graph.type(x).shape;
+    const Shape weights{out_channels, shape[1] / group, side, side};
+    shape[1] = out_channels;
+    std::vector<ir::ValueId> inputs = {
+        x, Constant(std::string(name) + "_w", weights, Ramp(ElementCount(weights)))};
+    if (residual != ir::kAbsent) inputs.insert(inputs.end(), {ir::kAbsent, residual});
+    attributes.set("group", group);
+    attributes.set("pads", Ints(4, side / 2));
+    return Op(name, "FusedConv", std::move(inputs), shape, std::move(attributes));
+  }
+
+  /// The text after the passes, without types and attributes; the result must compute the same.
+  std::string Blocked(std::initializer_list<const char*> passes = {"block_channels"}) {
+    const ir::Graph before = graph;
+    for (const char* pass : passes) After(pass);
+    EXPECT_EQ(ir::Verify(graph), std::nullopt);
+    EXPECT_LE(LargestDifference(before, graph), kRounding);
+    std::string text;
+    for (const ir::Node& node : graph.nodes) {
+      text += (text.empty() ? "" : " ") + node.op;
+      const Shape& shape = graph.type(node.outputs[0]).shape;
+      if (shape.size() > 1) text += ":" + std::to_string(shape[1]);
+    }
+    return text;
+  }
+};
+
+TEST(BlockChannelsTest, ConvertsAtTheBordersOnly) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {1, 3, 6, 5}), 32, 3);
+  const auto y = g.Op("b", "Relu", {x}, {1, 32, 6, 5});
+  const auto pooled = g.Op("c", "MaxPool", {y}, {1, 32, 3, 2},
+                           {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+  g.Output(g.Conv("d", pooled, 20));
+  EXPECT_EQ(g.Blocked(), "BlockedConv:2 Relu:2 BlockedMaxPool:2 BlockedConv:2 UnblockChannels:20");
+}
+
+TEST(BlockChannelsTest, BlocksResidualsAndInputsOfManyChannels) {
+  Network g;
+  const auto x = g.Input("x", {2, 24, 3, 3});
+  g.Output(g.Conv("a", x, 24, 3, 1, x));
+  EXPECT_EQ(g.Blocked({"block_channels", "eliminate_duplicate_nodes"}),
+            "BlockChannels:2 BlockedConv:2 UnblockChannels:24");
+}
+
+TEST(BlockChannelsTest, KeepsDepthwiseBetweenOthersInBlocks) {
+  Network g;
+  const auto a = g.Conv("a", g.Input("x", {1, 20, 4, 4}), 40);
+  g.Output(g.Conv("c", g.Conv("b", a, 40, 3, 40), 20));
+  EXPECT_EQ(g.Blocked(),
+            "BlockChannels:2 BlockedConv:3 BlockedConv:3 BlockedConv:2 UnblockChannels:20");
+}
+
+TEST(BlockChannelsTest, LeavesWhatBlocksDoNotPayFor) {
+  Network g;
+  const auto x = g.Input("x", {1, 24, 4, 4});
+  g.Output(g.Conv("depthwise", x, 24, 3, 24));
+  g.Output(g.Conv("grouped", x, 24, 3, 2));
+  g.Output(g.Conv("few", x, 4, 3));
+  EXPECT_EQ(g.Blocked(), "FusedConv:24 FusedConv:24 FusedConv:4");
+  GraphForTest half(ElementType::kFloat16);
+  half.Output(
+      half.Op("y", "FusedConv",
+              {half.Input("x", {1, 16, 2, 2}), half.Constant("w", {16, 16, 1, 1}, Ramp(256))},
+              {1, 16, 2, 2}));
+  EXPECT_EQ(half.After("block_channels"),
+            "  y = FusedConv(x, w) : float16[1, 16, 2, 2]\n  return y\n");
+}
+
+TEST(BlockChannelsTest, ElementwiseOperandsFollow) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {1, 16, 3, 4}), 32);
+  const auto scaled = g.Op("b", "Mul", {x, g.Constant("s", {32, 1, 1}, Ramp(32))}, {1, 32, 3, 4});
+  const auto gate = g.Op("p", "GlobalAveragePool", {scaled}, {1, 32, 1, 1});
+  const auto gated =
+      g.Op("c", "Mul", {scaled, g.Op("q", "Sigmoid", {gate}, {1, 32, 1, 1})}, {1, 32, 3, 4});
+  const auto plain = g.Op("d", "Add", {g.Input("r", {1, 32, 3, 4}), gated}, {1, 32, 3, 4});
+  g.Output(g.Op("e", "Sub", {plain, g.Scalar(0.5)}, {1, 32, 3, 4}));
+  EXPECT_EQ(g.Blocked(),
+            "BlockChannels:1 BlockedConv:2 Mul:2 BlockedAveragePool:2 Sigmoid:2 Mul:2 "
+            "BlockChannels:2 Add:2 Sub:2 UnblockChannels:32");
+}
+
+TEST(BlockChannelsTest, SpareLanesDoNotMeetOperatorsThatBreakThem) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {1, 16, 2, 2}), 20);
+  const auto divided = g.Op(
+      "b", "Div", {x, g.Constant("s", {20, 1, 1}, std::vector<double>(20, 0.5))}, {1, 20, 2, 2});
+  g.Output(g.Conv("c", divided, 16));
+  EXPECT_EQ(g.Blocked(),
+            "BlockChannels:1 BlockedConv:2 UnblockChannels:20 Div:20 BlockChannels:2 "
+            "BlockedConv:1 UnblockChannels:16");
+}
+
+TEST(BlockChannelsTest, PoolingWindowsPayForTheConversion) {
+  Network g;
+  const auto x = g.Input("x", {1, 16, 4, 4});
+  const Attributes window{{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}};
+  g.Output(g.Op("a", "MaxPool", {x}, {1, 16, 4, 4}, window));
+  g.Output(g.Op("b", "GlobalAveragePool", {x}, {1, 16, 1, 1}));
+  g.Output(g.Op("c", "AveragePool", {g.Input("few", {1, 3, 4, 4})}, {1, 3, 4, 4}, window));
+  EXPECT_EQ(
+      g.Blocked(),
+      "BlockChannels:1 BlockedMaxPool:1 UnblockChannels:16 GlobalAveragePool:16 AveragePool:3");
+}
+
+TEST(BlockChannelsTest, OperandsThatBroadcastAlongChannelsStayPlain) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {1, 16, 2, 3}), 16);
+  g.Output(g.Op("b", "Mul", {x, g.Input("mask", {1, 1, 2, 3})}, {1, 16, 2, 3}));
+  EXPECT_EQ(g.Blocked(), "BlockChannels:1 BlockedConv:1 UnblockChannels:16 Mul:16");
+}
+
+TEST(BlockChannelsTest, JoinsAndCutsWholeBlocks) {
+  Network g;
+  const auto input = g.Input("x", {1, 16, 3, 3});
+  const auto a = g.Conv("a", input, 32);
+  const auto b = g.Conv("b", input, 24);
+  const auto joined = g.Op("c", "Concat", {a, b}, {1, 56, 3, 3}, {{"axis", std::int64_t{1}}});
+  const auto big = g.Op("r", "Resize", {joined}, {1, 56, 6, 6},
+                        {{"scales", Floats{1, 1, 2, 2}},
+                         {"mode", "nearest"},
+                         {"coordinate_transformation_mode", "asymmetric"}});
+  const auto first = g.graph.AddValue("first", {ElementType::kFloat32, {1, 48, 6, 6}});
+  const auto second = g.graph.AddValue("second", {ElementType::kFloat32, {1, 8, 6, 6}});
+  g.graph.nodes.push_back({.name = "cut",
+                           .op = "Split",
+                           .inputs = {big},
+                           .outputs = {first, second},
+                           .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{48, 8}}}});
+  g.Output(g.Conv("d", first, 16));
+  g.Output(g.Op("e", "Relu", {second}, {1, 8, 6, 6}));
+  EXPECT_EQ(g.Blocked({"block_channels", "eliminate_duplicate_nodes"}),
+            "BlockChannels:1 BlockedConv:2 BlockedConv:2 Concat:4 Resize:4 Split:3 BlockedConv:1 "
+            "UnblockChannels:16 Relu:1 UnblockChannels:8");
+}
+
+TEST(BlockChannelsTest, BlocksThatConcatWouldCutStayPlain) {
+  Network g;
+  const auto input = g.Input("x", {1, 16, 3, 3});
+  const auto joined = g.Op("c", "Concat", {g.Conv("a", input, 24), g.Conv("b", input, 32)},
+                           {1, 56, 3, 3}, {{"axis", std::int64_t{1}}});
+  g.Output(joined);
+  EXPECT_EQ(g.Blocked({"block_channels", "eliminate_duplicate_nodes"}),
+            "BlockChannels:1 BlockedConv:2 UnblockChannels:24 BlockedConv:2 UnblockChannels:32 "
+            "Concat:56");
+}
+
+TEST(ChooseWinogradTest, TakesLargePlainFiltersOnly) {
+  Network g;
+  const auto input = g.Input("x", {1, 64, 16, 16});
+  g.Output(g.Conv("large", input, 64, 3));
+  g.Output(g.Conv("one", input, 64, 1));
+  g.Output(g.Conv("grouped", input, 64, 3, 4));
+  g.Output(g.Conv("wide", input, 64, 5));
+  g.Blocked({"block_channels", "choose_winograd"});
+  std::vector<std::int64_t> tiles;
+  for (const ir::Node& node : g.graph.nodes) {
+    if (node.op == "BlockedConv") tiles.push_back(node.attributes.get_int("winograd_tile", 0));
+  }
+  EXPECT_EQ(tiles, (std::vector<std::int64_t>{4, 0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace poprt::passes

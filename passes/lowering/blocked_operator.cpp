@@ -1,0 +1,44 @@
+#include "passes/lowering/blocked_operator.hpp"
+
+#include <utility>
+
+namespace poprt::passes {
+
+TensorType BlockedType(const TensorType& plain) {
+  const Shape& s = plain.shape;
+  return {plain.element, {s[0], (s[1] + kBlock - 1) / kBlock, s[2], s[3], kBlock}};
+}
+
+bool CanBlock(const TensorType& type) {
+  constexpr std::size_t kImageRank = 4;
+  return type.element == ElementType::kFloat32 && type.shape.size() == kImageRank &&
+         ElementCount(type.shape) > 0;
+}
+
+ir::ValueId BlockedOf(Rewriter& rewriter, ir::ValueId plain) {
+  const ir::Node* conversion = rewriter.Producer(plain, "UnblockChannels");
+  return conversion == nullptr ? ir::kAbsent : conversion->inputs[0];
+}
+
+ir::ValueId Block(Rewriter& rewriter, ir::ValueId plain) {
+  const ir::ValueId blocked = BlockedOf(rewriter, plain);
+  if (blocked != ir::kAbsent) return blocked;
+  ir::Graph& graph = rewriter.graph();
+  const ir::Value& value = graph.value(plain);
+  return rewriter.Insert(graph.MakeNode("BlockChannels", {plain}, BlockedType(value.type), {},
+                                        value.name + "_blocked"));
+}
+
+void BecomeUnblocked(Rewriter& rewriter, ir::Node& node, std::string_view op,
+                     std::vector<ir::ValueId> inputs, Attributes attributes) {
+  ir::Graph& graph = rewriter.graph();
+  const TensorType plain = graph.type(node.outputs[0]);
+  ir::Node blocked =
+      graph.MakeNode(op, std::move(inputs), BlockedType(plain), std::move(attributes), node.name);
+  std::swap(blocked.name, node.name);
+  node.op = "UnblockChannels";
+  node.inputs = {rewriter.Insert(std::move(blocked))};
+  node.attributes = {{"channels", plain.shape[1]}};
+}
+
+}  // namespace poprt::passes

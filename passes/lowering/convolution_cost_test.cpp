@@ -1,0 +1,83 @@
+#include "passes/lowering/convolution_cost.hpp"
+
+#include <cstdint>
+
+#include "gtest/gtest.h"
+
+namespace poprt::passes {
+namespace {
+
+/// With one pixel of padding all around.
+ConvolutionSize Image(std::int64_t in, std::int64_t out, std::int64_t height, std::int64_t width) {
+  return {.in_channels = in,
+          .out_channels = out,
+          .in_height = height,
+          .in_width = width,
+          .out_height = height,
+          .out_width = width};
+}
+
+ConvolutionSize Square(std::int64_t in, std::int64_t out, std::int64_t extent) {
+  return Image(in, out, extent, extent);
+}
+
+/// Milliseconds at the clock of the machine that the costs were fitted on.
+double Milliseconds(double cycles) { return cycles / 3.125e6; }
+
+TEST(ConvolutionCost, AgreesWithMeasurements) {
+  struct Measured {
+    std::int64_t in;
+    std::int64_t out;
+    std::int64_t extent;
+    double direct;
+    double tile2;
+    double tile4;
+  };
+  constexpr Measured kMeasured[] = {
+      {64, 64, 56, 2.381, 1.338, 0.851},   {128, 128, 28, 2.324, 1.249, 0.792},
+      {256, 256, 14, 2.282, 1.230, 1.071}, {512, 512, 7, 2.215, 1.753, 2.114},
+      {128, 192, 28, 3.490, 1.826, 1.174}, {96, 128, 55, 6.788, 3.854, 2.393},
+      {32, 32, 112, 2.871, 1.737, 1.192},  {512, 512, 28, 40.78, 20.15, 12.17},
+      {512, 512, 14, 9.328, 4.973, 4.519}, {64, 64, 224, 39.59, 22.11, 14.90},
+      {48, 192, 27, 1.250, 0.724, 0.470},  {256, 256, 28, 9.285, 4.822, 2.984},
+  };
+  for (const Measured& m : kMeasured) {
+    SCOPED_TRACE(testing::Message() << m.in << " -> " << m.out << " channels, " << m.extent);
+    const ConvolutionSize size = Square(m.in, m.out, m.extent);
+    EXPECT_NEAR(Milliseconds(DirectCost(size)) / m.direct, 1, 0.2);
+    EXPECT_NEAR(Milliseconds(WinogradCost(2, size)) / m.tile2, 1, 0.2);
+    EXPECT_NEAR(Milliseconds(WinogradCost(4, size)) / m.tile4, 1, 0.2);
+  }
+}
+
+TEST(ConvolutionCost, ChoosesByLayer) {
+  EXPECT_EQ(ChooseWinogradTile(Square(64, 64, 56)), 4);
+  EXPECT_EQ(ChooseWinogradTile(Square(128, 128, 28)), 4);
+  EXPECT_EQ(ChooseWinogradTile(Square(96, 128, 55)), 4);
+  EXPECT_EQ(ChooseWinogradTile(Square(32, 32, 112)), 4);
+  EXPECT_EQ(ChooseWinogradTile(Square(512, 512, 28)), 4);
+  // Late layers have few tiles for each of their weights.
+  EXPECT_EQ(ChooseWinogradTile(Square(512, 512, 7)), 2);
+  EXPECT_EQ(ChooseWinogradTile(Square(160, 320, 7)), 2);
+  EXPECT_EQ(ChooseWinogradTile(Square(512, 512, 2)), 0);
+  // Most of a tile lies outside of a narrow image.
+  EXPECT_EQ(ChooseWinogradTile(Image(64, 64, 1, 100)), 0);
+  EXPECT_EQ(ChooseWinogradTile(Image(64, 64, 100, 1)), 0);
+}
+
+TEST(ConvolutionCost, CountsOnlyTapsThatMeetTheImage) {
+  ConvolutionSize size = Square(64, 64, 56);
+  const double same = DirectCost(size);
+  size.in_height = size.in_width = 58;
+  EXPECT_GT(DirectCost(size), same);
+  EXPECT_EQ(WinogradCost(4, size), WinogradCost(4, Square(64, 64, 56)));
+}
+
+TEST(ConvolutionCost, BatchesShareTheWeights) {
+  ConvolutionSize size = Square(512, 512, 7);
+  size.batch = 16;
+  EXPECT_EQ(ChooseWinogradTile(size), 4);
+}
+
+}  // namespace
+}  // namespace poprt::passes

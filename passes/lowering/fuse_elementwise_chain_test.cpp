@@ -1,0 +1,107 @@
+#include "passes/lowering/fuse_elementwise_chain.hpp"
+
+#include <gtest/gtest.h>
+
+#include "passes/evaluate_for_test.hpp"
+#include "passes/graph_for_test.hpp"
+
+namespace poprt::passes {
+namespace {
+
+constexpr double kRounding = 1e-5;
+
+std::string Fused(GraphForTest& g) {
+  const ir::Graph before = g.graph;
+  const std::string text = g.After("fuse_elementwise_chain");
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+  return text;
+}
+
+TEST(FuseElementwiseChainTest, MakesATreeOneNode) {
+  GraphForTest g;
+  const Shape shape{2, 3, 4};
+  const auto x = g.Input("x", shape);
+  const auto scale = g.Constant("scale", {3, 1}, {1, 2, 3});
+  const auto s = g.Op("s", "Sigmoid", {x}, shape);
+  const auto m = g.Op("m", "Mul", {x, s}, shape);
+  const auto k = g.Op("k", "Mul", {m, scale}, shape);
+  g.Output(g.Op("y", "Sub", {g.Scalar(0.5), k}, shape));
+  EXPECT_EQ(Fused(g),
+            "  y = FusedElementwise(x, scale) constants=[0.5] functions=[\"sigmoid\", \"mul\", "
+            "\"mul\", \"sub\"] operands=[0, 0, 3, 4, 1, 2, 5] : float32[2, 3, 4]\n  return y\n");
+}
+
+TEST(FuseElementwiseChainTest, KnowsTheOperators) {
+  const Shape shape{5, 7};
+  const Attributes none;
+  const std::vector<std::pair<std::string, Attributes>> unary = {
+      {"Abs", none},
+      {"Erf", none},
+      {"Exp", none},
+      {"HardSwish", none},
+      {"Neg", none},
+      {"Relu", none},
+      {"Sigmoid", none},
+      {"Tanh", none},
+      {"Gelu", none},
+      {"LeakyRelu", {{"alpha", 0.3F}}},
+      {"Gelu", {{"approximate", std::string("tanh")}}},
+      {"HardSigmoid", {{"alpha", 0.4F}, {"beta", 0.1F}}}};
+  for (const auto& [op, attributes] : unary) {
+    SCOPED_TRACE(op);
+    GraphForTest g;
+    const auto a = g.Op("a", op, {g.Input("x", shape)}, shape, attributes);
+    g.Output(g.Op("y", "Add", {a, g.Scalar(1)}, shape));
+    EXPECT_NE(Fused(g).find("y = FusedElementwise(x)"), std::string::npos);
+  }
+  for (const char* op : {"Add", "Sub", "Mul", "Max", "Min", "PRelu"}) {
+    SCOPED_TRACE(op);
+    GraphForTest g;
+    const auto a = g.Op("a", op, {g.Input("x", shape), g.Input("b", {7})}, shape);
+    g.Output(g.Op("y", "Abs", {a}, shape));
+    EXPECT_NE(Fused(g).find("y = FusedElementwise(x, b)"), std::string::npos);
+  }
+  GraphForTest g;
+  const auto a = g.Op("a", "Abs", {g.Input("x", shape)}, shape);
+  const auto shifted = g.Op("shifted", "Add", {a, g.Scalar(0.5)}, shape);
+  const auto root = g.Op("root", "Sqrt", {shifted}, shape);
+  const auto inverse = g.Op("inverse", "Reciprocal", {root}, shape);
+  const auto divided = g.Op("divided", "Div", {inverse, shifted}, shape);
+  const auto cube = g.Op("cube", "Pow", {divided, g.Scalar(3)}, shape);
+  g.Output(g.Op("y", "Clip", {cube, g.Scalar(0.25), g.Scalar(1)}, shape));
+  EXPECT_NE(Fused(g).find("y = FusedElementwise(x)"), std::string::npos);
+}
+
+TEST(FuseElementwiseChainTest, TakesExpensiveFunctionsAlone) {
+  GraphForTest g;
+  g.Output(g.Op("y", "Tanh", {g.Input("x", {4})}, {4}));
+  g.Output(g.Op("z", "Neg", {g.Input("u", {4})}, {4}));
+  EXPECT_EQ(Fused(g),
+            "  y = FusedElementwise(x) functions=[\"tanh\"] operands=[0] : float32[4]\n"
+            "  z = Neg(u) : float32[4]\n  return y, z\n");
+}
+
+TEST(FuseElementwiseChainTest, LeavesWhatOthersReadAndWhatIsSmaller) {
+  GraphForTest g;
+  const auto x = g.Input("x", {2, 3});
+  const auto row = g.Op("row", "Neg", {g.Input("r", {3})}, {3});  // would be computed twice
+  const auto shared = g.Op("shared", "Add", {x, row}, {2, 3});
+  const auto seen = g.Op("seen", "Abs", {shared}, {2, 3});
+  g.Output(seen);
+  g.Output(g.Op("sum", "ReduceSum", {shared}, {2, 1}, {{"axes", Ints{1}}}));
+  g.Output(g.Op("y", "Relu", {seen}, {2, 3}));
+  const std::string before = g.Text();
+  EXPECT_EQ(g.After("fuse_elementwise_chain"), before);
+}
+
+TEST(FuseElementwiseChainTest, CutsLongChains) {
+  GraphForTest g;
+  ir::ValueId x = g.Input("x", {3});
+  for (int i = 0; i < 100; ++i) x = g.Op("v", i % 2 == 0 ? "Neg" : "Abs", {x}, {3});
+  g.Output(x);
+  Fused(g);
+  EXPECT_EQ(g.graph.nodes.size(), 4U);
+}
+
+}  // namespace
+}  // namespace poprt::passes

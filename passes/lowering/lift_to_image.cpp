@@ -1,0 +1,95 @@
+#include "passes/lowering/lift_to_image.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/hoist_activation.hpp"
+#include "passes/rewrite.hpp"
+#include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+namespace poprt::passes {
+namespace {
+
+using ir::Node;
+using ir::ValueId;
+
+/// [B, C, W] -> [B, C, 1, W].
+TensorType AsImage(TensorType type) {
+  type.shape.insert(type.shape.end() - 1, 1);
+  return type;
+}
+
+/// The attributes with everything resolved and a second axis in front. Nothing for a ConvTranspose
+/// whose result is longer than its own attributes may say.
+std::optional<Attributes> ImageAttributes(const Node& node, const TensorType& x,
+                                          const Tensor& weights) {
+  const Shape spatial{x.shape[2]};
+  const Ints kernel{weights.shape()[2]};
+  const bool transposed = node.op == "ConvTranspose";
+  const auto geometry =
+      transposed
+          ? kernels::ResolveTransposedWindow(node.attributes, spatial, kernel)
+          : kernels::TransposedWindow{kernels::ResolveWindow(node.attributes, spatial, kernel), {}};
+  const kernels::Window& window = geometry.window;
+  Attributes attributes{{"dilations", Ints{1, window.dilations[0]}},
+                        {"group", node.attributes.get_int("group", 1)},
+                        {"kernel_shape", Ints{1, kernel[0]}},
+                        {"pads", Ints{0, window.pads_begin[0], 0, window.pads_end[0]}},
+                        {"strides", Ints{1, window.strides[0]}}};
+  if (!transposed) return attributes;
+  const std::int64_t padding =
+      geometry.output[0] - (window.strides[0] * (spatial[0] - 1) + window.Reach(0) -
+                            window.pads_begin[0] - window.pads_end[0]);
+  if (padding < 0 || padding >= window.strides[0] || window.pads_begin[0] < 0 ||
+      window.pads_end[0] < 0) {
+    return std::nullopt;
+  }
+  attributes.set("output_padding", Ints{0, padding});
+  return attributes;
+}
+
+bool Lift(Rewriter& rewriter, Node& node) {
+  ir::Graph& graph = rewriter.graph();
+  if (node.op != "Conv" && node.op != "ConvTranspose") return false;
+  constexpr std::size_t kOneSpatialAxis = 3;
+  const TensorType x = graph.type(node.inputs[0]);
+  const TensorType y = graph.type(node.outputs[0]);
+  const Tensor* found = graph.ConstantOf(node.inputs[1]);
+  if (found == nullptr || x.shape.size() != kOneSpatialAxis || !IsBackendType(x.element)) {
+    return false;
+  }
+  if (ElementCount(y.shape) == 0 || x.bytes() == 0 || found->count() == 0) return false;
+  const Tensor weights = *found;
+  std::optional<Attributes> attributes = ImageAttributes(node, x, weights);
+  if (!attributes) return false;
+  const TensorType image = AsImage(x);
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = rewriter.Insert(graph.MakeNode("Reshape", {inputs[0]}, image,
+                                             {{"shape", image.shape}}, node.name + "_image"));
+  inputs[1] =
+      rewriter.AddConstant(graph.value(inputs[1]).name, weights.WithType(AsImage(weights.type())));
+  const ValueId result = rewriter.Insert(
+      graph.MakeNode(node.op, inputs, AsImage(y), *std::move(attributes), node.name));
+  node.op = "Reshape";
+  node.inputs = {result};
+  node.attributes = {{"shape", y.shape}};
+  return true;
+}
+
+}  // namespace
+
+absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
+  bool lifted = false;
+  try {
+    lifted = Rewrite(graph, Lift);
+  } catch (const kernels::KernelError& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  if (lifted) HoistActivations(graph, "Reshape", {"Conv", "ConvTranspose"});
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::passes

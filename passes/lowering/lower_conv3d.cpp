@@ -1,0 +1,123 @@
+#include "passes/lowering/lower_conv3d.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "passes/lowering/fused_operator.hpp"
+#include "passes/rewrite.hpp"
+#include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+namespace poprt::passes {
+namespace {
+
+using ir::Node;
+using ir::ValueId;
+
+const Ints kExchangeChannelsAndDepth = {0, 2, 1, 3, 4};
+
+/// Puts nodes before the convolution, named after it.
+class Inserter {
+ public:
+  Inserter(Rewriter& rewriter, std::string name) : rewriter_(rewriter), name_(std::move(name)) {}
+
+  ValueId operator()(const char* op, std::vector<ValueId> inputs, Shape shape,
+                     Attributes attributes) {
+    const ElementType element = rewriter_.graph().type(inputs[0]).element;
+    return rewriter_.Insert(rewriter_.graph().MakeNode(
+        op, std::move(inputs), {element, std::move(shape)}, std::move(attributes), name_));
+  }
+
+ private:
+  Rewriter& rewriter_;
+  std::string name_;
+};
+
+/// [B, C, D, H, W] -> [B, out, taps * C, H, W]: what each of `out` slices of the result reads.
+ValueId SlicesOfWindows(Inserter& insert, ValueId x, const Shape& shape,
+                        const kernels::Window& window, std::int64_t out) {
+  const std::int64_t depth = shape[2] + window.pads_begin[0] + window.pads_end[0];
+  if (depth != shape[2]) {
+    x = insert("Pad", {x}, {shape[0], shape[1], depth, shape[3], shape[4]},
+               {{"mode", "constant"},
+                {"pads", Ints{0, 0, window.pads_begin[0], 0, 0, 0, 0, window.pads_end[0], 0, 0}}});
+  }
+  x = insert("Transpose", {x}, {shape[0], depth, shape[1], shape[3], shape[4]},
+             {{"perm", kExchangeChannelsAndDepth}});
+  const Shape taken{shape[0], out, shape[1], shape[3], shape[4]};
+  std::vector<ValueId> slices;
+  for (std::int64_t tap = 0; tap < window.kernel[0]; ++tap) {
+    const std::int64_t first = tap * window.dilations[0];
+    slices.push_back(insert("Slice", {x}, taken,
+                            {{"axes", Ints{1}},
+                             {"ends", Ints{first + (out - 1) * window.strides[0] + 1}},
+                             {"starts", Ints{first}},
+                             {"steps", Ints{window.strides[0]}}}));
+  }
+  if (slices.size() == 1) return slices[0];
+  return insert("Concat", slices, {shape[0], out, shape[1] * window.kernel[0], shape[3], shape[4]},
+                {{"axis", std::int64_t{2}}});
+}
+
+/// [O, C, taps, kh, kw] -> [O, taps * C, kh, kw].
+Tensor SliceWeights(const Tensor& weights) {
+  const Shape& s = weights.shape();
+  const TensorType exchanged{weights.element(), {s[0], s[2], s[1], s[3], s[4]}};
+  return kernels::RunOnce("Transpose", {weights}, {exchanged},
+                          {{"perm", kExchangeChannelsAndDepth}})
+      .front()
+      .WithType({weights.element(), {s[0], s[2] * s[1], s[3], s[4]}});
+}
+
+bool Lower(Rewriter& rewriter, Node& node) {
+  constexpr std::size_t kThreeSpatialAxes = 5;
+  const ir::Graph& graph = rewriter.graph();
+  if (node.op != "Conv" || node.attributes.get_int("group", 1) != 1) return false;
+  const TensorType x = graph.type(node.inputs[0]);
+  const TensorType y = graph.type(node.outputs[0]);
+  const Tensor* found = graph.ConstantOf(node.inputs[1]);
+  if (found == nullptr || x.shape.size() != kThreeSpatialAxes || !IsBackendType(x.element)) {
+    return false;
+  }
+  if (x.bytes() == 0 || y.bytes() == 0 || found->count() == 0) return false;
+  const Tensor weights = *found;
+  const kernels::Window window =
+      kernels::ResolveWindow(node.attributes, {x.shape.begin() + 2, x.shape.end()},
+                             {weights.shape().begin() + 2, weights.shape().end()});
+  const std::int64_t depth = y.shape[2];
+
+  Inserter insert(rewriter, node.name);
+  const ValueId slices = SlicesOfWindows(insert, node.inputs[0], x.shape, window, depth);
+  const Tensor of_images = SliceWeights(weights);
+  const Shape images{x.shape[0] * depth, of_images.shape()[1], x.shape[3], x.shape[4]};
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = insert("Reshape", {slices}, images, {{"shape", images}});
+  inputs[1] = rewriter.AddConstant(graph.value(node.inputs[1]).name, of_images);
+  const Shape result{images[0], y.shape[1], y.shape[3], y.shape[4]};
+  const ValueId conv = insert("Conv", inputs, result,
+                              {{"dilations", Ints{window.dilations[1], window.dilations[2]}},
+                               {"group", std::int64_t{1}},
+                               {"kernel_shape", Ints{window.kernel[1], window.kernel[2]}},
+                               {"pads", Ints{window.pads_begin[1], window.pads_begin[2],
+                                             window.pads_end[1], window.pads_end[2]}},
+                               {"strides", Ints{window.strides[1], window.strides[2]}}});
+  const Shape apart{x.shape[0], depth, y.shape[1], y.shape[3], y.shape[4]};
+  const ValueId parted = insert("Reshape", {conv}, apart, {{"shape", apart}});
+  node.op = "Transpose";
+  node.inputs = {parted};
+  node.attributes = {{"perm", kExchangeChannelsAndDepth}};
+  return true;
+}
+
+}  // namespace
+
+absl::Status LowerConv3d(ir::Graph& graph, const PassContext&) {
+  try {
+    Rewrite(graph, Lower);
+  } catch (const kernels::KernelError& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::passes

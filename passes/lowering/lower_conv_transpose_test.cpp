@@ -1,0 +1,175 @@
+#include "passes/lowering/lower_conv_transpose.hpp"
+
+#include <gtest/gtest.h>
+
+#include "passes/evaluate_for_test.hpp"
+#include "passes/graph_for_test.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+/// lift_to_image and lower_conv_transpose, alone and with what follows them.
+namespace poprt::passes {
+namespace {
+
+constexpr double kRounding = 1e-5;
+
+std::vector<double> Ramp(std::int64_t count) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<double>(i * 5 % 13) / 8 - 0.75;
+  }
+  return values;
+}
+
+std::string Lowered(GraphForTest& g) {
+  const ir::Graph before = g.graph;
+  for (const char* pass :
+       {"lift_to_image", "lower_conv_transpose", "lower_to_fused", "fuse_activation_into_fused"}) {
+    g.After(pass);
+  }
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+  return g.Text();
+}
+
+TEST(LowerConvTransposeTest, ComputesPhasesAndPutsThemInPlace) {
+  GraphForTest g;
+  const auto x = g.Input("x", {1, 2, 3, 4});
+  const auto w = g.Constant("w", {2, 3, 4, 4}, Ramp(96));
+  const auto y = g.Op("y", "ConvTranspose", {x, w, g.Constant("b", {3}, Ramp(3))}, {1, 3, 6, 8},
+                      {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}});
+  g.Output(g.Op("r", "Relu", {y}, {1, 3, 6, 8}));
+  EXPECT_EQ(
+      Lowered(g),
+      "  r_node_1:0 = FusedConv(x, y_node_phases, y_node_bias) activation=\"relu\" dilations=[1, "
+      "1] group=1 kernel_shape=[2, 2] pads=[1, 1, 1, 1] strides=[1, 1] : float32[1, 12, 4, "
+      "5]\n"
+      "  r = SubpixelShuffle(r_node_1:0) blocks=[2, 2] crops=[1, 1] phases_first=1 : float32[1, 3, "
+      "6, 8]\n"
+      "  return r\n");
+}
+
+TEST(LowerConvTransposeTest, ComputesTheSameForAnyWindow) {
+  std::minstd_rand random(3);
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random() % static_cast<unsigned>(high - low + 1));
+  };
+  int lowered = 0;
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE(round);
+    const bool image = draw(0, 3) > 0;
+    const std::int64_t group = draw(1, 3);
+    const Shape extents = image ? Shape{draw(1, 5), draw(1, 6)} : Shape{draw(1, 8)};
+    Ints kernel;
+    Ints strides;
+    Ints pads;
+    Ints extra;
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      kernel.push_back(draw(1, 5));
+      strides.push_back(draw(1, 3));
+      extra.push_back(draw(0, strides.back() - 1));
+    }
+    for (std::size_t i = 0; i < 2 * extents.size(); ++i) {
+      pads.push_back(draw(0, kernel[i % extents.size()] - 1));
+    }
+    const Attributes attributes{
+        {"group", group}, {"output_padding", extra}, {"pads", pads}, {"strides", strides}};
+    Shape out;
+    try {
+      out = kernels::ResolveTransposedWindow(attributes, extents, kernel).output;
+    } catch (const kernels::KernelError&) {
+      continue;  // padded away
+    }
+    Shape x{draw(1, 2), group * draw(1, 2)};
+    Shape w{x[1], draw(1, 2)};
+    Shape y{x[0], w[1] * group};
+    x.insert(x.end(), extents.begin(), extents.end());
+    w.insert(w.end(), kernel.begin(), kernel.end());
+    y.insert(y.end(), out.begin(), out.end());
+    if (ElementCount(y) == 0) continue;
+    GraphForTest g;
+    const auto bias = g.Constant("b", {y[1]}, Ramp(y[1]));
+    const auto c =
+        g.Op("c", "ConvTranspose",
+             {g.Input("x", x), g.Constant("w", w, Ramp(ElementCount(w))), bias}, y, attributes);
+    const auto s = g.Op("s", "Sigmoid", {c}, y);
+    g.Output(g.Op("y", "Mul", {s, c}, y));
+    const std::string text = Lowered(g);
+    if (text.find("ConvTranspose") == std::string::npos) {
+      ++lowered;
+      EXPECT_NE(text.find("silu"), std::string::npos) << text;
+    }
+  }
+  EXPECT_GE(lowered, 25);
+}
+
+TEST(LowerConvTransposeTest, StaysInBlocksBetweenConvolutions) {
+  GraphForTest g;
+  const auto x = g.Input("x", {1, 16, 3, 3});
+  const auto w = g.Constant("w", {16, 16, 2, 2}, Ramp(1024));
+  const auto y = g.Op("y", "ConvTranspose", {x, w}, {1, 16, 6, 6}, {{"strides", Ints{2, 2}}});
+  g.Output(g.Op("z", "Conv", {y, g.Constant("v", {16, 16, 1, 1}, Ramp(256))}, {1, 16, 6, 6}));
+  for (const char* pass : {"lower_conv_transpose", "lower_to_fused", "block_channels"}) {
+    g.After(pass);
+  }
+  const std::string text = g.Text();
+  const auto shuffle = text.find("SubpixelShuffle");
+  ASSERT_NE(shuffle, std::string::npos);
+  EXPECT_NE(text.find("phases_first=1 : float32[1, 1, 6, 6, 16]", shuffle), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("UnblockChannels"), text.rfind("UnblockChannels")) << text;
+}
+
+TEST(LowerConvTransposeTest, LeavesOthers) {
+  GraphForTest g;
+  const auto x = g.Input("x", {1, 2, 3, 3});
+  const auto w = g.Constant("w", {2, 1, 2, 2}, Ramp(8));
+  g.Output(g.Op("a", "ConvTranspose", {x, g.Input("v", {2, 1, 2, 2})}, {1, 1, 4, 4}));
+  g.Output(g.Op("b", "ConvTranspose", {x, w}, {1, 1, 5, 5}, {{"dilations", Ints{2, 2}}}));
+  g.Output(g.Op("c", "ConvTranspose", {x, w}, {1, 1, 22, 22}, {{"strides", Ints{10, 10}}}));
+  const std::string before = g.Text();
+  EXPECT_EQ(g.After("lower_conv_transpose"), before);
+}
+
+TEST(LiftToImageTest, TakesConvolutionsOfOneAxis) {
+  GraphForTest g;
+  const auto w = g.Constant("w", {4, 2, 3}, Ramp(24));
+  const auto y = g.Op("y", "Conv", {g.Input("x", {1, 2, 9}), w}, {1, 4, 5},
+                      {{"auto_pad", std::string("SAME_UPPER")}, {"strides", Ints{2}}});
+  g.Output(g.Op("r", "Tanh", {y}, {1, 4, 5}));
+  EXPECT_EQ(
+      Lowered(g),
+      "  y_node_image:0 = Reshape(x) shape=[1, 2, 1, 9] : float32[1, 2, 1, 9]\n"
+      "  r_node_1:0 = FusedConv(y_node_image:0, w_1) activation=\"tanh\" dilations=[1, 1] group=1 "
+      "kernel_shape=[1, 3] pads=[0, 1, 0, 1] strides=[1, 2] : float32[1, 4, 1, 5]\n"
+      "  r = Reshape(r_node_1:0) shape=[1, 4, 5] : float32[1, 4, 5]\n"
+      "  return r\n");
+}
+
+TEST(LowerConv3dTest, ComputesTheSameForAnyWindow) {
+  struct Case {
+    Shape x;
+    Shape w;
+    Attributes attributes;
+    Shape y;
+  };
+  const std::vector<Case> cases = {
+      {{1, 2, 4, 3, 3}, {3, 2, 1, 1, 1}, {}, {1, 3, 4, 3, 3}},
+      {{2, 2, 5, 4, 3}, {2, 2, 3, 3, 3}, {{"pads", Ints{1, 1, 1, 1, 1, 1}}}, {2, 2, 5, 4, 3}},
+      {{1, 1, 7, 4, 5},
+       {2, 1, 3, 2, 1},
+       {{"dilations", Ints{2, 1, 1}}, {"pads", Ints{0, 0, 0, 2, 1, 0}}, {"strides", Ints{2, 1, 2}}},
+       {1, 2, 3, 4, 3}},
+  };
+  for (const Case& c : cases) {
+    GraphForTest g;
+    const auto w = g.Constant("w", c.w, Ramp(ElementCount(c.w)));
+    const auto b = g.Constant("b", {c.w[0]}, Ramp(c.w[0]));
+    g.Output(g.Op("y", "Conv", {g.Input("x", c.x), w, b}, c.y, c.attributes));
+    const ir::Graph before = g.graph;
+    g.After("lower_conv3d");
+    EXPECT_NE(g.After("lower_to_fused").find("FusedConv"), std::string::npos);
+    EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+  }
+}
+
+}  // namespace
+}  // namespace poprt::passes
