@@ -17,7 +17,7 @@
 #include "compiler/host/arena.hpp"
 #include "compiler/host/order_steps.hpp"
 #include "compiler/host/weights.hpp"
-#include "compiler/ipu/target.hpp"
+#include "compiler/ipu/target/target.hpp"
 #include "compiler/lower/in_place.hpp"
 #include "compiler/lower/lower.hpp"
 #include "compiler/lower/views.hpp"

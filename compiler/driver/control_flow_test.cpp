@@ -10,7 +10,7 @@
 #include "compiler/frontend/model_text.hpp"
 #include "compiler/host/arena.hpp"
 #include "compiler/host/weights.hpp"
-#include "compiler/ipu/target.hpp"
+#include "compiler/ipu/target/target.hpp"
 #include "compiler/lower/lower.hpp"
 #include "passes/fuse_models.hpp"
 #include "passes/pass.hpp"

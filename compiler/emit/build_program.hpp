@@ -4,7 +4,7 @@
 
 #include "compiler/host/arena.hpp"
 #include "compiler/host/weights.hpp"
-#include "compiler/ipu/target.hpp"
+#include "compiler/ipu/target/target.hpp"
 #include "compiler/lower/schedule.hpp"
 #include "runtime/program/program.hpp"
 

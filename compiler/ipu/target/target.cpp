@@ -1,9 +1,9 @@
-#include "compiler/ipu/target.hpp"
+#include "compiler/ipu/target/target.hpp"
 
 #include <yaml-cpp/yaml.h>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/ipu/embedded_targets.hpp"
+#include "compiler/ipu/target/embedded_targets.hpp"
 
 namespace poprt::ipu {
 namespace {

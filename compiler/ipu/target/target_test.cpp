@@ -1,4 +1,4 @@
-#include "compiler/ipu/target.hpp"
+#include "compiler/ipu/target/target.hpp"
 
 #include <gtest/gtest.h>
 
