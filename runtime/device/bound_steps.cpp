@@ -48,16 +48,16 @@ class Binder {
   Binder(const Branch& branch, const Workspace& workspace)
       : branch_(branch), workspace_(workspace) {}
 
-  BoundSteps Bind(const std::vector<Step>& steps) const {
+  BoundSteps Bind(const std::vector<Step>& steps, const std::vector<Step>& sources) const {
     BoundSteps bound;
     bound.reserve(steps.size());
-    for (const Step& step : steps) {
-      if (step.kernel == program::kIf) {
-        bound.emplace_back(BindIf(step));
-      } else if (step.kernel == program::kLoop) {
-        bound.emplace_back(BindLoop(step));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].kernel == program::kIf) {
+        bound.emplace_back(BindIf(steps[i], sources[i]));
+      } else if (steps[i].kernel == program::kLoop) {
+        bound.emplace_back(BindLoop(steps[i], sources[i]));
       } else {
-        bound.emplace_back(BindKernelStep(step));
+        bound.emplace_back(BindKernelStep(steps[i], sources[i]));
       }
     }
     return bound;
@@ -73,9 +73,9 @@ class Binder {
     return reinterpret_cast<T*>(Address(i));
   }
 
-  KernelStep BindKernelStep(const Step& step) const {
+  KernelStep BindKernelStep(const Step& step, const Step& source) const {
     KernelStep bound{
-        .source = &step, .kernel = BindKernel(branch_, step), .inputs = {}, .outputs = {}};
+        .source = &source, .kernel = BindKernel(branch_, step), .inputs = {}, .outputs = {}};
     for (SlotIndex i : step.inputs) bound.inputs.push_back(Address(i));
     for (SlotIndex i : step.outputs) bound.outputs.push_back(Address(i));
     CheckInPlace(step, bound);
@@ -102,13 +102,13 @@ class Binder {
     if (bytes > 0) copies.push_back({.to = Address(to), .from = Address(from), .bytes = bytes});
   }
 
-  std::unique_ptr<IfStep> BindIf(const Step& step) const {
+  std::unique_ptr<IfStep> BindIf(const Step& step, const Step& source) const {
     auto bound = std::make_unique<IfStep>();
-    bound->source = &step;
+    bound->source = &source;
     bound->condition = Pointer<const std::uint8_t>(step.inputs[0]);
     for (std::size_t b : {0, 1}) {
       IfStep::Body& body = b == 0 ? bound->taken : bound->other;
-      body.steps = Bind(step.bodies[b].steps);
+      body.steps = Bind(step.bodies[b].steps, source.bodies[b].steps);
       for (std::size_t i = 0; i < step.outputs.size(); ++i) {
         AddCopy(step.outputs[i], step.bodies[b].outputs[i], body.results);
       }
@@ -116,17 +116,17 @@ class Binder {
     return bound;
   }
 
-  std::unique_ptr<LoopStep> BindLoop(const Step& step) const {
+  std::unique_ptr<LoopStep> BindLoop(const Step& step, const Step& source) const {
     const Body& body = step.bodies[0];
     const std::size_t carried = step.inputs.size() - program::kLoopControls;
     auto bound = std::make_unique<LoopStep>();
-    bound->source = &step;
+    bound->source = &source;
     bound->trip_count = Pointer<const std::int64_t>(step.inputs[0]);
     bound->starts = Pointer<const std::uint8_t>(step.inputs[1]);
     bound->most_iterations = std::numeric_limits<std::int64_t>::max();
     bound->iteration = Pointer<std::int64_t>(body.inputs[0]);
     bound->condition = Pointer<std::uint8_t>(body.inputs[1]);
-    bound->steps = Bind(body.steps);
+    bound->steps = Bind(body.steps, source.bodies[0].steps);
     bound->goes_on = Pointer<const std::uint8_t>(body.outputs[0]);
     for (std::size_t i = 0; i < carried; ++i) {
       AddCopy(step.outputs[i], step.inputs[i + program::kLoopControls], bound->initial);
@@ -144,10 +144,6 @@ class Binder {
   const Branch& branch_;
   const Workspace& workspace_;
 };
-
-void CopyAll(const std::vector<Copy>& copies) {
-  for (const Copy& copy : copies) std::memcpy(copy.to, copy.from, copy.bytes);
-}
 
 const Step& SourceOf(const KernelStep& step) { return *step.source; }
 template <typename Nested>
@@ -228,9 +224,9 @@ std::byte* AddressOf(const program::Slot& slot, const Workspace& workspace) {
   return const_cast<std::byte*>(workspace.variables) + slot.offset;
 }
 
-BoundSteps BindSteps(const Branch& branch, const std::vector<Step>& steps,
+BoundSteps BindSteps(const Branch& branch, const std::vector<Step>& sources,
                      const Workspace& workspace) {
-  return Binder(branch, workspace).Bind(steps);
+  return Binder(branch, workspace).Bind(branch.steps, sources);
 }
 
 std::size_t ScratchBytes(const BoundSteps& steps) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <variant>
@@ -25,7 +26,7 @@ struct IfStep;
 struct LoopStep;
 
 struct KernelStep {
-  const program::Step* source = nullptr;  ///< what was bound
+  const program::Step* source = nullptr;  ///< what observers are told of
   kernels::BoundKernel kernel;
   std::vector<const std::byte*> inputs;
   std::vector<std::byte*> outputs;
@@ -70,10 +71,16 @@ struct LoopStep {
 /// const is safe.
 std::byte* AddressOf(const program::Slot& slot, const Workspace& workspace);
 
-/// Binds steps of a branch of a checked program, which must outlive what is bound. Throws
+/// Binds the steps of a branch of a checked program. `sources` are the steps that observers are
+/// told of, in the same order, and must outlive what is bound; `branch` need not. Throws
 /// DeviceError naming branch, step and reason when a kernel refuses its operands.
-BoundSteps BindSteps(const program::Branch& branch, const std::vector<program::Step>& steps,
+BoundSteps BindSteps(const program::Branch& branch, const std::vector<program::Step>& sources,
                      const Workspace& workspace);
+
+/// In order.
+inline void CopyAll(const std::vector<Copy>& copies) {
+  for (const Copy& copy : copies) std::memcpy(copy.to, copy.from, copy.bytes);
+}
 
 /// The largest scratch that any of the steps wants for a worker.
 std::size_t ScratchBytes(const BoundSteps& steps);

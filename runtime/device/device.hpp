@@ -25,7 +25,9 @@ struct Image {
   program::Payload payload;
 };
 
-/// A program on a device, ready to run.
+/// A program on a device, ready to run. A batch is loaded, computed and stored; with the two stream
+/// buffers of a program that has I/O tiles, one batch computes while others are loaded and stored.
+/// All stages allocate nothing.
 class LoadedProgram {
  public:
   virtual ~LoadedProgram() = default;
@@ -33,23 +35,44 @@ class LoadedProgram {
   LoadedProgram(const LoadedProgram&) = delete;
   LoadedProgram& operator=(const LoadedProgram&) = delete;
 
-  /// Runs one branch on one batch. `inputs` and `outputs` are user memory in the order of the
-  /// branch's streams, of the exact size of their slots and any alignment; they are read and
-  /// written only during the call. An output that is null is not copied out. `extents` has an
-  /// element for each output; it receives the true extent of those with Stream::extent, of which
-  /// only the true part is written. Allocates nothing. Not to be called by two threads at once.
+  /// 2 for programs with I/O tiles, otherwise 1. Each buffer has room for the inputs and, apart
+  /// from them, for the outputs of a batch of any branch.
+  virtual std::size_t num_stream_buffers() const = 0;
+
+  /// Copies the inputs of a batch into a buffer. `inputs` is user memory in the order of the
+  /// branch's streams, of the exact size of their slots and any alignment, and read only during the
+  /// call. With one buffer nothing else may go on in the program; with two, whatever uses the other
+  /// buffer, and Store of this one.
+  virtual void Load(std::size_t buffer, std::size_t branch,
+                    std::span<const void* const> inputs) = 0;
+
+  /// Computes the outputs of a buffer from its inputs. One thread at a time, and none that has to
+  /// do with this buffer. `observer`, if there is one, is told of every step: for tools that show
+  /// where time goes.
+  virtual void Compute(std::size_t buffer, std::size_t branch, StepObserver* observer) = 0;
+
+  /// Copies the outputs of a buffer to user memory, which is written only during the call. An
+  /// output that is null is not copied. `extents` has an element for each output; it receives the
+  /// true extent of those with Stream::extent, of which only the true part is written. May go on
+  /// while others load, and while they compute with the other buffer.
+  virtual void Store(std::size_t buffer, std::size_t branch, std::span<void* const> outputs,
+                     std::span<std::int64_t> extents) = 0;
+
+  /// All three, one after the other. Not to be called by two threads at once.
   virtual void Run(std::size_t branch, std::span<const void* const> inputs,
                    std::span<void* const> outputs, std::span<std::int64_t> extents) = 0;
-
-  /// Runs as Run does and tells `observer` of every step: for tools that show where time goes.
-  virtual void RunObserved(std::size_t branch, std::span<const void* const> inputs,
-                           std::span<void* const> outputs, std::span<std::int64_t> extents,
-                           StepObserver& observer) = 0;
+  void RunObserved(std::size_t branch, std::span<const void* const> inputs,
+                   std::span<void* const> outputs, std::span<std::int64_t> extents,
+                   StepObserver& observer) {
+    Load(0, branch, inputs);
+    Compute(0, branch, &observer);
+    Store(0, branch, outputs, extents);
+  }
 
   /// The load program: copies user memory of any alignment into the variables. `sources` has an
   /// element for each of Program::variables, of its exact size; null keeps what the device has.
-  /// Run throws DeviceError until every variable has been loaded. Not to be called while another
-  /// thread is in the program.
+  /// Compute throws DeviceError until every variable has been loaded. Not to be called while
+  /// another thread computes.
   virtual void LoadVariables(std::span<const void* const> sources) = 0;
   /// The save program: the way back. Null leaves a variable out.
   virtual void SaveVariables(std::span<void* const> targets) = 0;

@@ -3,18 +3,23 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "runtime/device/bound_steps.hpp"
+#include "runtime/device/buffered_branch.hpp"
 #include "runtime/device/memory_advice.hpp"
+#include "runtime/device/streaming_copy.hpp"
 #include "runtime/kernels/thread_pool.hpp"
 
 namespace poprt::device {
 namespace {
 
 using program::Branch;
+using program::Program;
 using program::Slot;
 using program::Stream;
 using program::Variable;
@@ -82,44 +87,117 @@ struct BoundStream {
   }
 };
 
+/// Inputs of so many bytes, which are loaded while another batch computes, would take more of the
+/// caches from that batch than they have left when their own turn comes.
+constexpr std::size_t kLargeInputs = std::size_t{16} << 20;
+
 struct BoundBranch {
   std::vector<BoundStream> inputs;
+  bool bypasses_caches = false;  ///< when they are loaded
   std::vector<BoundStream> outputs;
+  std::vector<Copy> before;  ///< what steps need elsewhere than it is loaded
   BoundSteps steps;
+  std::vector<Copy> after;  ///< what arises elsewhere than it is stored from
 };
 
-class ModelProgram : public LoadedProgram {
+/// How many buffers for streams the program asks for.
+std::size_t NumBuffers(const Program& program) { return program.io_tiles > 0 ? 2 : 1; }
+
+/// Where everything is in the memory that programs write.
+class Layout {
+ public:
+  explicit Layout(const Program& program) : end_(RoundToPages(program.ArenaBytes())) {
+    if (NumBuffers(program) == 1) return;
+    std::uint64_t input_bytes = 0;
+    std::uint64_t output_bytes = 0;
+    for (const Branch& branch : program.branches) {
+      const StreamBuffers& streams = streams_.emplace_back(branch);
+      input_bytes = std::max(input_bytes, streams.input_bytes());
+      output_bytes = std::max(output_bytes, streams.output_bytes());
+    }
+    for (Buffer& buffer : buffers_) {
+      buffer = {.inputs = end_, .outputs = end_ + RoundToPages(input_bytes)};
+      end_ = buffer.outputs + RoundToPages(output_bytes);
+    }
+  }
+
+  std::uint64_t bytes() const { return end_; }
+
+  /// The branch as it runs in a buffer, if there are buffers.
+  std::optional<BufferedBranch> Place(std::size_t branch, std::size_t buffer) const {
+    if (streams_.empty()) return std::nullopt;
+    return streams_[branch].Place(buffers_[buffer].inputs, buffers_[buffer].outputs);
+  }
+
+ private:
+  struct Buffer {
+    std::uint64_t inputs = 0;
+    std::uint64_t outputs = 0;
+  };
+
+  /// So that threads which work in different parts share no cache lines, not even by prefetching.
+  static std::uint64_t RoundToPages(std::uint64_t bytes) {
+    constexpr std::uint64_t kPage = 4096;
+    return (bytes + kPage - 1) / kPage * kPage;
+  }
+
+  std::vector<StreamBuffers> streams_;  ///< of each branch; empty without I/O tiles
+  std::array<Buffer, 2> buffers_;
+  std::uint64_t end_;
+};
+
+class ModelProgram final : public LoadedProgram {
  public:
   explicit ModelProgram(std::shared_ptr<const Image> image)
-      : image_(std::move(image)),
-        pool_(kernels::ProcessThreadPool()),
-        arena_(image_->payload.program.ArenaBytes()),
-        variables_(image_->payload.program.VariableBytes()),
-        is_loaded_(image_->payload.program.variables.size(), false),
-        num_unloaded_(is_loaded_.size()) {
-    const auto weights = image_->payload.weights;
-    AdviseMemory(weights.data(), weights.size(), MemoryUse::kRead);
-    std::size_t scratch_bytes = 0;
-    for (const Branch& branch : image_->payload.program.branches) {
-      branches_.push_back(Bind(branch));
-      scratch_bytes = std::max(scratch_bytes, ScratchBytes(branches_.back().steps));
+      : ModelProgram(image, Layout(image->payload.program)) {}
+
+  std::size_t num_stream_buffers() const override { return buffers_.size(); }
+
+  void Load(std::size_t buffer, std::size_t index, std::span<const void* const> inputs) override {
+    const BoundBranch& branch = buffers_[buffer].branches[index];
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const BoundStream& stream = branch.inputs[i];
+      if (branch.bypasses_caches) {
+        StreamingCopy(stream.memory, inputs[i], stream.bytes);
+      } else if (stream.bytes > 0) {
+        std::memcpy(stream.memory, inputs[i], stream.bytes);
+      }
     }
-    scratch_ = std::make_unique<Memory>(scratch_bytes * static_cast<std::size_t>(pool_.size()));
+  }
+
+  void Compute(std::size_t buffer, std::size_t index, StepObserver* observer) override {
+    if (num_unloaded_ > 0) RefuseToRun();
+    const BoundBranch& branch = buffers_[buffer].branches[index];
+    CopyAll(branch.before);
+    if (observer == nullptr) {
+      RunSteps(branch.steps, scratch_->data(), pool_);
+    } else {
+      RunSteps(branch.steps, scratch_->data(), pool_, *observer);
+    }
+    CopyAll(branch.after);
+    // What they are read from may be overwritten before the outputs are stored.
+    std::vector<std::int64_t>& extents = buffers_[buffer].extents;
+    for (std::size_t i = 0; i < branch.outputs.size(); ++i) {
+      const BoundStream& stream = branch.outputs[i];
+      if (stream.count.memory != nullptr) extents[i] = stream.TrueExtent();
+    }
+  }
+
+  void Store(std::size_t buffer, std::size_t index, std::span<void* const> outputs,
+             std::span<std::int64_t> extents) override {
+    const BoundBranch& branch = buffers_[buffer].branches[index];
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const BoundStream& stream = branch.outputs[i];
+      if (stream.count.memory != nullptr) extents[i] = buffers_[buffer].extents[i];
+      if (outputs[i] != nullptr) stream.CopyOut(outputs[i], extents[i]);
+    }
   }
 
   void Run(std::size_t index, std::span<const void* const> inputs, std::span<void* const> outputs,
            std::span<std::int64_t> extents) override {
-    const BoundBranch& branch = Enter(index, inputs);
-    RunSteps(branch.steps, scratch_->data(), pool_);
-    Leave(branch, outputs, extents);
-  }
-
-  void RunObserved(std::size_t index, std::span<const void* const> inputs,
-                   std::span<void* const> outputs, std::span<std::int64_t> extents,
-                   StepObserver& observer) override {
-    const BoundBranch& branch = Enter(index, inputs);
-    RunSteps(branch.steps, scratch_->data(), pool_, observer);
-    Leave(branch, outputs, extents);
+    Load(0, index, inputs);
+    Compute(0, index, nullptr);
+    Store(0, index, outputs, extents);
   }
 
   void LoadVariables(std::span<const void* const> sources) override {
@@ -143,24 +221,33 @@ class ModelProgram : public LoadedProgram {
   }
 
  private:
-  /// The branch, with its inputs copied in.
-  const BoundBranch& Enter(std::size_t index, std::span<const void* const> inputs) const {
-    if (num_unloaded_ > 0) RefuseToRun();
-    const BoundBranch& branch = branches_[index];
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const BoundStream& stream = branch.inputs[i];
-      if (stream.bytes > 0) std::memcpy(stream.memory, inputs[i], stream.bytes);
-    }
-    return branch;
-  }
+  struct Buffer {
+    std::vector<BoundBranch> branches;
+    std::vector<std::int64_t> extents;  ///< for every output of the branch that has most
+  };
 
-  static void Leave(const BoundBranch& branch, std::span<void* const> outputs,
-                    std::span<std::int64_t> extents) {
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const BoundStream& stream = branch.outputs[i];
-      if (stream.count.memory != nullptr) extents[i] = stream.TrueExtent();
-      if (outputs[i] != nullptr) stream.CopyOut(outputs[i], extents[i]);
+  ModelProgram(std::shared_ptr<const Image> image, const Layout& layout)
+      : image_(std::move(image)),
+        pool_(kernels::ProcessThreadPool()),
+        arena_(layout.bytes()),
+        variables_(image_->payload.program.VariableBytes()),
+        is_loaded_(image_->payload.program.variables.size(), false),
+        num_unloaded_(is_loaded_.size()),
+        buffers_(NumBuffers(image_->payload.program)) {
+    const auto weights = image_->payload.weights;
+    AdviseMemory(weights.data(), weights.size(), MemoryUse::kRead);
+    std::size_t scratch_bytes = 0;
+    const std::vector<Branch>& branches = image_->payload.program.branches;
+    for (std::size_t b = 0; b < buffers_.size(); ++b) {
+      for (std::size_t i = 0; i < branches.size(); ++i) {
+        BoundBranch bound = Bind(branches[i], layout.Place(i, b));
+        scratch_bytes = std::max(scratch_bytes, ScratchBytes(bound.steps));
+        buffers_[b].branches.push_back(std::move(bound));
+        buffers_[b].extents.resize(
+            std::max(buffers_[b].extents.size(), branches[i].outputs.size()));
+      }
     }
+    scratch_ = std::make_unique<Memory>(scratch_bytes * static_cast<std::size_t>(pool_.size()));
   }
 
   const std::vector<Variable>& Variables() const { return image_->payload.program.variables; }
@@ -196,11 +283,25 @@ class ModelProgram : public LoadedProgram {
     return bound;
   }
 
-  BoundBranch Bind(const Branch& branch) const {
+  BoundBranch Bind(const Branch& source, const std::optional<BufferedBranch>& buffered) const {
+    const Branch& branch = buffered ? buffered->branch : source;
     BoundBranch bound;
     for (const Stream& stream : branch.inputs) bound.inputs.push_back(BindStream(branch, stream));
     for (const Stream& stream : branch.outputs) bound.outputs.push_back(BindStream(branch, stream));
-    bound.steps = BindSteps(branch, branch.steps, workspace());
+    bound.steps = BindSteps(branch, source.steps, workspace());
+    if (!buffered) return bound;
+    std::size_t input_bytes = 0;
+    for (const BoundStream& stream : bound.inputs) input_bytes += stream.bytes;
+    bound.bypasses_caches = input_bytes >= kLargeInputs;
+    const auto add = [&](const SlotCopy& copy, std::vector<Copy>& copies) {
+      const std::size_t bytes = branch.slots[copy.to].type.bytes();
+      if (bytes == 0) return;
+      copies.push_back({.to = Address(branch.slots[copy.to]),
+                        .from = Address(branch.slots[copy.from]),
+                        .bytes = bytes});
+    };
+    for (const SlotCopy& copy : buffered->before) add(copy, bound.before);
+    for (const SlotCopy& copy : buffered->after) add(copy, bound.after);
     return bound;
   }
 
@@ -211,7 +312,7 @@ class ModelProgram : public LoadedProgram {
   std::vector<bool> is_loaded_;
   std::size_t num_unloaded_;
   std::unique_ptr<Memory> scratch_;
-  std::vector<BoundBranch> branches_;
+  std::vector<Buffer> buffers_;  ///< of streams
 };
 
 class ModelDevice : public Device {

@@ -66,6 +66,27 @@ TEST(AllocationTest, ExecuteOfWholeBatchesAllocatesNothing) {
   EXPECT_EQ(y, (std::array<float, 4>{4, 5, 10, 11}));
 }
 
+TEST(AllocationTest, ExecuteOfBatchesThatOverlapAllocatesNothing) {
+  constexpr std::int64_t kLength = 1 << 17;  // long enough for that
+  const poprt::TensorType type{poprt::ElementType::kFloat32, {kLength}};
+  const auto bytes = static_cast<std::uint64_t>(type.bytes());
+  using poprt::program::Space;
+  auto program = ProgramOf({{.name = "model",
+                             .slots = {{type, Space::kArena, 0}, {type, Space::kArena, bytes}},
+                             .inputs = {{"x", 0}},
+                             .outputs = {{"y", 1}},
+                             .steps = {{"abs", "Abs", {0}, {1}, {}}},
+                             .arena_bytes = 2 * bytes}});
+  program.io_tiles = 32;
+  ModelRunner runner(ModelOf(program));
+  const std::vector<float> x(kLength, -3);
+  std::vector<float> y(kLength);
+  const InputMemoryView in{{"x", {x.data(), bytes}}};
+  const OutputMemoryView out{{"y", {y.data(), bytes}}};
+  EXPECT_EQ(AllocationsOf([&] { runner.execute(in, out); }), 0U);
+  EXPECT_EQ(y, std::vector<float>(kLength, 3));
+}
+
 struct Outcomes {
   int good = 0;
   int bad = 0;

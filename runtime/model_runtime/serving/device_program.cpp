@@ -1,11 +1,8 @@
 #include "model_runtime/serving/device_program.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace model_runtime {
-
-using poprt::program::Branch;
 
 DeviceProgram::DeviceProgram(std::shared_ptr<const poprt::device::Image> image,
                              std::shared_ptr<poprt::device::Device> device,
@@ -14,9 +11,6 @@ DeviceProgram::DeviceProgram(std::shared_ptr<const poprt::device::Image> image,
       device_(std::move(device)),
       variables_(variables),
       auto_reset_(auto_reset) {
-  for (const Branch& branch : image_->payload.program.branches) {
-    extents_.resize(std::max(extents_.size(), branch.outputs.size()));
-  }
   Load();
 }
 
@@ -24,6 +18,7 @@ void DeviceProgram::Load() {
   auto program = device_->Load(image_);
   variables_.Load(*program);
   program_ = std::move(program);
+  ++generation_;
 }
 
 const DeviceFailure* DeviceProgram::lasting_failure() const {
@@ -31,22 +26,33 @@ const DeviceFailure* DeviceProgram::lasting_failure() const {
   return &*failure_;
 }
 
-const DeviceFailure* DeviceProgram::Run(std::size_t branch, std::span<const void* const> inputs,
-                                        std::span<void* const> outputs) {
+const DeviceFailure* DeviceProgram::Prepare() {
+  if (!failure_) return nullptr;
   if (lasting_failure() != nullptr) return &*failure_;
   try {
-    if (failure_) {
-      program_.reset();
-      device_->Reset();
-      Load();
-      failure_.reset();
-    }
-    program_->Run(branch, inputs, outputs, extents_);
+    program_.reset();
+    device_->Reset();
+    Load();
+    failure_.reset();
     return nullptr;
   } catch (...) {
-    failure_ = DeviceFailure::Current();
+    return &Fail();
   }
-  return &*failure_;
+}
+
+const DeviceFailure& DeviceProgram::Fail() noexcept {
+  failure_ = DeviceFailure::Current();
+  return *failure_;
+}
+
+const DeviceFailure* DeviceProgram::Run(const Batch& batch) {
+  if (const DeviceFailure* failure = Prepare()) return failure;
+  try {
+    program_->Run(batch.branch, batch.inputs, batch.outputs, batch.extents);
+    return nullptr;
+  } catch (...) {
+    return &Fail();
+  }
 }
 
 void DeviceProgram::LoadVariables() {

@@ -1,10 +1,13 @@
 #include "model_runtime/serving/replica.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <string>
 #include <system_error>
 #include <utility>
+
+#include "model_runtime/serving/call_memory.hpp"
+#include "model_runtime/serving/completion.hpp"
+#include "model_runtime/serving/visit.hpp"
 
 namespace model_runtime {
 namespace {
@@ -18,6 +21,10 @@ thread_local const Replica* serving = nullptr;
 /// The longest run, as far as one can tell, of a request that Submit runs itself: to hand it to
 /// another thread and to be woken by that takes as long on a quiet machine, and longer on others.
 constexpr std::chrono::nanoseconds kShortRun = std::chrono::microseconds(10);
+
+/// Batches that take less time run one after the other even where they could overlap: passing the
+/// device from thread to thread twice would take longer than what it saves.
+constexpr std::chrono::nanoseconds kShortBatch = std::chrono::microseconds(50);
 
 /// Makes this thread one that serves `replica`, for a while.
 class Serving {
@@ -35,47 +42,6 @@ class Serving {
 std::int64_t NumBatches(const Route& route) {
   return static_cast<std::int64_t>(std::max<std::uint64_t>(route.batches, 1));
 }
-
-/// Counts a thread in and out.
-class Visit {
- public:
-  explicit Visit(std::atomic<unsigned>& visitors) : visitors_(visitors) { ++visitors_; }
-  ~Visit() { --visitors_; }
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
-
- private:
-  std::atomic<unsigned>& visitors_;
-};
-
-/// Waits for the end of one queued request.
-class Completion {
- public:
-  void Complete(std::exception_ptr error) {
-    const std::lock_guard lock(mutex_);
-    error_ = std::move(error);
-    done_ = true;
-    completed_.notify_one();
-  }
-  /// Rethrows the error if there is one.
-  void Wait(SpinWait& spin) {
-    const auto done = [this] { return done_.load(); };
-    spin.Wait(done, [&] {
-      std::unique_lock lock(mutex_);
-      completed_.wait(lock, done);
-    });
-    {
-      const std::lock_guard lock(mutex_);  // Complete may still be inside
-    }
-    if (error_ != nullptr) std::rethrow_exception(std::move(error_));
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable completed_;
-  std::atomic<bool> done_{false};
-  std::exception_ptr error_;
-};
 
 /// How long rows wait for others.
 Clock::duration RowWait(const EngineConfig& config) {
@@ -100,26 +66,36 @@ Replica::Replica(const ServedModel& model, std::shared_ptr<poprt::device::Device
       log_(log),
       id_(id),
       destroyed_(DeviceFailure::Other("the runner was destroyed before the request ran")),
-      program_(model.image(), std::move(device), model.variables(), config.auto_reset),
-      batch_times_(model.program().branches.size(), Clock::duration::max()),
+      pipeline_(model.image(), std::move(device), model.variables(), config.auto_reset),
       queue_(QueueCapacity(model, config)),
-      composer_(MakeComposer(config)) {}
+      composer_(MakeComposer(config)),
+      composed_extents_(MostOutputs(model.program())),
+      lanes_(pipeline_.depth()) {
+  for (Lane& lane : lanes_) {
+    for (const Branch& branch : model.program().branches) {
+      lane.inputs.reserve(branch.inputs.size());
+      lane.outputs.reserve(branch.outputs.size());
+    }
+    lane.extents.resize(MostOutputs(model.program()));
+  }
+  workers_.reserve(lanes_.size());
+}
 
 std::optional<BatchComposer> Replica::MakeComposer(const EngineConfig& config) {
   if (model_.plan() == nullptr) return std::nullopt;
   const auto run = [this](std::size_t branch, std::span<const void* const> inputs,
                           std::span<void* const> outputs) -> const DeviceFailure* {
-    const std::lock_guard lock(running_);
+    const BatchPipeline::Lock device = pipeline_.LockDevice();
     const auto start = Clock::now();
-    const DeviceFailure* failure = program_.Run(branch, inputs, outputs);
-    batch_times_[branch] = Clock::now() - start;
+    const DeviceFailure* failure = pipeline_.RunAlone({branch, inputs, outputs, composed_extents_});
+    pipeline_.SetTimeOf(branch, Clock::now() - start);
     if (failure == nullptr) return nullptr;
     batch_failure_.Keep(*failure);  // others may run and overwrite it from here on
     return &batch_failure_;
   };
   const auto finish = [this](Request* request, std::exception_ptr error) {
     try {
-      if (error == nullptr) SetShapes(request->route);
+      if (error == nullptr) SetShapes(request->route, composed_extents_);
     } catch (...) {
       error = std::current_exception();
     }
@@ -134,35 +110,57 @@ Replica::~Replica() {
     const std::lock_guard lock(starting_);
     queue_.Close();
   }
-  if (worker_.joinable()) worker_.join();
+  for (std::thread& worker : workers_) worker.join();
   if (composer_) composer_->FailAll(destroyed_);
   while (Request* request = queue_.TryPop()) Finish(request, destroyed_.MakeException());
-  {
-    const std::lock_guard lock(running_);  // a request may run on the thread that made it
-  }
+  pipeline_.LockDevice();                        // a request may run on the thread that made it
   while (calls_ > 0) std::this_thread::yield();  // nothing runs: they only have to leave
 }
 
 void Replica::Execute(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs) {
   const Visit visit(calls_);
-  if (queue_.idle()) {
-    const std::lock_guard lock(running_);
-    if (RunHere(inputs, outputs)) return;
-  }
+  if (queue_.idle() && RunHere(inputs, outputs)) return;
   RunInQueue(inputs, outputs);
 }
 
 bool Replica::RunHere(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs) {
+  auto& [route, extents] = MemoryOfCall(composed_extents_.size());
+  model_.router().Resolve(inputs, outputs, route);
+  if (!LiesInWholeBatches(route)) return false;
+  BatchPipeline::Lock device = LockFor(route);
+  if (!device && route.batches > 1) return false;  // they overlap with each other
   if (queue_.closed()) destroyed_.Throw();
-  model_.router().Resolve(inputs, outputs, route_);
-  if (!LiesInWholeBatches(route_)) return false;
   const std::uint64_t tracepoint = log_.Queued(id_);
-  log_.Started(tracepoint);
-  const DeviceFailure* failure = RunBatches(route_);
-  log_.Finished(tracepoint, failure == nullptr);
-  if (failure == nullptr) return true;
+  std::optional<DeviceFailure> failure;
+  if (device) {
+    log_.Started(tracepoint);
+    const DeviceFailure* found = overlaps() ? RunTimed(route, extents) : RunBatches(route, extents);
+    if (found != nullptr) failure.emplace().Keep(*found);
+    device.unlock();
+  } else {
+    BatchPipeline::Passage passage({route.branch, route.inputs, route.outputs, extents}, failure);
+    const bool has_entered = pipeline_.Enter(passage);
+    log_.Started(tracepoint);
+    if (has_entered) {
+      pipeline_.Accompany(passage);
+    } else {
+      failure.emplace().Keep(destroyed_);
+    }
+    if (!failure) SetShapes(route, extents);
+  }
+  log_.Finished(tracepoint, !failure);
+  if (!failure) return true;
   if (composer_) queue_.Wake();  // rows that wait may have to fail as well
   failure->Throw();
+}
+
+BatchPipeline::Lock Replica::LockFor(const Route& route) {
+  if (!overlaps()) return pipeline_.LockDevice();
+  return IsShort(route) ? pipeline_.LockIdleDevice() : BatchPipeline::Lock();
+}
+
+bool Replica::IsShort(const Route& route) const {
+  return pipeline_.TimeOf(route.branch) < kShortBatch;
 }
 
 bool Replica::LiesInWholeBatches(const Route& route) const {
@@ -183,7 +181,7 @@ void Replica::RunInQueue(std::span<const InputBuffer> inputs,
 void Replica::Submit(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
                      std::function<void(std::exception_ptr)> done) {
   const Visit visit(calls_);
-  StartWorker();
+  StartWorkers();
   Request* request = queue_.NewRequest();
   try {
     model_.router().Resolve(inputs, outputs, request->route);
@@ -207,13 +205,16 @@ bool Replica::RunAtOnce(Request* request) {
   if (unanswered_ > 0 || queue_.closed() || OnWorker() || request->refusal != nullptr) return false;
   Route& route = request->route;
   if (!LiesInWholeBatches(route)) return false;
+  if (pipeline_.TimeOf(route.branch) > kShortRun / NumBatches(route)) return false;
   std::exception_ptr error;
   {
-    const std::unique_lock running(running_, std::try_to_lock);
-    if (!running || batch_times_[route.branch] > kShortRun / NumBatches(route)) return false;
+    const BatchPipeline::Lock device = pipeline_.TryLockDevice();
+    if (!device) return false;
     try {
       log_.Started(*request->tracepoint);
-      if (const auto* failure = RunTimed(route)) error = failure->MakeException();
+      if (const auto* failure = RunTimed(route, MemoryOfCall(composed_extents_.size()).extents)) {
+        error = failure->MakeException();
+      }
     } catch (...) {
       error = std::current_exception();
     }
@@ -224,77 +225,129 @@ bool Replica::RunAtOnce(Request* request) {
   return true;
 }
 
-const DeviceFailure* Replica::RunTimed(Route& route) {
+const DeviceFailure* Replica::RunTimed(Route& route, std::span<std::int64_t> extents) {
   const auto start = Clock::now();
-  const DeviceFailure* failure = RunBatches(route);
-  batch_times_[route.branch] = (Clock::now() - start) / NumBatches(route);
+  const DeviceFailure* failure = RunBatches(route, extents);
+  pipeline_.SetTimeOf(route.branch, (Clock::now() - start) / NumBatches(route));
   return failure;
 }
 
-const DeviceFailure* Replica::RunBatches(Route& route) {
+const DeviceFailure* Replica::RunBatches(Route& route, std::span<std::int64_t> extents) {
   for (std::uint64_t batch = 0; batch < route.batches; ++batch) {
-    if (batch > 0) Advance(route);
-    if (const auto* failure = program_.Run(route.branch, route.inputs, route.outputs)) {
-      return failure;
-    }
+    if (batch > 0) Advance(route, 1, route.inputs, route.outputs);
+    const DeviceFailure* failure =
+        pipeline_.RunAlone({route.branch, route.inputs, route.outputs, extents});
+    if (failure != nullptr) return failure;
   }
-  SetShapes(route);
+  SetShapes(route, extents);
   return nullptr;
 }
 
-void Replica::Advance(Route& route) const {
+void Replica::Advance(const Route& route, std::uint64_t batches, std::vector<const void*>& inputs,
+                      std::vector<void*>& outputs) const {
   const Branch& branch = model_.program().branches[route.branch];
-  for (std::size_t i = 0; i < route.inputs.size(); ++i) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (route.repeats[i]) continue;
-    route.inputs[i] = static_cast<const std::byte*>(route.inputs[i]) +
-                      branch.slots[branch.inputs[i].slot].type.bytes();
+    inputs[i] = static_cast<const std::byte*>(inputs[i]) +
+                batches * branch.slots[branch.inputs[i].slot].type.bytes();
   }
-  for (std::size_t i = 0; i < route.outputs.size(); ++i) {
-    if (route.outputs[i] == nullptr) continue;
-    route.outputs[i] = static_cast<std::byte*>(route.outputs[i]) +
-                       branch.slots[branch.outputs[i].slot].type.bytes();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] == nullptr) continue;
+    outputs[i] = static_cast<std::byte*>(outputs[i]) +
+                 batches * branch.slots[branch.outputs[i].slot].type.bytes();
   }
 }
 
-void Replica::SetShapes(const Route& route) const {
+void Replica::SetShapes(const Route& route, std::span<const std::int64_t> extents) const {
   for (std::size_t i = 0; i < route.shapes.size(); ++i) {
-    if (route.shapes[i] == nullptr) continue;
-    // Only models without a plan have extents; their caller holds `running_`.
-    const std::int64_t extent = composer_ ? 0 : program_.extents()[i];
-    *route.shapes[i] = model_.ResultShape(route, i, extent);
+    if (route.shapes[i] != nullptr) *route.shapes[i] = model_.ResultShape(route, i, extents[i]);
   }
 }
 
 void Replica::LoadVariables() {
-  const std::lock_guard lock(running_);
-  program_.LoadVariables();
+  const BatchPipeline::Lock device = pipeline_.LockDevice();
+  pipeline_.LoadVariables();
 }
 
-void Replica::StartWorker() {
+void Replica::StartWorkers() {
   if (started_) return;
   const std::lock_guard lock(starting_);
   if (started_ || queue_.closed()) return;
   try {
-    worker_ = std::thread([this] { ServeQueue(); });
+    while (workers_.size() < lanes_.size()) {
+      workers_.emplace_back([this, &lane = lanes_[workers_.size()]] { ServeQueue(lane); });
+    }
   } catch (const std::system_error& error) {
-    throw Error("the thread of the queue of replica " + std::to_string(id_) +
-                " cannot start: " + error.what());
+    // One is enough to serve all.
+    if (workers_.empty()) {
+      throw Error("the thread of the queue of replica " + std::to_string(id_) +
+                  " cannot start: " + error.what());
+    }
   }
   started_ = true;
 }
 
 bool Replica::OnWorker() const { return serving == this; }
 
-void Replica::ServeQueue() {
+void Replica::ServeQueue(Lane& lane) {
   const Serving here(this);
-  while (!queue_.closed()) {
-    Request* request = queue_.Pop(composer_ ? composer_->deadline() : Clock::time_point::max());
-    if (request != nullptr) Serve(request);
-    if (composer_) AttendWaitingRows();
-  }
+  while (const std::optional<Job> job = TakeJob(lane)) RunJob(*job, lane);
 }
 
-void Replica::Serve(Request* request) {
+std::optional<Replica::Job> Replica::TakeJob(Lane& lane) {
+  const std::lock_guard lock(taking_);
+  while (dealt_ == nullptr) {
+    if (queue_.closed()) return std::nullopt;
+    Request* request = queue_.Pop(composer_ ? composer_->deadline() : Clock::time_point::max());
+    if (request != nullptr && Overlaps(*request)) {
+      dealt_ = request;
+      next_batch_ = 0;
+    } else if (request != nullptr) {
+      order_.Await(next_order_);
+      Serve(request, lane);
+    }
+    if (composer_) AttendWaitingRows();
+  }
+  const Route& route = dealt_->route;
+  lane.inputs.assign(route.inputs.begin(), route.inputs.end());
+  lane.outputs.assign(route.outputs.begin(), route.outputs.end());
+  Advance(route, next_batch_, lane.inputs, lane.outputs);
+  lane.passage.emplace(Batch{route.branch, lane.inputs, lane.outputs, lane.extents},
+                       dealt_->failure);
+  pipeline_.Enter(*lane.passage);
+  if (next_batch_ == 0) log_.Started(*dealt_->tracepoint);
+  const bool is_last = ++next_batch_ == route.batches;
+  return Job{is_last ? std::exchange(dealt_, nullptr) : dealt_, is_last, next_order_++};
+}
+
+bool Replica::Overlaps(const Request& request) const {
+  return overlaps() && request.refusal == nullptr && LiesInWholeBatches(request.route) &&
+         !IsShort(request.route);
+}
+
+void Replica::RunJob(const Job& job, Lane& lane) {
+  pipeline_.Accompany(*lane.passage);
+  order_.Await(job.order);
+  if (job.is_last) FinishJob(*job.request, lane);
+  order_.Next();
+}
+
+void Replica::FinishJob(Request& request, const Lane& lane) {
+  std::exception_ptr error;
+  try {
+    if (request.failure) {
+      error = request.failure->MakeException();
+    } else {
+      SetShapes(request.route, lane.extents);
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error != nullptr && composer_) queue_.Wake();  // rows that wait may have to fail as well
+  Finish(&request, std::move(error));
+}
+
+void Replica::Serve(Request* request, Lane& lane) {
   std::exception_ptr error = std::move(request->refusal);
   try {
     if (error == nullptr) {
@@ -303,8 +356,10 @@ void Replica::Serve(Request* request) {
         composer_->Add(request);
         return;
       }
-      const std::lock_guard lock(running_);
-      if (const auto* failure = RunTimed(request->route)) error = failure->MakeException();
+      const BatchPipeline::Lock device = pipeline_.LockDevice();
+      if (const auto* failure = RunTimed(request->route, lane.extents)) {
+        error = failure->MakeException();
+      }
     }
   } catch (...) {
     error = std::current_exception();
@@ -315,13 +370,8 @@ void Replica::Serve(Request* request) {
 void Replica::AttendWaitingRows() {
   if (composer_->empty()) return;
   composer_->RunOverdue(Clock::now());
-  {
-    const std::lock_guard lock(running_);
-    const DeviceFailure* failure = program_.lasting_failure();
-    if (failure == nullptr) return;
-    batch_failure_.Keep(*failure);
-  }
-  composer_->FailAll(batch_failure_);
+  const std::optional<DeviceFailure> failure = pipeline_.LastingFailure();
+  if (failure) composer_->FailAll(*failure);
 }
 
 void Replica::Finish(Request* request, std::exception_ptr error) noexcept {

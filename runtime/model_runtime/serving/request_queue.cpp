@@ -19,6 +19,7 @@ Request* RequestQueue::NewRequest() {
 void RequestQueue::Recycle(Request* request) {
   request->refusal = nullptr;
   request->done = nullptr;
+  request->failure.reset();
   const std::lock_guard lock(mutex_);
   request->next = pool_;
   pool_ = request;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "model_runtime/serving/device_failure.hpp"
 #include "model_runtime/serving/request_router.hpp"
 #include "model_runtime/serving/spin_wait.hpp"
 
@@ -22,11 +23,12 @@ struct Request {
   std::exception_ptr refusal;  ///< why it will not run
   std::function<void(std::exception_ptr)> done;
   std::optional<std::uint64_t> tracepoint;  ///< of a request that is not refused
+  std::optional<DeviceFailure> failure;     ///< of its batches that have run, if they overlap
   Request* next = nullptr;                  ///< in the queue or in the pool
 };
 
 /// Requests in the order of their submission, and a pool of requests that are done, whose memory
-/// the next ones use. Any thread may submit, one thread takes. Thread-safe.
+/// the next ones use. Any thread may submit, one at a time takes. Thread-safe.
 class RequestQueue {
  public:
   /// `capacity`: batches, at least 1.
@@ -41,7 +43,7 @@ class RequestQueue {
   bool Push(Request* request, bool at_once);
 
   /// The next request; waits for it until `deadline`. Null when there is none by then, when Wake
-  /// was called, or when the queue is closed. For one thread.
+  /// was called, or when the queue is closed. For one thread at a time.
   Request* Pop(std::chrono::steady_clock::time_point deadline);
 
   /// The next request if there is one.
