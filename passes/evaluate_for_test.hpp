@@ -52,6 +52,8 @@ class Evaluator {
       values_[node.outputs[0]] = Fused(node, inputs, type);
     } else if (node.op == "BlockedConv") {
       values_[node.outputs[0]] = Blocked(node, inputs, type);
+    } else if (node.op == "BlockedPointwiseDepthwise") {
+      values_[node.outputs[0]] = PointwiseDepthwise(node, inputs, type);
     } else {
       std::vector<TensorType> types;
       for (ir::ValueId id : node.outputs) {
@@ -122,16 +124,56 @@ class Evaluator {
   static Tensor Blocked(ir::Node node, std::vector<Tensor> inputs, const TensorType& type) {
     const std::int64_t channels = node.attributes.get_int("out_channels", 0);
     inputs[0] = Unblocked(inputs[0], node.attributes.get_int("in_channels", 0));
+    if (const Ints order = node.attributes.get_ints("channel_order"); !order.empty()) {
+      const Tensor indices =
+          FromDoubles({ElementType::kInt64, {static_cast<std::int64_t>(order.size())}},
+                      std::vector<double>(order.begin(), order.end()));
+      inputs[0] =
+          One("Gather", {inputs[0], indices}, inputs[0].type(), {{"axis", std::int64_t{1}}});
+    }
     if (HasInput(node, kResidualInput)) {
       inputs[kResidualInput] = Unblocked(inputs[kResidualInput], channels);
     }
     node.op = "FusedConv";
-    for (const char* name : {"in_channels", "out_channels", "winograd_tile"}) {
+    for (const char* name : {"in_channels", "out_channels", "winograd_tile", "channel_order"}) {
       node.attributes.erase(name);
     }
     const Shape& s = type.shape;
     const Tensor plain = Fused(node, inputs, {type.element, {s[0], channels, s[2], s[3]}});
     return One("block_channels", {plain}, type);
+  }
+
+  /// One convolution after the other.
+  static Tensor PointwiseDepthwise(const ir::Node& node, const std::vector<Tensor>& inputs,
+                                   const TensorType& type) {
+    ir::Node first = node;
+    ir::Node second = node;
+    first.inputs.resize(kBiasInput + 1);
+    second.inputs = {node.inputs[0], node.inputs[3]};
+    if (node.inputs.size() > 4) second.inputs.push_back(node.inputs[4]);
+    for (const char* name : {"activation", "min", "max", "alpha"}) {
+      first.attributes.erase(name);
+      const auto* value = node.attributes.find("inner_" + std::string(name));
+      if (value != nullptr) first.attributes.set(name, *value);
+    }
+    for (const char* name : {"kernel_shape", "strides", "pads", "dilations", "auto_pad"}) {
+      first.attributes.erase(name);
+    }
+    for (ir::Node* conv : {&first, &second}) {
+      for (const char* name : {"activation", "min", "max", "alpha"}) {
+        conv->attributes.erase("inner_" + std::string(name));
+      }
+    }
+    const std::int64_t channels = node.attributes.get_int("out_channels", 0);
+    second.attributes.erase("channel_order");
+    second.attributes.set("in_channels", channels);
+    second.attributes.set("group", channels);
+    Shape between = inputs[0].shape();
+    between[1] = type.shape[1];
+    const Tensor inner = Blocked(first, {inputs[0], inputs[1], inputs[2]}, {type.element, between});
+    std::vector<Tensor> operands{inner, inputs[3]};
+    if (inputs.size() > 4) operands.push_back(inputs[4]);
+    return Blocked(second, operands, type);
   }
 
   static Tensor Activate(const Attributes& attributes, const Tensor& x) {

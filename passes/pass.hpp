@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.hpp"
+#include "passes/decision.hpp"
 
 /// Passes are free functions Graph -> Graph. One table (pass_table.cpp) names them all, one file
 /// (pipeline.cpp) says in which order they run.
@@ -28,11 +29,15 @@ struct PassContext {
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   /// The graph is a region: the types of its inputs and outputs belong to the node around it.
   bool in_region = false;
+  /// Decides where a node can be computed in several ways.
+  Decider decide = DecideByEstimate;
 };
 
 /// Where a pass may stand. Conversion passes keep the graph expressible as ONNX of the chosen
-/// opset; lowering passes may use operators of the host backend and run on what was exported.
-enum class Stage : std::uint8_t { kConversion, kLowering };
+/// opset; lowering passes may use operators of the host backend and run on what was exported. The
+/// plan for the IPU takes some of them, those that find patterns it has operators for; none is
+/// only for it.
+enum class Stage : std::uint8_t { kConversion, kLowering, kIpuPlan };
 
 /// Whether a pass is for the regions of control-flow nodes as well, innermost first.
 enum class Regions : std::uint8_t { kToo, kNo };

@@ -40,6 +40,7 @@
 #include "passes/lowering/fuse_activation_into_fused.hpp"
 #include "passes/lowering/fuse_bias_into_fused.hpp"
 #include "passes/lowering/fuse_elementwise_chain.hpp"
+#include "passes/lowering/fuse_pointwise_depthwise.hpp"
 #include "passes/lowering/fuse_residual_into_fused.hpp"
 #include "passes/lowering/fuse_scale_into_batched_matmul.hpp"
 #include "passes/lowering/gelu_pattern.hpp"
@@ -47,9 +48,13 @@
 #include "passes/lowering/lift_to_image.hpp"
 #include "passes/lowering/lower_conv3d.hpp"
 #include "passes/lowering/lower_conv_transpose.hpp"
+#include "passes/lowering/lower_mean_to_pool.hpp"
+#include "passes/lowering/lower_thin_conv.hpp"
 #include "passes/lowering/lower_to_batched_matmul.hpp"
 #include "passes/lowering/lower_to_fused.hpp"
 #include "passes/lowering/lower_to_fused_norm.hpp"
+#include "passes/lowering/merge_groups.hpp"
+#include "passes/lowering/sink_channel_shuffle.hpp"
 #include "passes/pass.hpp"
 
 namespace poprt::passes {
@@ -124,6 +129,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kLowering, FuseElementwiseChain},
     {"fuse_mul_into_matmul", "Multiplies a constant factor into the constant weights of a MatMul.",
      Stage::kConversion, FuseMulIntoMatmul},
+    {"fuse_pointwise_depthwise",
+     "Computes convolutions of single pixels and depthwise ones after them piece by piece.",
+     Stage::kLowering, FusePointwiseDepthwise},
     {"fuse_residual_into_fused",
      "Adds a tensor of equal shape inside the fused operator before it.", Stage::kLowering,
      FuseResidualIntoFused},
@@ -132,7 +140,7 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"gelu_pattern", "Finds GELU written with Tanh.", Stage::kLowering, GeluPattern},
     {"int64_to_int32", "Turns int64 into int32 everywhere, inputs and outputs included.",
      Stage::kConversion, Int64ToInt32},
-    {"layer_norm_pattern", "Finds layer normalisation written as single operators.",
+    {"layer_norm_pattern", "Finds layer and RMS normalisation written as single operators.",
      Stage::kLowering, LayerNormPattern},
     {"lift_to_image", "Makes convolutions of one spatial axis those of images of one row.",
      Stage::kLowering, LiftToImage},
@@ -141,6 +149,11 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"lower_conv_transpose",
      "Makes ConvTranspose a Conv of the phases of its result, which are then put in place.",
      Stage::kLowering, LowerConvTranspose},
+    {"lower_mean_to_pool", "Makes means over height and width poolings.", Stage::kLowering,
+     LowerMeanToPool},
+    {"lower_thin_conv",
+     "Makes the few channels of a Conv those of several neighbouring pixels at once.",
+     Stage::kLowering, LowerThinConv},
     {"lower_to_batched_matmul",
      "Makes the MatMuls that have no constant weights operators of the backend.", Stage::kLowering,
      LowerToBatchedMatmul},
@@ -150,6 +163,7 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"lower_to_fused_norm",
      "Makes normalisations of rows, with an Add before them, operators of the backend.",
      Stage::kLowering, LowerToFusedNorm},
+    {"merge_groups", "Makes groups of a few channels groups of 16.", Stage::kLowering, MergeGroups},
     {"remove_outputs", "Drops the outputs that --remove_outputs names and what only they need.",
      Stage::kConversion, RemoveOutputs, Regions::kNo},
     {"replace_bn_with_mul_add",
@@ -159,6 +173,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kConversion, ReplaceDivWithMul},
     {"replace_pow", "Writes the square as a product.", Stage::kConversion, ReplacePow},
     {"replace_sum_with_add", "Writes Sum as Adds.", Stage::kConversion, ReplaceSumWithAdd},
+    {"sink_channel_shuffle",
+     "Moves shuffles of channels behind depthwise convolutions, to those that sum over channels.",
+     Stage::kLowering, SinkChannelShuffle},
 });
 
 }  // namespace

@@ -63,13 +63,18 @@ const Names kLowering = {
     "lift_to_image",
     "lower_conv3d",
     "lower_conv_transpose",
+    "lower_mean_to_pool",
+    "lower_thin_conv",
+    "merge_groups",
     "lower_to_fused",
     "fuse_bias_into_fused",
     "fuse_residual_into_fused",
     "fuse_activation_into_fused",
     "lower_to_fused_norm",
+    "sink_channel_shuffle",
     "block_channels",
     "choose_winograd",
+    "fuse_pointwise_depthwise",
     "eliminate_duplicate_nodes",  // a value that several convolutions read is converted once
     "lower_to_batched_matmul",
     "fuse_scale_into_batched_matmul",
@@ -79,12 +84,21 @@ const Names kLowering = {
     "eliminate_unused_initializer",
 };
 
+/// To what the IPU has operators for.
+const Names kIpuPlan = {
+    "layer_norm_pattern",
+    "erf_gelu_pattern",
+    "gelu_pattern",
+    "eliminate_deadend",
+};
+
 absl::StatusOr<Names> DefaultPasses(Stage stage, std::string_view precision) {
   if (precision != "fp32" && precision != "fp16") {
     return absl::InvalidArgumentError("precision '" + std::string(precision) +
                                       "' does not exist; use 'fp32' or 'fp16'");
   }
   if (stage == Stage::kLowering) return kLowering;
+  if (stage == Stage::kIpuPlan) return kIpuPlan;
   Names names;
   const auto append = [&](const Names& part) {
     names.insert(names.end(), part.begin(), part.end());

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "compiler/host/lifetimes.hpp"
+#include "compiler/ir/list_schedule.hpp"
 
 namespace poprt::host {
 namespace {
@@ -34,45 +34,19 @@ void SortUnique(std::vector<T>& items) {
   items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 
-class ListScheduler {
+/// What the list scheduler wants to know of a schedule.
+class ProblemBuilder {
  public:
-  explicit ListScheduler(const Schedule& schedule)
-      : schedule_(schedule),
-        waits_for_(schedule.steps.size(), 0),
-        successors_(schedule.steps.size()),
-        storages_(schedule.steps.size()),
-        growth_(schedule.steps.size(), 0),
-        users_(schedule.buffers.size()),
-        users_left_(schedule.buffers.size(), 0),
-        is_live_(schedule.buffers.size(), false) {
-    FindOperands();
-    FindDependencies();
-    FindGrowth();
-  }
+  explicit ProblemBuilder(const Schedule& schedule) : schedule_(schedule) {}
 
-  /// Steps in their new order.
-  std::vector<StepId> Run() {
-    std::vector<StepId> order;
-    order.reserve(storages_.size());
-    for (StepId s = 0; s < storages_.size(); ++s) {
-      if (waits_for_[s] == 0) ready_.emplace(growth_[s], s);
-    }
-    while (!ready_.empty()) {
-      const StepId next = ready_.begin()->second;
-      ready_.erase(ready_.begin());
-      waits_for_[next] = kTaken;
-      order.push_back(next);
-      for (const BufferId storage : storages_[next]) UseUp(storage, next);
-      for (const StepId successor : successors_[next]) {
-        if (--waits_for_[successor] == 0) ready_.emplace(growth_[successor], successor);
-      }
-    }
-    return order;
+  ir::ListScheduleProblem Build() && {
+    FindOperands();
+    FindSources();
+    FindStorages();
+    return std::move(problem_);
   }
 
  private:
-  static constexpr std::int64_t kTaken = -1;
-
   /// A part of a storage and the step that writes it.
   struct Write {
     std::uint64_t offset;
@@ -81,31 +55,27 @@ class ListScheduler {
     auto operator<=>(const Write&) const = default;
   };
 
-  std::int64_t BytesOf(BufferId storage) const {
-    return static_cast<std::int64_t>(ArenaBytesOf(schedule_.buffers[storage]));
-  }
-
   bool IsActivation(BufferId id) const {
     return id != lower::kNoBuffer && schedule_.buffers[schedule_.Storage(id)].is_activation();
   }
 
   void FindOperands() {
-    for (StepId s = 0; s < schedule_.steps.size(); ++s) {
+    for (const Step& step : schedule_.steps) {
       std::vector<BufferId>& read = reads_.emplace_back();
       std::vector<BufferId>& written = writes_.emplace_back();
-      lower::AppendBuffersRead({&schedule_.steps[s], 1}, read);
-      AppendBuffersWritten({&schedule_.steps[s], 1}, written);
+      std::vector<BufferId>& storages = problem_.storages.emplace_back();
+      lower::AppendBuffersRead({&step, 1}, read);
+      AppendBuffersWritten({&step, 1}, written);
       for (std::vector<BufferId>* ids : {&read, &written}) {
         std::erase_if(*ids, [this](BufferId id) { return !IsActivation(id); });
         SortUnique(*ids);
-        for (const BufferId id : *ids) storages_[s].push_back(schedule_.Storage(id));
+        for (const BufferId id : *ids) storages.push_back(schedule_.Storage(id));
       }
-      SortUnique(storages_[s]);
-      for (const BufferId storage : storages_[s]) users_[storage].push_back(s);
+      SortUnique(storages);
     }
   }
 
-  void FindDependencies() {
+  void FindSources() {
     std::vector<std::vector<Write>> writes(schedule_.buffers.size());
     for (StepId s = 0; s < schedule_.steps.size(); ++s) {
       for (const BufferId id : writes_[s]) {
@@ -116,12 +86,10 @@ class ListScheduler {
     }
     for (std::vector<Write>& of_storage : writes) SortUnique(of_storage);
     for (StepId s = 0; s < schedule_.steps.size(); ++s) {
-      std::vector<StepId> sources;
+      std::vector<StepId>& sources = problem_.sources.emplace_back();
       for (const BufferId id : reads_[s]) AppendSources(id, writes[schedule_.Storage(id)], sources);
       SortUnique(sources);
       std::erase(sources, s);
-      waits_for_[s] = static_cast<std::int64_t>(sources.size());
-      for (const StepId source : sources) successors_[source].push_back(s);
     }
   }
 
@@ -135,65 +103,32 @@ class ListScheduler {
     for (; write != writes.end() && write->offset < end; ++write) sources.push_back(write->step);
   }
 
-  /// What each step would add to the memory in use if it were the first.
-  void FindGrowth() {
+  void FindStorages() {
+    for (const lower::Buffer& buffer : schedule_.buffers) {
+      problem_.bytes.push_back(static_cast<std::int64_t>(ArenaBytesOf(buffer)));
+    }
+    problem_.is_live.resize(schedule_.buffers.size(), false);
+    problem_.other_users.resize(schedule_.buffers.size(), 0);
     for (const lower::Stream& input : schedule_.inputs) {
-      if (IsActivation(input.buffer)) is_live_[schedule_.Storage(input.buffer)] = true;
+      if (IsActivation(input.buffer)) problem_.is_live[schedule_.Storage(input.buffer)] = true;
     }
-    for (BufferId id = 0; id < users_.size(); ++id) users_left_[id] = users_[id].size();
     for (const lower::Stream& output : schedule_.outputs) {  // what users read is never free
-      ++users_left_[schedule_.Storage(output.buffer)];
-      if (output.extent) ++users_left_[schedule_.Storage(output.extent->buffer)];
+      ++problem_.other_users[schedule_.Storage(output.buffer)];
+      if (output.extent) ++problem_.other_users[schedule_.Storage(output.extent->buffer)];
     }
-    for (StepId s = 0; s < storages_.size(); ++s) {
-      for (const BufferId storage : storages_[s]) {
-        if (!is_live_[storage]) growth_[s] += BytesOf(storage);
-        if (users_left_[storage] == 1) growth_[s] -= BytesOf(storage);
-      }
-    }
-  }
-
-  /// Takes note that a step that uses the storage has run.
-  void UseUp(BufferId storage, StepId step) {
-    if (!is_live_[storage]) {
-      is_live_[storage] = true;
-      for (const StepId user : users_[storage]) {
-        if (user != step) Shrink(user, BytesOf(storage));
-      }
-    }
-    if (--users_left_[storage] != 1) return;
-    const std::vector<StepId>& users = users_[storage];
-    const auto last = std::find_if(users.begin(), users.end(),
-                                   [this](StepId user) { return waits_for_[user] != kTaken; });
-    if (last != users.end()) Shrink(*last, BytesOf(storage));
-  }
-
-  void Shrink(StepId step, std::int64_t bytes) {
-    const bool is_ready = ready_.erase({growth_[step], step}) > 0;
-    growth_[step] -= bytes;
-    if (is_ready) ready_.emplace(growth_[step], step);
   }
 
   const Schedule& schedule_;
-  // For every step:
-  std::vector<std::vector<BufferId>> reads_;
-  std::vector<std::vector<BufferId>> writes_;
-  std::vector<std::int64_t> waits_for_;  // steps that it needs and that have not run
-  std::vector<std::vector<StepId>> successors_;
-  std::vector<std::vector<BufferId>> storages_;
-  std::vector<std::int64_t> growth_;
-  // For every storage:
-  std::vector<std::vector<StepId>> users_;
-  std::vector<std::size_t> users_left_;
-  std::vector<bool> is_live_;
-  std::set<std::pair<std::int64_t, StepId>> ready_;
+  ir::ListScheduleProblem problem_;
+  std::vector<std::vector<BufferId>> reads_;   // of every step
+  std::vector<std::vector<BufferId>> writes_;  // of every step
 };
 
 }  // namespace
 
 void OrderSteps(Schedule& schedule) {
   const std::uint64_t given = LargestLiveSet(schedule);
-  const std::vector<StepId> order = ListScheduler(schedule).Run();
+  const std::vector<StepId> order = ir::ListSchedule(ProblemBuilder(schedule).Build());
   std::vector<Step> steps;
   steps.reserve(order.size());
   for (const StepId s : order) steps.push_back(std::move(schedule.steps[s]));

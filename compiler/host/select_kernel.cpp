@@ -10,6 +10,7 @@
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
+#include "runtime/kernels/window/window.hpp"
 #include "runtime/tensor/half.hpp"
 
 namespace poprt::host {
@@ -76,6 +77,21 @@ KernelChoice SelectConvolution(const ir::Graph& graph, const ir::Node& node) {
   return choice;
 }
 
+/// Whether a convolution of blocked images takes the kernel for single pixels: that is the only one
+/// for groups that share blocks and for channels in another order, and the fastest for sums that
+/// are not so long that weights leave the first-level cache before the next pixels come.
+bool TakesSinglePixels(const ir::Graph& graph, const ir::Node& node, const Shape& weights) {
+  constexpr std::int64_t kLongestSum = 512;
+  const std::int64_t group = node.attributes.get_int("group", 1);
+  const Shape& x = graph.type(node.inputs[kInput]).shape;
+  if (!kernels::ReadsEveryPixelOnce(
+          kernels::ResolveWindow(node.attributes, {x[2], x[3]}, {weights[2], weights[3]}))) {
+    return false;
+  }
+  const bool whole_blocks = group == 1 || (weights[1] % 16 == 0 && weights[0] / group % 16 == 0);
+  return !whole_blocks || node.attributes.has("channel_order") || weights[1] <= kLongestSum;
+}
+
 /// The form of a convolution in blocks of channels, with its weights packed for it.
 KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& node) {
   constexpr std::size_t kPlainRank = 4;
@@ -96,11 +112,33 @@ KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& no
   } else if (group > 1 && group == weights.shape()[0] && weights.shape()[1] == 1) {
     choice.kernel = "blocked_depthwise_conv2d";
     packed = kernels::PackBlockedDepthwiseWeights(weights, StoredType(weights));
+  } else if (TakesSinglePixels(graph, node, weights.shape())) {
+    choice.kernel = "blocked_pointwise_conv2d";
+    packed = kernels::PackBlockedPointwiseWeights(weights, group, StoredType(weights));
   } else {
     packed = kernels::PackBlockedConv2dWeights(weights, group, StoredType(weights));
   }
   if (node.inputs.size() > kBias && node.inputs[kBias] != ir::kAbsent) {
     choice.operands[kBias].packed = kernels::PackBlockedBias(*graph.ConstantOf(node.inputs[kBias]));
+  }
+  return choice;
+}
+
+KernelChoice SelectPointwiseDepthwise(const ir::Graph& graph, const ir::Node& node) {
+  constexpr std::size_t kFilters = 3;
+  constexpr std::size_t kFilterBias = 4;
+  const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
+  const Tensor& filters = *graph.ConstantOf(node.inputs[kFilters]);
+  KernelChoice choice{.kernel = "blocked_pointwise_depthwise",
+                      .operands = ValueOperands(node),
+                      .attributes = node.attributes};
+  choice.operands[kWeights].packed = kernels::PackBlockedPointwiseWeights(
+      weights, node.attributes.get_int("group", 1), StoredType(weights));
+  choice.operands[kFilters].packed =
+      kernels::PackBlockedDepthwiseWeights(filters, StoredType(filters));
+  for (const std::size_t i : {kBias, kFilterBias}) {
+    if (node.inputs.size() <= i || node.inputs[i] == ir::kAbsent) continue;
+    choice.operands[i].packed = kernels::PackBlockedBias(*graph.ConstantOf(node.inputs[i]));
   }
   return choice;
 }
@@ -165,6 +203,7 @@ KernelChoice Select(const ir::Graph& graph, const ir::Node& node) {
   if (node.op == "FusedMatMul") return SelectGemm(graph, node);
   if (node.op == "FusedConv") return SelectConvolution(graph, node);
   if (node.op == "BlockedConv") return SelectBlockedConvolution(graph, node);
+  if (node.op == "BlockedPointwiseDepthwise") return SelectPointwiseDepthwise(graph, node);
   if (node.op == "RNN") return SelectRecurrent(graph, node, kernels::RecurrentKind::kRnn, "rnn");
   if (node.op == "GRU") return SelectRecurrent(graph, node, kernels::RecurrentKind::kGru, "gru");
   if (node.op == "LSTM") return SelectRecurrent(graph, node, kernels::RecurrentKind::kLstm, "lstm");

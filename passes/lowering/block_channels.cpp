@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "passes/constant_values.hpp"
 #include "passes/lowering/blocked_operator.hpp"
+#include "passes/lowering/channel_shuffle.hpp"
 #include "passes/lowering/fused_operator.hpp"
 
 namespace poprt::passes {
@@ -38,7 +40,16 @@ bool TakesBlocks(Rewriter& rewriter, const Node& conv) {
   const bool is_blocked = IsBlocked(rewriter, conv.inputs[0]);
   if (group == 1) return is_blocked || Channels(y) >= kFewestChannels;
   if (group == Channels(x) && group == Channels(y)) return is_blocked;
-  return Channels(x) / group % kBlock == 0 && Channels(y) / group % kBlock == 0;
+  if (Channels(x) / group % kBlock == 0 && Channels(y) / group % kBlock == 0) return true;
+  return IsPointwise(graph, conv) && Channels(y) / group >= kFewestChannels;
+}
+
+/// The convolution reads what a shuffle of blocked channels reads, and finds the channels itself.
+void AbsorbShuffle(Rewriter& rewriter, ValueId& input, Attributes& attributes) {
+  const std::optional<ChannelShuffle> shuffle = ChannelShuffleOf(rewriter, input);
+  if (!shuffle || !IsBlocked(rewriter, shuffle->x)) return;
+  input = shuffle->x;
+  attributes.set("channel_order", shuffle->Order());
 }
 
 bool BlockConv(Rewriter& rewriter, Node& conv) {
@@ -47,12 +58,14 @@ bool BlockConv(Rewriter& rewriter, Node& conv) {
   const std::int64_t channels = Channels(graph.type(conv.inputs[0]));
   const Shape weights = graph.type(conv.inputs[1]).shape;
   std::vector<ValueId> inputs = conv.inputs;
-  const bool reads_planes = channels < kBlock && !IsBlocked(rewriter, inputs[0]);
+  Attributes attributes = conv.attributes;
+  if (IsPointwise(graph, conv)) AbsorbShuffle(rewriter, inputs[0], attributes);
+  const bool reads_planes = conv.attributes.get_int("group", 1) == 1 && channels < kBlock &&
+                            !IsBlocked(rewriter, inputs[0]);
   if (!reads_planes) inputs[0] = Block(rewriter, inputs[0]);
   if (HasInput(conv, kResidualInput)) {
     inputs[kResidualInput] = Block(rewriter, inputs[kResidualInput]);
   }
-  Attributes attributes = conv.attributes;
   attributes.set("in_channels", channels);
   attributes.set("out_channels", weights[0]);
   attributes.set("kernel_shape", Ints{weights[2], weights[3]});
@@ -262,7 +275,11 @@ bool BlockNode(Rewriter& rewriter, Node& node) {
 }  // namespace
 
 absl::Status BlockChannels(ir::Graph& graph, const PassContext&) {
-  Rewrite(graph, BlockNode);
+  try {
+    Rewrite(graph, BlockNode);
+  } catch (const std::runtime_error& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
   return absl::OkStatus();
 }
 

@@ -5,7 +5,7 @@
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
 
-/// block_channels and choose_winograd.
+/// block_channels, choose_winograd and fuse_pointwise_depthwise.
 namespace poprt::passes {
 namespace {
 
@@ -74,6 +74,70 @@ TEST(BlockChannelsTest, KeepsDepthwiseBetweenOthersInBlocks) {
   g.Output(g.Conv("c", g.Conv("b", a, 40, 3, 40), 20));
   EXPECT_EQ(g.Blocked(),
             "BlockChannels:2 BlockedConv:3 BlockedConv:3 BlockedConv:2 UnblockChannels:20");
+}
+
+TEST(BlockChannelsTest, GroupsOfSinglePixelsNeedNoWholeBlocks) {
+  Network g;
+  const auto a = g.Conv("a", g.Input("x", {1, 12, 4, 4}), 40, 1, 4);
+  g.Output(g.Conv("b", a, 40, 1, 2, a));
+  EXPECT_EQ(g.Blocked({"block_channels", "eliminate_duplicate_nodes"}),
+            "BlockChannels:1 BlockedConv:3 BlockedConv:3 UnblockChannels:40");
+}
+
+TEST(BlockChannelsTest, GroupsFindShuffledChannels) {
+  for (const std::int64_t group : {1, 4}) {
+    SCOPED_TRACE(group);
+    Network g;
+    const auto a = g.Conv("a", g.Input("x", {2, 20, 4, 3}), 40, 1, 4);
+    const auto parts =
+        g.Op("p", "Reshape", {a}, {2, 4, 10, 4, 3}, {{"shape", Ints{2, 4, 10, 4, 3}}});
+    const auto turned =
+        g.Op("t", "Transpose", {parts}, {2, 10, 4, 4, 3}, {{"perm", Ints{0, 2, 1, 3, 4}}});
+    const auto shuffled =
+        g.Op("s", "Reshape", {turned}, {2, 40, 4, 3}, {{"shape", Ints{2, 40, 4, 3}}});
+    const auto depthwise = g.Conv("d", shuffled, 40, 3, 40);
+    g.Output(g.Conv("b", depthwise, 36, 1, group));
+    EXPECT_EQ(g.Blocked({"sink_channel_shuffle", "block_channels", "eliminate_deadend"}),
+              "BlockChannels:2 BlockedConv:3 BlockedConv:3 BlockedConv:3 UnblockChannels:36");
+  }
+}
+
+TEST(FusePointwiseDepthwiseTest, LeavesOutTheImageBetween) {
+  Network g;
+  const auto x = g.Input("x", {2, 20, 9, 8});
+  const auto a = g.Conv("a", x, 40, 1, 4, ir::kAbsent,
+                        {{"activation", "clip"}, {"min", -0.5F}, {"max", 1.0F}});
+  const auto b =
+      g.Op("b", "FusedConv",
+           {a, g.Constant("b_w", {40, 1, 3, 3}, Ramp(360)), g.Constant("b_bias", {40}, Ramp(40))},
+           {2, 40, 5, 4},
+           {{"activation", "relu"},
+            {"group", std::int64_t{40}},
+            {"pads", Ints(4, 1)},
+            {"strides", Ints{2, 2}}});
+  g.Output(g.Conv("c", b, 24));
+  EXPECT_EQ(g.Blocked({"block_channels", "fuse_pointwise_depthwise"}),
+            "BlockChannels:2 BlockedPointwiseDepthwise:3 BlockedConv:2 UnblockChannels:24");
+}
+
+TEST(FusePointwiseDepthwiseTest, LeavesImagesThatOthersUse) {
+  Network g;
+  const auto a = g.Conv("a", g.Input("x", {1, 16, 4, 4}), 32);
+  g.Output(g.Conv("c", g.Conv("b", a, 32, 3, 32), 16, 1, 1, g.Conv("d", a, 16)));
+  EXPECT_EQ(g.Blocked({"block_channels", "fuse_pointwise_depthwise"}),
+            "BlockChannels:1 BlockedConv:2 BlockedConv:1 BlockedConv:2 BlockedConv:1 "
+            "UnblockChannels:16");
+  Network residual;
+  const auto x = residual.Input("x", {1, 32, 4, 4});
+  residual.Output(residual.Conv("b", residual.Conv("a", x, 32, 1, 1, x), 32, 3, 32));
+  EXPECT_EQ(
+      residual.Blocked({"block_channels", "fuse_pointwise_depthwise", "eliminate_duplicate_nodes"}),
+      "BlockChannels:2 BlockedConv:2 BlockedConv:2 UnblockChannels:32");
+  Network wide;
+  const auto w = wide.Conv("a", wide.Input("x", {1, 16, 3, 2000}), 32);
+  wide.Output(wide.Conv("b", w, 32, 3, 32));
+  EXPECT_EQ(wide.Blocked({"block_channels", "fuse_pointwise_depthwise"}),
+            "BlockChannels:1 BlockedConv:2 BlockedConv:2 UnblockChannels:32");
 }
 
 TEST(BlockChannelsTest, LeavesWhatBlocksDoNotPayFor) {

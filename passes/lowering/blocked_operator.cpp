@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/kernels/window/window.hpp"
+
 namespace poprt::passes {
 
 TensorType BlockedType(const TensorType& plain) {
@@ -13,6 +15,13 @@ bool CanBlock(const TensorType& type) {
   constexpr std::size_t kImageRank = 4;
   return type.element == ElementType::kFloat32 && type.shape.size() == kImageRank &&
          ElementCount(type.shape) > 0;
+}
+
+bool IsPointwise(const ir::Graph& graph, const ir::Node& conv) {
+  const Shape& x = graph.type(conv.inputs[0]).shape;
+  const Shape& weights = graph.type(conv.inputs[1]).shape;
+  return kernels::ReadsEveryPixelOnce(
+      kernels::ResolveWindow(conv.attributes, {x[2], x[3]}, {weights[2], weights[3]}));
 }
 
 ir::ValueId BlockedOf(Rewriter& rewriter, ir::ValueId plain) {

@@ -11,7 +11,14 @@
 ///   UnblockChannels(x)      the inverse; `channels`
 ///   BlockedConv(x, w [, bias] [, residual])
 ///                           as FusedConv, of a blocked image or of one with few channels as it is;
-///                           `in_channels`, `out_channels`. bias is [O], the residual is blocked
+///                           `in_channels`, `out_channels`. bias is [O], the residual is blocked.
+///                           `channel_order`, of 1x1 filters only: channel c of the convolution is
+///                           channel channel_order[c] of x
+///   BlockedPointwiseDepthwise(x, w [, bias], f [, filter_bias])
+///                           a BlockedConv of single pixels and the depthwise one of its result;
+///                           attributes of the second but for `in_channels`, `group`,
+///                           `channel_order`; the first one's activation as `inner_activation`,
+///                           `inner_min`, `inner_max`, `inner_alpha`
 ///   BlockedMaxPool(x), BlockedAveragePool(x)
 ///                           as MaxPool and AveragePool
 ///
@@ -22,6 +29,10 @@ inline constexpr std::int64_t kBlock = 16;
 
 /// The type of [B, C, H, W] in blocks.
 TensorType BlockedType(const TensorType& plain);
+
+/// Whether every pixel of the result of a FusedConv or BlockedConv is made of the pixel at its
+/// place. Throws KernelError where the attributes make no sense.
+bool IsPointwise(const ir::Graph& graph, const ir::Node& conv);
 
 /// Whether the value is float32 [B, C, H, W] with elements.
 bool CanBlock(const TensorType& type);

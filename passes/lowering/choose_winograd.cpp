@@ -1,6 +1,8 @@
 #include "passes/lowering/choose_winograd.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "passes/lowering/convolution_cost.hpp"
 #include "passes/rewrite.hpp"
@@ -21,23 +23,50 @@ bool IsPlain3x3(const Attributes& attributes) {
          are("strides", 1, {}) && are("dilations", 1, {});
 }
 
+ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
+  const Shape& x = graph.type(conv.inputs[0]).shape;
+  const Shape& y = graph.type(conv.outputs[0]).shape;
+  return {.batch = x[0],
+          .in_channels = conv.attributes.get_int("in_channels", 0),
+          .out_channels = conv.attributes.get_int("out_channels", 0),
+          .in_height = x[2],
+          .in_width = x[3],
+          .out_height = y[2],
+          .out_width = y[3]};
+}
+
+std::string NameOf(std::int64_t tile) {
+  if (tile == 0) return "direct";
+  const std::string side = std::to_string(tile);
+  return "Winograd F(" + side + "x" + side + ")";
+}
+
+std::string Describe(const ConvolutionSize& size) {
+  const std::string batch = size.batch == 1 ? "" : ", batch " + std::to_string(size.batch);
+  return "3x3 convolution, " + std::to_string(size.in_channels) + " to " +
+         std::to_string(size.out_channels) + " channels, " + std::to_string(size.out_height) + "x" +
+         std::to_string(size.out_width) + batch;
+}
+
+Decision DecisionOn(const ir::Node& conv, const ConvolutionSize& size) {
+  Decision decision{.what = Describe(size), .alternatives = {}};
+  for (const std::int64_t tile : kWinogradTiles) {
+    ir::Node node = conv;
+    if (tile > 0) node.attributes.set("winograd_tile", tile);
+    decision.alternatives.push_back({NameOf(tile), std::move(node), ConvolutionCost(tile, size)});
+  }
+  return decision;
+}
+
 }  // namespace
 
-absl::Status ChooseWinograd(ir::Graph& graph, const PassContext&) {
+absl::Status ChooseWinograd(ir::Graph& graph, const PassContext& context) {
   for (ir::Node& node : graph.nodes) {
     if (node.op != "BlockedConv" || !IsPlain3x3(node.attributes)) continue;
-    const Shape& x = graph.type(node.inputs[0]).shape;
-    const Shape& y = graph.type(node.outputs[0]).shape;
-    if (x.size() != kBlockedRank) continue;
-    const std::int64_t tile =
-        ChooseWinogradTile({.batch = x[0],
-                            .in_channels = node.attributes.get_int("in_channels", 0),
-                            .out_channels = node.attributes.get_int("out_channels", 0),
-                            .in_height = x[2],
-                            .in_width = x[3],
-                            .out_height = y[2],
-                            .out_width = y[3]});
-    if (tile > 0) node.attributes.set("winograd_tile", tile);
+    if (graph.type(node.inputs[0]).shape.size() != kBlockedRank) continue;
+    Decision decision = DecisionOn(node, SizeOf(graph, node));
+    const std::size_t chosen = context.decide(graph, decision);
+    node = std::move(decision.alternatives[chosen].node);
   }
   return absl::OkStatus();
 }

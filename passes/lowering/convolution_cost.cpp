@@ -18,7 +18,6 @@ constexpr double kWeightBytesPerCycle = 5.5;
 constexpr double kExposed = 0.2;  ///< part of the shorter of computing and loading, waited for
 
 constexpr std::int64_t kBlock = 16;
-constexpr double kWorthwhile = 0.9;
 
 double CeilDiv(std::int64_t count, std::int64_t size) {
   return static_cast<double>(count / size + (count % size != 0 ? 1 : 0));
@@ -66,16 +65,8 @@ double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
   return WithWeights(products + transforms, weights);
 }
 
-std::int64_t ChooseWinogradTile(const ConvolutionSize& size) {
-  std::int64_t chosen = 0;
-  double cost = DirectCost(size);
-  for (const std::int64_t tile : {2, 4}) {
-    const double other = WinogradCost(tile, size);
-    if (other > kWorthwhile * cost) continue;
-    chosen = tile;
-    cost = other;
-  }
-  return chosen;
+double ConvolutionCost(std::int64_t tile, const ConvolutionSize& size) {
+  return tile == 0 ? DirectCost(size) : WinogradCost(tile, size);
 }
 
 }  // namespace poprt::passes

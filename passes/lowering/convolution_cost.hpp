@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 /// What a 3x3 convolution of stride, dilation and group 1 on blocked images costs on the host, by
@@ -23,9 +24,12 @@ double DirectCost(const ConvolutionSize& size);
 /// The same for "blocked_winograd_conv2d"; `tile` is its attribute, 2 or 4.
 double WinogradCost(std::int64_t tile, const ConvolutionSize& size);
 
-/// The attribute tile of the "blocked_winograd_conv2d" to use, or 0 for direct convolution. Weights
-/// of Winograd convolutions are larger (16 / 9 times for tile 2, 4 times for tile 4): each step to
-/// larger ones must save a tenth of the time at least.
-std::int64_t ChooseWinogradTile(const ConvolutionSize& size);
+/// What there is to choose from, by the attribute `tile` of "blocked_winograd_conv2d"; 0 stands for
+/// direct convolution. Ordered by bytes of weights: those of Winograd convolutions are 16 / 9 times
+/// as large for tile 2 and 4 times for tile 4.
+inline constexpr std::array<std::int64_t, 3> kWinogradTiles{0, 2, 4};
+
+/// Cycles for one of kWinogradTiles.
+double ConvolutionCost(std::int64_t tile, const ConvolutionSize& size);
 
 }  // namespace poprt::passes

@@ -1,8 +1,10 @@
 #include "passes/lowering/convolution_cost.hpp"
 
 #include <cstdint>
+#include <vector>
 
 #include "gtest/gtest.h"
+#include "passes/decision.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -19,6 +21,13 @@ ConvolutionSize Image(std::int64_t in, std::int64_t out, std::int64_t height, st
 
 ConvolutionSize Square(std::int64_t in, std::int64_t out, std::int64_t extent) {
   return Image(in, out, extent, extent);
+}
+
+/// The tile that ChooseWinograd takes by the costs.
+std::int64_t ChooseWinogradTile(const ConvolutionSize& size) {
+  std::vector<double> costs;
+  for (const std::int64_t tile : kWinogradTiles) costs.push_back(ConvolutionCost(tile, size));
+  return kWinogradTiles[CheapestWorthwhile(costs)];
 }
 
 /// Milliseconds at the clock of the machine that the costs were fitted on.

@@ -212,7 +212,7 @@ class Fuser {
       Tree tree{root};
       Program program = *ProgramOf(tree);
       Grow(tree, program);
-      if (tree.size() < 2 && !IsExpensive(graph_.nodes[Index(root)])) continue;
+      if (tree.size() < 2 && !PaysAlone(root, program)) continue;
       if (program.inputs().empty()) continue;
       taken_.insert(tree.begin(), tree.end());
       Node& node = graph_.nodes[Index(root)];
@@ -241,6 +241,16 @@ class Fuser {
       }
     }
     return functions;
+  }
+
+  /// Whether the kernel computes one operator faster than that operator's own: it has faster forms
+  /// of what costs much, and repeats elements of smaller operands faster.
+  bool PaysAlone(std::int32_t root, const Program& program) const {
+    const Node& node = graph_.nodes[Index(root)];
+    const std::int64_t count = ElementCount(graph_.type(node.outputs[0]).shape);
+    return IsExpensive(node) || std::ranges::any_of(program.inputs(), [&](ValueId id) {
+             return ElementCount(graph_.type(id).shape) != count;
+           });
   }
 
   /// Nothing when the tree is too large.

@@ -81,11 +81,21 @@ TEST(FuseElementwiseChainTest, TakesExpensiveFunctionsAlone) {
             "  z = Neg(u) : float32[4]\n  return y, z\n");
 }
 
-TEST(FuseElementwiseChainTest, LeavesWhatOthersReadAndWhatIsSmaller) {
+TEST(FuseElementwiseChainTest, TakesOperatorsThatRepeatElementsAlone) {
+  GraphForTest g;
+  const auto row = g.Op("row", "Neg", {g.Input("r", {3})}, {3});  // would be computed twice
+  g.Output(g.Op("y", "Mul", {g.Input("x", {2, 3}), row}, {2, 3}));
+  g.Output(g.Op("z", "Mul", {g.Input("u", {2, 3}), g.Scalar(2)}, {2, 3}));
+  EXPECT_EQ(Fused(g),
+            "  row = Neg(r) : float32[3]\n"
+            "  y = FusedElementwise(x, row) functions=[\"mul\"] operands=[0, 1] : float32[2, 3]\n"
+            "  z = Mul(u, c) : float32[2, 3]\n  return y, z\n");
+}
+
+TEST(FuseElementwiseChainTest, LeavesWhatOthersRead) {
   GraphForTest g;
   const auto x = g.Input("x", {2, 3});
-  const auto row = g.Op("row", "Neg", {g.Input("r", {3})}, {3});  // would be computed twice
-  const auto shared = g.Op("shared", "Add", {x, row}, {2, 3});
+  const auto shared = g.Op("shared", "Add", {x, g.Input("u", {2, 3})}, {2, 3});
   const auto seen = g.Op("seen", "Abs", {shared}, {2, 3});
   g.Output(seen);
   g.Output(g.Op("sum", "ReduceSum", {shared}, {2, 1}, {{"axes", Ints{1}}}));

@@ -30,20 +30,33 @@ std::optional<std::size_t> MeanAxis(const ir::Graph& graph, const Node& mean) {
   return static_cast<std::size_t>(first - reduced.begin());
 }
 
+/// x / sqrt(mean(x * x) + epsilon) over the axes from `axis` on, for what `op` makes of x: itself,
+/// or its difference to its mean.
 struct Standardized {
+  const char* op;
   ValueId x;
   std::size_t axis;
   double epsilon;
 };
+
+/// d if the value is 1 / d.
+std::optional<ValueId> DivisorOfOne(Rewriter& rewriter, ValueId id) {
+  const Node* node = rewriter.Producer(id);
+  if (node == nullptr) return std::nullopt;
+  if (node->op == "Reciprocal") return node->inputs[0];
+  const bool is_quotient =
+      node->op == "Div" && UniformValue(rewriter.graph(), node->inputs[0]) == 1.0;
+  return is_quotient ? std::optional(node->inputs[1]) : std::nullopt;
+}
 
 /// `root` is a quotient; gives dividend and divisor, which may be written as a factor 1 / divisor.
 std::optional<std::pair<ValueId, ValueId>> QuotientOf(Rewriter& rewriter, const Node& root) {
   if (root.op == "Div") return std::pair(root.inputs[0], root.inputs[1]);
   if (root.op != "Mul") return std::nullopt;
   for (const std::size_t i : {0U, 1U}) {
-    const Node* reciprocal = rewriter.Producer(root.inputs[i], "Reciprocal");
-    if (reciprocal != nullptr && rewriter.UsedOnlyBy(1, root.inputs[i])) {
-      return std::pair(root.inputs[1 - i], reciprocal->inputs[0]);
+    const auto divisor = DivisorOfOne(rewriter, root.inputs[i]);
+    if (divisor && rewriter.UsedOnlyBy(1, root.inputs[i])) {
+      return std::pair(root.inputs[1 - i], *divisor);
     }
   }
   return std::nullopt;
@@ -72,9 +85,16 @@ std::optional<std::pair<ValueId, double>> SplitEpsilon(Rewriter& rewriter, const
   return std::nullopt;
 }
 
-/// `root` is (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon).
+/// d is x - mean(x) over `axis` and what follows it, read by the pattern alone, `reads` times.
+std::optional<ValueId> Uncentred(Rewriter& rewriter, ValueId d, int reads, std::size_t axis) {
+  const Node* sub = rewriter.UsedOnlyBy(reads, d) ? rewriter.Producer(d, "Sub") : nullptr;
+  const Node* mean = sub == nullptr ? nullptr : Own(rewriter, sub->inputs[1], "ReduceMean");
+  if (mean == nullptr || mean->inputs[0] != sub->inputs[0]) return std::nullopt;
+  return MeanAxis(rewriter.graph(), *mean) == axis ? std::optional(sub->inputs[0]) : std::nullopt;
+}
+
+/// `root` is d / sqrt(mean(d^2) + epsilon).
 std::optional<Standardized> MatchStandardized(Rewriter& rewriter, const Node& root) {
-  const ir::Graph& graph = rewriter.graph();
   const auto quotient = QuotientOf(rewriter, root);
   if (!quotient) return std::nullopt;
   const auto [d, deviation] = *quotient;
@@ -88,17 +108,15 @@ std::optional<Standardized> MatchStandardized(Rewriter& rewriter, const Node& ro
     return std::nullopt;
   }
   const int reads = ReadsOfSquared(rewriter, rewriter.Producer(mean_of_squares->inputs[0]), d);
-  if (reads == 0 || !rewriter.UsedOnlyBy(reads + 1, d)) return std::nullopt;
-
-  const Node* sub = rewriter.Producer(d, "Sub");
-  const Node* mean = sub == nullptr ? nullptr : Own(rewriter, sub->inputs[1], "ReduceMean");
-  if (mean == nullptr || mean->inputs[0] != sub->inputs[0]) return std::nullopt;
-  const auto axis = MeanAxis(graph, *mean);
-  if (!axis || axis != MeanAxis(graph, *mean_of_squares)) return std::nullopt;
-  return Standardized{sub->inputs[0], *axis, variance->second};
+  const auto axis = MeanAxis(rewriter.graph(), *mean_of_squares);
+  if (reads == 0 || !axis) return std::nullopt;
+  if (const auto x = Uncentred(rewriter, d, reads + 1, *axis)) {
+    return Standardized{"LayerNormalization", *x, *axis, variance->second};
+  }
+  return Standardized{"RMSNormalization", d, *axis, variance->second};
 }
 
-/// What LayerNormalization scales and shifts with has the shape of the normalised axes.
+/// What a normalisation scales and shifts with has the shape of the normalised axes.
 TensorType ParameterType(const ir::Graph& graph, ValueId x, std::size_t axis) {
   const TensorType& type = graph.type(x);
   return {type.element,
@@ -111,7 +129,7 @@ bool StartNormalization(Rewriter& rewriter, Node& node) {
   const TensorType type = ParameterType(rewriter.graph(), match->x, match->axis);
   const std::vector<double> ones(static_cast<std::size_t>(ElementCount(type.shape)), 1.0);
   const ValueId scale = rewriter.AddConstant(node.name + "_ones", FromDoubles(type, ones));
-  node.op = "LayerNormalization";
+  node.op = match->op;
   node.inputs = {match->x, scale};
   node.attributes = {{"axis", static_cast<std::int64_t>(match->axis)},
                      {"epsilon", static_cast<float>(match->epsilon)}};
@@ -135,8 +153,11 @@ std::optional<ValueId> AsParameter(Rewriter& rewriter, ValueId id, const TensorT
 bool ContinueNormalization(Rewriter& rewriter, Node& node) {
   if (node.op != "Mul" && node.op != "Add") return false;
   for (const std::size_t i : {0U, 1U}) {
-    Node* norm = rewriter.Producer(node.inputs[i], "LayerNormalization");
-    if (norm == nullptr || norm->inputs.size() != 2 || norm->outputs.size() != 1 ||
+    Node* norm = rewriter.Producer(node.inputs[i]);
+    const bool can_continue =
+        norm != nullptr &&
+        (norm->op == "LayerNormalization" || (norm->op == "RMSNormalization" && node.op == "Mul"));
+    if (!can_continue || norm->inputs.size() != 2 || norm->outputs.size() != 1 ||
         !rewriter.UsedOnlyBy(1, node.inputs[i])) {
       continue;
     }

@@ -60,7 +60,7 @@ TEST(LayerNormPatternTest, WorksWithoutParameters) {
 }
 
 TEST(LayerNormPatternTest, LeavesPartsThatAreUsedElsewhere) {
-  for (const std::size_t node : {0U, 1U, 3U, 5U}) {
+  for (const std::size_t node : {3U, 5U}) {
     GraphForTest g = Norm({});
     g.Output(g.graph.nodes[node].outputs[0]);
     const std::string before = g.Text();
@@ -69,8 +69,58 @@ TEST(LayerNormPatternTest, LeavesPartsThatAreUsedElsewhere) {
 }
 
 TEST(LayerNormPatternTest, LeavesOtherAxes) {
+  GraphForTest g = Norm({.parameters = false});
+  for (const std::size_t mean : {0U, 3U}) g.graph.nodes[mean].attributes.set("axes", Ints{0});
+  const std::string before = g.Text();
+  EXPECT_EQ(g.After("layer_norm_pattern"), before);
+}
+
+TEST(LayerNormPatternTest, LeavesDifferencesThatAreUsedElsewhere) {
   GraphForTest g = Norm({});
-  g.graph.nodes[0].attributes.set("axes", Ints{0});
+  g.Output(g.graph.nodes[1].outputs[0]);
+  const ir::Graph before = g.graph;
+  const std::string text = g.After("layer_norm_pattern");
+  EXPECT_NE(text.find("y = Add(s, beta)"), std::string::npos) << text;
+  EXPECT_NE(text.find("s = RMSNormalization(d, gamma) axis=1 epsilon=0.5"), std::string::npos);
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+}
+
+/// x / sqrt(mean(x * x) + 0.5) * gamma; form 0 divides, 1 multiplies by 1 / root, 2 by Reciprocal.
+GraphForTest RootNorm(int form) {
+  GraphForTest g;
+  const auto x = g.Input("x", {3, 4});
+  const auto mean = g.Op("mean", "ReduceMean", {g.Op("sq", "Mul", {x, x}, {3, 4})}, {3, 1},
+                         {{"axes", Ints{-1}}, {"keepdims", std::int64_t{1}}});
+  const auto root = g.Op("root", "Sqrt", {g.Op("e", "Add", {mean, g.Scalar(0.5)}, {3, 1})}, {3, 1});
+  const auto inverse = [&] {
+    return form == 1 ? g.Op("r", "Div", {g.Scalar(1), root}, {3, 1})
+                     : g.Op("r", "Reciprocal", {root}, {3, 1});
+  };
+  const auto q =
+      form == 0 ? g.Op("q", "Div", {x, root}, {3, 4}) : g.Op("q", "Mul", {x, inverse()}, {3, 4});
+  const auto y = g.Op("y", "Mul", {g.Constant("gamma", {4}, {1, 2, 3, 4}), q}, {3, 4});
+  g.Output(g.Op("sum", "Add", {x, y}, {3, 4}));
+  return g;
+}
+
+TEST(LayerNormPatternTest, FindsRootMeanSquares) {
+  for (const int form : {0, 1, 2}) {
+    GraphForTest g = RootNorm(form);
+    const ir::Graph before = g.graph;
+    EXPECT_EQ(g.After("layer_norm_pattern"),
+              "  y = RMSNormalization(x, gamma) axis=1 epsilon=0.5 : float32[3, 4]\n"
+              "  sum = Add(x, y) : float32[3, 4]\n"
+              "  return sum\n");
+    EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+  }
+}
+
+TEST(LayerNormPatternTest, AddsNoBiasToRootMeanSquares) {
+  GraphForTest g;
+  const auto x = g.Input("x", {3, 4});
+  const auto norm =
+      g.Op("norm", "RMSNormalization", {x, g.Constant("gamma", {4}, {1, 2, 3, 4})}, {3, 4});
+  g.Output(g.Op("y", "Add", {norm, g.Constant("beta", {4}, {1, 2, 3, 4})}, {3, 4}));
   const std::string before = g.Text();
   EXPECT_EQ(g.After("layer_norm_pattern"), before);
 }

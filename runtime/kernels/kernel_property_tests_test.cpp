@@ -97,6 +97,8 @@ const std::vector<PropertyTest>& PropertyTests() {
       {"PackedDepthwise.AgreesWithNaiveConvolutionOnRandomSizes", {"depthwise_conv2d"}},
       {"BlockedConv2d.AgreesWithNaiveConvolutionOnRandomSizes", {"blocked_conv2d"}},
       {"BlockedPlanes.AgreesWithNaiveConvolutionOnRandomSizes", {"blocked_conv2d_planes"}},
+      {"BlockedPointwise.AgreesWithNaiveConvolutionOnRandomSizes", {"blocked_pointwise_conv2d"}},
+      {"BlockedPointwiseDepthwise.AgreesWithBothConvolutions", {"blocked_pointwise_depthwise"}},
       {"BlockedDepthwise.AgreesWithNaiveConvolutionOnRandomSizes", {"blocked_depthwise_conv2d"}},
       {"BlockedPool.AgreesWithNaivePoolingOnRandomSizes",
        {"blocked_average_pool", "blocked_max_pool"}},

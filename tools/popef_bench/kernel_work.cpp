@@ -61,6 +61,18 @@ double BlockedConv(const Call& call) {
   return 2 * pixels * static_cast<double>(call.Int("out_channels")) * channels * TapsOf(call);
 }
 
+/// The first on X blocked, the second on its result.
+double PointwiseAndDepthwise(const Call& call) {
+  const Shape& in = call.in(0);
+  const double sums =
+      Product({in[0], in[2], in[3]}) * static_cast<double>(call.Int("out_channels"));
+  const auto channels = static_cast<double>(call.Int("in_channels") / call.Int("group"));
+  const Shape& out = call.out();
+  const double filtered =
+      Product({out[0], out[2], out[3]}) * static_cast<double>(call.Int("out_channels"));
+  return 2 * (sums * channels + filtered * TapsOf(call));
+}
+
 /// Scores and their sum over the values; sizes are B, H, S, T, D, E.
 double Attention(const Call& call) {
   const Ints sizes = call.step.attributes.get_ints("sizes");
@@ -82,6 +94,8 @@ constexpr std::array kRows{Row{"Conv", Conv},
                            Row{"blocked_conv2d", BlockedConv},
                            Row{"blocked_conv2d_planes", BlockedConv},
                            Row{"blocked_depthwise_conv2d", BlockedConv},
+                           Row{"blocked_pointwise_conv2d", BlockedConv},
+                           Row{"blocked_pointwise_depthwise", PointwiseAndDepthwise},
                            Row{"blocked_winograd_conv2d", BlockedConv},
                            Row{"conv2d", PackedConv},
                            Row{"depthwise_conv2d", PackedDepthwise},

@@ -234,13 +234,6 @@ struct BlockedConv2d {
   }
 };
 
-bool ReadsEveryPixelOnce(const Window& window) {
-  const Ints ones{1, 1};
-  const Ints zeros{0, 0};
-  return window.kernel == ones && window.strides == ones && window.pads_begin == zeros &&
-         window.pads_end == zeros;
-}
-
 }  // namespace
 
 BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles) {

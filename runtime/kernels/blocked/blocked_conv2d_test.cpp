@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-enum class Form { kBlocked, kPlanes, kDepthwise };
+enum class Form { kBlocked, kPlanes, kPointwise, kDepthwise };
 
 struct ConvCase {
   Form form = Form::kBlocked;
@@ -28,6 +28,7 @@ struct ConvCase {
   bool bias = false;
   bool residual = false;
   bool half_weights = false;
+  Ints order = {};        ///< of the input channels
   bool specials = false;  ///< NaN and infinities everywhere but in the weights
 };
 
@@ -53,7 +54,9 @@ Expected NaiveSum(const ConvCase& c, const Operands& operands, const Shape& spat
     const std::int64_t row = out.row * c.strides[0] - c.pads[0] + tap[1] * c.dilations[0];
     const std::int64_t column = out.column * c.strides[1] - c.pads[1] + tap[2] * c.dilations[1];
     if (row < 0 || row >= spatial[0] || column < 0 || column >= spatial[1]) return;
-    const std::int64_t channel = out.channel / c.outs * c.channels + tap[0];
+    const std::int64_t channel_of_conv = out.channel / c.outs * c.channels + tap[0];
+    const std::int64_t channel =
+        c.order.empty() ? channel_of_conv : c.order[static_cast<std::size_t>(channel_of_conv)];
     sum.Add(InputAt(operands, {out.image, channel, row, column}) *
             operands.w[Flat(w_shape, {out.channel, tap[0], tap[1], tap[2]})]);
   });
@@ -81,6 +84,7 @@ Attributes AttributesOf(const ConvCase& c) {
   attributes.set("dilations", c.dilations);
   attributes.set("pads", c.pads);
   attributes.set("group", c.group);
+  if (!c.order.empty()) attributes.set("channel_order", c.order);
   attributes.set("in_channels", c.group * c.channels);
   attributes.set("out_channels", c.group * c.outs);
   return attributes;
@@ -130,6 +134,11 @@ void CheckConv(Random& random, const ConvCase& c) {
       return ExpectPacked(BindBlocked<BindBlockedConv2dPlanes>,
                           {x, PackBlockedPlanesWeights(w, stored), packed_bias, residual}, y,
                           attributes, expected);
+    case Form::kPointwise:
+      return ExpectPacked(
+          BindBlocked<BindBlockedPointwiseConv2d>,
+          {x, PackBlockedPointwiseWeights(w, c.group, stored), packed_bias, residual}, y,
+          attributes, expected);
     case Form::kDepthwise:
       return ExpectPacked(BindBlocked<BindBlockedDepthwiseConv2d>,
                           {x, PackBlockedDepthwiseWeights(w, stored), packed_bias, residual}, y,
@@ -199,6 +208,77 @@ TEST(BlockedDepthwise, AgreesWithNaiveConvolutionOnRandomSizes) {
   CheckRandomCases(Form::kDepthwise, 60, false);
 }
 
+TEST(BlockedDepthwise, AgreesOnLinesOfAnyLength) {
+  ForSeeds(60, [](std::mt19937& seeds) {
+    Random random(seeds());
+    ConvCase c = RandomCase(random, Form::kDepthwise);
+    c.kernel = {3, 3};
+    c.dilations = {1, 1};
+    c.strides = {random.Int(1, 2), 1};
+    c.pads = {random.Int(0, 2), random.Int(0, 1), random.Int(0, 2), random.Int(0, 1)};
+    c.group = random.Int(1, 20);
+    c.height = random.Int(3, 6);
+    c.width = random.Int(3 - c.pads[1] - c.pads[3], 40);
+    c.specials = c.activation.empty();
+    CheckConv(random, c);
+  });
+}
+
+/// A random convolution of single pixels in groups, its input channels in any order.
+ConvCase RandomPointwiseCase(Random& random) {
+  ConvCase c = RandomCase(random, Form::kPointwise);
+  c.kernel = c.strides = c.dilations = {1, 1};
+  c.pads = {0, 0, 0, 0};
+  c.group = random.Int(1, 5);
+  c.channels = random.Int(1, 40);
+  c.outs = random.Int(1, 40);
+  if (random.Flip()) return c;
+  for (std::int64_t i = 0; i < c.group * c.channels; ++i) {
+    c.order.insert(c.order.begin() + random.Int(0, i), i);
+  }
+  return c;
+}
+
+TEST(BlockedPointwise, AgreesWithNaiveConvolutionOnRandomSizes) {
+  ForSeeds(30, [](std::mt19937& seeds) {
+    Random random(seeds());
+    CheckConv(random, RandomPointwiseCase(random));
+  });
+}
+
+TEST(BlockedPointwise, NanAndInfinitiesStayInTheirGroup) {
+  ForSeeds(10, [](std::mt19937& seeds) {
+    Random random(seeds());
+    ConvCase c = RandomPointwiseCase(random);
+    c.activation = "";
+    c.specials = true;
+    c.group = 4;
+    c.outs = 4 * random.Int(1, 10);  // no spare lanes, which may become NaN
+    c.order.clear();
+    CheckConv(random, c);
+  });
+}
+
+TEST(BlockedPointwise, AgreesWhenPixelsAndBlocksAreCut) {
+  Random random(8);
+  CheckConv(random, {.form = Form::kPointwise,
+                     .group = 4,
+                     .channels = 34,
+                     .outs = 34,
+                     .height = 28,
+                     .width = 28,
+                     .activation = "relu",
+                     .bias = true,
+                     .residual = true});
+  CheckConv(random, {.form = Form::kPointwise,
+                     .group = 3,
+                     .channels = 136,
+                     .outs = 136,
+                     .height = 7,
+                     .width = 7,
+                     .bias = true});
+}
+
 TEST(BlockedConv2d, NanAndInfinitiesReachOnlyWhatTheyTouch) {
   CheckRandomCases(Form::kBlocked, 6, true);
   CheckRandomCases(Form::kPlanes, 6, true);
@@ -262,6 +342,7 @@ TEST(BlockedPlanes, AgreesOnFirstLayersOfNetworks) {
 
 TEST(BlockedConv2d, PaddingMayBeWiderThanTheImage) {
   Random random(7);
+  CheckConv(random, {.form = Form::kPointwise, .batch = 0, .height = 3, .width = 3});
   for (const Form form : {Form::kBlocked, Form::kPlanes, Form::kDepthwise}) {
     CheckConv(random, {.form = form,
                        .height = 2,
@@ -350,6 +431,32 @@ TEST(BlockedPlanes, BindRejectsWhatDoesNotFit) {
   call.inputs[1].shape[1] = 28;
   EXPECT_EQ(BindError(kBind, call),
             "the weights, input 1, is float32[2, 28, 16], expected float32[2, 27, 16]");
+}
+
+TEST(BlockedPointwise, BindRejectsWhatDoesNotFit) {
+  constexpr auto kBind = BindBlocked<BindBlockedPointwiseConv2d>;
+  const ConvCase c{.group = 4, .channels = 6, .outs = 5, .height = 8, .width = 8};
+  const KernelCall good =
+      CallOf(c, BlockedImageType(1, 24, 8, 8), PackedBlockedPointwiseType(20, 24, 4));
+  EXPECT_EQ(BindError(kBind, good), "");
+  KernelCall call = good;
+  call.attributes.set("group", std::int64_t{3});
+  EXPECT_THAT(BindError(kBind, call), HasSubstr("must be multiples of group (3)"));
+  call = good;
+  call.attributes.set("group", std::int64_t{0});
+  EXPECT_THAT(BindError(kBind, call), HasSubstr("must be multiples of group (0)"));
+  call = good;
+  call.attributes.set("strides", Ints{2, 1});
+  EXPECT_EQ(BindError(kBind, call), "the filter has more than a pixel, steps or padding");
+  call = good;
+  call.attributes.set("channel_order", Ints{0, 1});
+  EXPECT_EQ(BindError(kBind, call), "attribute channel_order has 2 channels, expected 24");
+  call.attributes.set("channel_order", Ints(24, 24));
+  EXPECT_EQ(BindError(kBind, call), "attribute channel_order has channel 24 of 24");
+  call = good;
+  call.inputs[1].shape[0] = 2;
+  EXPECT_EQ(BindError(kBind, call),
+            "the weights, input 1, is float32[2, 6, 16], expected float32[5, 6, 16]");
 }
 
 TEST(BlockedDepthwise, BindRejectsWhatDoesNotFit) {

@@ -3,50 +3,28 @@
 #include <string>
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/depthwise_filter.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/plane_tasks.hpp"
-#include "runtime/kernels/blocked/window_areas.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 
 namespace poprt::kernels {
 namespace {
 
-/// Depthwise convolution block by block: channels are lanes, so that a tap is one multiply-add for
-/// every vector of outputs.
 struct BlockedDepthwise {
-  const BlockedTiles* kernels;
+  DepthwiseFilter filter;
   BlockedImage in;
   BlockedImage out;
-  std::int64_t taps;
-  std::int64_t filter_width;
-  bool half_weights;
-  BlockedEpilogue epilogue;
-  WindowAreas areas;
   PlaneTasks tasks;
-
-  const std::byte* Weights(const KernelArguments& args, std::int64_t block,
-                           std::int64_t tap) const {
-    return args.inputs[1] + (block * taps + tap) * kBlock * (half_weights ? 2 : 4);
-  }
 
   void RunRows(const KernelArguments& args, std::int64_t plane, std::int64_t first_row,
                std::int64_t last_row) const {
     const std::int64_t block = plane % out.blocks;
-    const float* const x = args.in<float>(0) + plane * in.BlockFloats();
-    float* const y = args.out<float>(0) + plane * out.BlockFloats();
+    const std::int64_t at = plane * out.BlockFloats();
     const float* const residual = OptionalInput(args, 3);
-    const auto depthwise = half_weights ? kernels->depthwise_f16 : kernels->depthwise_f32;
-    areas.ForAreas(first_row, last_row, x, y,
-                   [&](const WindowArea& area, const TapSpan& rows, const TapSpan& columns) {
-                     const std::int64_t tap = rows.first_tap * filter_width + columns.first_tap;
-                     const float* const added =
-                         residual == nullptr ? nullptr : residual + (area.y - args.out<float>(0));
-                     depthwise({.window = area,
-                                .weights = Weights(args, block, tap),
-                                .weights_row = filter_width * kBlock,
-                                .bias = BiasOfBlock(args, block),
-                                .epilogue = epilogue.WithResidual(added)});
-                   });
+    filter.Run({.x = args.in<float>(0) + plane * in.BlockFloats()},
+               filter.Weights(args.inputs[1], block), BiasOfBlock(args, block), first_row, last_row,
+               residual == nullptr ? nullptr : residual + at, args.out<float>(0) + at);
   }
 
   void Run(const KernelArguments& args) const {
@@ -82,16 +60,11 @@ BoundKernel BindBlockedDepthwiseConv2d(const KernelCall& call, const BlockedTile
   RequireSmallOffsets(window, in.height, in.width);
 
   const BlockedImage out{in.batch, in.blocks, extents[0], extents[1]};
-  const auto depthwise = std::make_shared<BlockedDepthwise>(
-      BlockedDepthwise{.kernels = &tiles,
-                       .in = in,
-                       .out = out,
-                       .taps = *taps,
-                       .filter_width = kernel[1],
-                       .half_weights = half_weights,
-                       .epilogue = BlockedEpilogue(call.attributes),
-                       .areas = WindowAreas(window, in, out),
-                       .tasks = PlaneTasks(out, *taps)});
+  const auto depthwise = std::make_shared<BlockedDepthwise>(BlockedDepthwise{
+      .filter = DepthwiseFilter(tiles, window, in, out, half_weights, call.attributes),
+      .in = in,
+      .out = out,
+      .tasks = PlaneTasks(out, *taps)});
   return {.run = [depthwise](const KernelArguments& args) { depthwise->Run(args); }};
 }
 

@@ -63,9 +63,9 @@ void RequireBlockedBiasAndResidual(const KernelCall& call, std::int64_t out_chan
   }
 }
 
-const float* BiasOfBlock(const KernelArguments& args, std::int64_t block) {
+const float* BiasOfBlock(const KernelArguments& args, std::int64_t block, std::size_t input) {
   alignas(64) static constexpr float kNone[kBlock] = {};
-  const float* const bias = OptionalInput(args, 2);
+  const float* const bias = OptionalInput(args, input);
   return bias == nullptr ? kNone : bias + block * kBlock;
 }
 
@@ -86,6 +86,8 @@ std::span<const KernelDef> BlockedKernels() {
       {"blocked_conv2d_planes", GuardedBind<BindBest<BindBlockedConv2dPlanes>>},
       {"blocked_depthwise_conv2d", GuardedBind<BindBest<BindBlockedDepthwiseConv2d>>},
       {"blocked_max_pool", GuardedBind<BindBest<BindBlockedMaxPool>>},
+      {"blocked_pointwise_conv2d", GuardedBind<BindBest<BindBlockedPointwiseConv2d>>},
+      {"blocked_pointwise_depthwise", GuardedBind<BindBest<BindBlockedPointwiseDepthwise>>},
       {"blocked_winograd_conv2d", GuardedBind<BindWinogradConv2d>},
       {"unblock_channels", GuardedBind<BindBest<BindUnblockChannels>>},
   };

@@ -20,6 +20,18 @@ namespace poprt::kernels {
 /// X blocked. Attribute group; more than one only where 16 divides the channels of a group.
 BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles);
 
+/// X blocked; a filter of one pixel, stride 1, no padding; any group.
+/// Attribute channel_order, optional: channel c of the convolution is channel channel_order[c] of
+/// X.
+BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTiles& tiles);
+
+/// Y = act(depthwise(inner(pointwise(X, W) + bias), F) + filter bias): what
+/// "blocked_pointwise_conv2d" and then "blocked_depthwise_conv2d" compute, without the image
+/// between them. Inputs: X, W, bias as of the first; F and its bias as of the second. Attributes:
+/// in_channels, group and channel_order of the first; its activation as inner_activation,
+/// inner_min, inner_max, inner_alpha; all others are those of the second.
+BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const BlockedTiles& tiles);
+
 /// X float32 [B, C, H, W] of few channels; one group.
 BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const BlockedTiles& tiles);
 
@@ -91,7 +103,7 @@ inline const float* OptionalInput(const KernelArguments& args, std::size_t i) {
   return i < args.inputs.size() ? args.in<float>(i) : nullptr;
 }
 
-/// The biases of an output block; zeros without a bias.
-const float* BiasOfBlock(const KernelArguments& args, std::int64_t block);
+/// The biases of an output block, from operand `input`; zeros without a bias.
+const float* BiasOfBlock(const KernelArguments& args, std::int64_t block, std::size_t input = 2);
 
 }  // namespace poprt::kernels

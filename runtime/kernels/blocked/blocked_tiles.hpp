@@ -65,6 +65,21 @@ struct PlanesPanel {
   float* y = nullptr;
 };
 
+/// Products of the channels of a group with those of its output channels that lie in one block, at
+/// pixels side by side. Offsets are counted in floats.
+struct PointwisePanel {
+  const float* x = nullptr;                       ///< first pixel
+  const std::int32_t* channel_offsets = nullptr;  ///< from x to each input channel of the group
+  std::int64_t channels = 0;
+  const void* weights = nullptr;  ///< [channel][16]
+  const float* bias = nullptr;    ///< 16
+  std::int64_t first_lane = 0;    ///< of the block; those before it keep what they hold
+  std::int64_t last_lane = 0;     ///< one past; up to 7 more are overwritten
+  TileEpilogue epilogue;
+  float* y = nullptr;
+  const void* ahead = nullptr;  ///< weights that are needed next, as many; never accessed
+};
+
 /// Output pixels whose windows cover the same `rows` x `columns` taps of a filter inside the image:
 /// `lines` lines of `pixels` pixels, along rows or columns of the image. x points to what the first
 /// covered tap meets at the first pixel, y to the first pixel's result.
@@ -93,6 +108,19 @@ struct DepthwiseArea {
   TileEpilogue epilogue;
 };
 
+/// A line of output pixels of a depthwise filter of 3x3 taps, which moves by single pixels. Only
+/// the first column of the first window and the last of the last may lie outside the image.
+struct DepthwiseLine {
+  const float* rows[3] = {};      ///< of the image, from its first column on; null for padding
+  std::int64_t left_padding = 0;  ///< columns: 0 or 1
+  std::int64_t columns = 0;       ///< of the image
+  std::int64_t pixels = 0;
+  const void* weights = nullptr;  ///< [tap][16]
+  const float* bias = nullptr;    ///< 16
+  TileEpilogue epilogue;
+  float* y = nullptr;
+};
+
 struct BlockedTiles {
   const char* name;
 
@@ -107,9 +135,16 @@ struct BlockedTiles {
   void (*planes_f32)(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels);
   void (*planes_f16)(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels);
 
+  /// y = epilogue(bias + weights * x) for the lanes of one group.
+  void (*pointwise_f32)(const PointwisePanel& panel, std::int64_t pixels);
+  void (*pointwise_f16)(const PointwisePanel& panel, std::int64_t pixels);
+
   /// y = epilogue(bias + weights * x), channel by channel.
   void (*depthwise_f32)(const DepthwiseArea& area);
   void (*depthwise_f16)(const DepthwiseArea& area);
+  /// The same for a line.
+  void (*depthwise_line_f32)(const DepthwiseLine& line);
+  void (*depthwise_line_f16)(const DepthwiseLine& line);
 
   /// Maximum over the covered taps, NaN if one of them is; minus infinity without taps.
   void (*maximum)(const WindowArea& area);

@@ -8,7 +8,8 @@
 
 // BlockedTiles written once over a vector type V of eight floats, as TileKernels are. V has what
 // tile_kernels_impl.hpp lists (but for KeepFirst and Even), AccumulateFrom(acc, a, const float* b),
-// MaxOrNan(a, b), and kUnrolls: whether code is unrolled as far as registers go.
+// MaxOrNan(a, b), Join(a, b, n) (the first n lanes of a, the others of b), and kUnrolls: whether
+// code is unrolled as far as registers go.
 namespace poprt::kernels::tile {
 
 template <class V>
@@ -52,8 +53,12 @@ constexpr BlockedTiles BlockedTilesOf(const char* name) {
           .conv_f16 = Conv<V, std::uint16_t>,
           .planes_f32 = Planes<V, float>,
           .planes_f16 = Planes<V, std::uint16_t>,
+          .pointwise_f32 = Pointwise<V, float>,
+          .pointwise_f16 = Pointwise<V, std::uint16_t>,
           .depthwise_f32 = Depthwise<V, float>,
           .depthwise_f16 = Depthwise<V, std::uint16_t>,
+          .depthwise_line_f32 = DepthwiseLineOf<V, float>,
+          .depthwise_line_f16 = DepthwiseLineOf<V, std::uint16_t>,
           .maximum = Maximum<V>,
           .average = Average<V>,
           .block = Block<V>,

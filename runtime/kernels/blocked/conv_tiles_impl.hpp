@@ -17,8 +17,8 @@ namespace poprt::kernels::tile {
 /// Bytes of the next panel that a tile fetches for every (input block, tap) pair.
 inline constexpr int kFetchedByPair = 128;
 
-/// What a pixel of padding holds.
-alignas(64) inline constexpr float kZeros[kBlock] = {};
+/// Bytes of the next panel that a tile of single pixels fetches for every four channels.
+inline constexpr int kFetchedByStep = 64;
 
 /// One input channel: sums += inputs[.][kChannel] * weights[kChannel][.].
 template <class V, int kChannel, int kPixels, class W>
@@ -141,19 +141,19 @@ void Conv(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count
 // ---- Convolution of planes -------------------------------------------------------------------
 
 /// One tap, as ConvStep.
-template <class V, int kChain, int kPixels, class W>
+template <class V, int kChain, int kPixels, class W, int kCount, int kWidth>
 [[gnu::always_inline]] inline void PlanesStep(const float* const (&inputs)[kPixels],
                                               std::int64_t offset, const W* weights,
-                                              TileSums<V, kPixels>& sums) {
-  typename V::Register columns[kVectors];
-  Unroll<kVectors>([&](auto v) POPRT_INLINE {
+                                              TileSums<V, kPixels, kCount, kWidth>& sums) {
+  typename V::Register columns[kWidth];
+  Unroll<kWidth>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
     columns[kV] = V::Load(weights + kV * kLanes);
   });
   Unroll<kPixels>([&](auto r) POPRT_INLINE {
     constexpr int kR = decltype(r)::value;
     const auto factor = V::Set(inputs[kR][offset]);
-    Unroll<kVectors>([&](auto v) POPRT_INLINE {
+    Unroll<kWidth>([&](auto v) POPRT_INLINE {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums.chain[kChain][kR][kV], factor, columns[kV]);
     });
@@ -192,6 +192,71 @@ template <class V, class W>
 void Planes(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels) {
   EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINE {
     PlanesTile<V, decltype(count)::value, W>(panel, offsets + pixel, pixel);
+  });
+}
+
+// ---- Convolution of single pixels --------------------------------------------------------------
+
+/// Some pixels by the kWidth vectors that hold the lanes of the panel. `ahead` points to the part
+/// of the next panel that this tile fetches.
+template <class V, int kPixels, int kWidth, class W>
+void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const char* ahead) {
+  constexpr int kCount = kChains<kPixels, kWidth>;
+  constexpr int kUnrolled = V::kUnrolls ? 4 : 1;
+  const std::int64_t first_vector = panel.first_lane / kLanes * kLanes;
+  const std::int64_t kept_lanes = panel.first_lane - first_vector;
+  TileSums<V, kPixels, kCount, kWidth> sums;
+  sums.Start(panel.bias + first_vector, 0);
+  const float* inputs[kPixels];
+  Unroll<kPixels>([&](auto r) POPRT_INLINE {
+    constexpr int kR = decltype(r)::value;
+    inputs[kR] = panel.x + (pixel + kR) * kBlock;
+  });
+  const W* weights = static_cast<const W*>(panel.weights) + first_vector;
+  const std::int32_t* offsets = panel.channel_offsets;
+  std::int64_t left = panel.channels;
+  for (; left >= kUnrolled; left -= kUnrolled) {
+    Unroll<kUnrolled>([&](auto s) POPRT_INLINE {
+      constexpr int kS = decltype(s)::value;
+      PlanesStep<V, kS % kCount>(inputs, offsets[kS], weights + kS * kBlock, sums);
+    });
+    __builtin_prefetch(ahead);
+    ahead += kFetchedByStep;
+    offsets += kUnrolled;
+    weights += kUnrolled * kBlock;
+  }
+  for (; left > 0; --left) {
+    PlanesStep<V, 0>(inputs, *offsets++, weights, sums);
+    weights += kBlock;
+  }
+
+  const std::int64_t at = pixel * kBlock + first_vector;
+  float* const y = panel.y + at;
+  float kept[kPixels * kLanes];
+  for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
+    V::Store(V::Load(y + r * kBlock), kept + r * kLanes);
+  }
+  FinishTile(sums, panel.epilogue, at, kBlock, panel.y);
+  for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
+    const auto other = V::Load(kept + r * kLanes);
+    V::Store(V::Join(other, V::Load(y + r * kBlock), kept_lanes), y + r * kBlock);
+  }
+}
+
+template <class V, class W>
+void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
+  const bool is_narrow = panel.first_lane / kLanes == (panel.last_lane - 1) / kLanes;
+  // Once the next panel has been fetched, prefetches go to this one, which costs nothing.
+  const auto panel_bytes = static_cast<std::int64_t>(sizeof(W)) * panel.channels * kBlock;
+  const char* const weights = static_cast<const char*>(panel.weights);
+  const char* const next = static_cast<const char*>(panel.ahead);
+  std::int64_t fetched = next == nullptr ? panel_bytes : 0;
+  EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINE {
+    constexpr int kPixels = decltype(count)::value;
+    const char* const ahead = fetched < panel_bytes ? next + fetched : weights;
+    fetched += panel.channels / 4 * kFetchedByStep;
+    if (is_narrow) return PointwiseTile<V, kPixels, 1, W>(panel, pixel, ahead);
+    PointwiseTile<V, kPixels, 2, W>(panel, pixel, ahead);
   });
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "runtime/kernels/blocked/blocked_tiles.hpp"
@@ -16,6 +18,14 @@ TensorType CheckedType(TensorType type) {
   return type;
 }
 
+void RequireGroups(std::int64_t out_channels, std::int64_t in_channels, std::int64_t group) {
+  Require(group >= 1 && out_channels >= 1 && in_channels >= 1 && out_channels % group == 0 &&
+              in_channels % group == 0,
+          "output channels (" + std::to_string(out_channels) + ") and input channels (" +
+              std::to_string(in_channels) + ") must be multiples of group (" +
+              std::to_string(group) + "), all at least 1");
+}
+
 }  // namespace
 
 TensorType BlockedImageType(std::int64_t batch, std::int64_t channels, std::int64_t height,
@@ -25,11 +35,8 @@ TensorType BlockedImageType(std::int64_t batch, std::int64_t channels, std::int6
 
 TensorType PackedBlockedConv2dType(std::int64_t out_channels, std::int64_t in_channels,
                                    std::int64_t taps, std::int64_t group, ElementType stored) {
-  Require(group >= 1 && taps >= 1 && out_channels >= 1 && in_channels >= 1 &&
-              out_channels % group == 0 && in_channels % group == 0,
-          "output channels (" + std::to_string(out_channels) + ") and input channels (" +
-              std::to_string(in_channels) + ") must be multiples of group (" +
-              std::to_string(group) + "), all at least 1");
+  Require(taps >= 1, "a filter needs taps");
+  RequireGroups(out_channels, in_channels, group);
   const std::int64_t outs = out_channels / group;
   const std::int64_t ins = in_channels / group;
   Require(group == 1 || (outs % kBlock == 0 && ins % kBlock == 0),
@@ -79,6 +86,53 @@ Tensor PackBlockedPlanesWeights(const Tensor& w, ElementType stored) {
     for (std::int64_t o = 0; o < out_channels; ++o) {
       To* const column = target + o / kBlock * depth * kBlock + o % kBlock;
       for (std::int64_t k = 0; k < depth; ++k) column[k * kBlock] = ConvertElement<To>(*source++);
+    }
+  });
+  return packed;
+}
+
+std::vector<GroupPiece> GroupPiecesOf(std::int64_t out_channels, std::int64_t group) {
+  const std::int64_t outs = out_channels / group;
+  std::vector<GroupPiece> pieces;
+  for (std::int64_t at = 0; at < out_channels;) {
+    const std::int64_t block = at / kBlock;
+    const std::int64_t end = std::min((at / outs + 1) * outs, (block + 1) * kBlock);
+    pieces.push_back({.block = block,
+                      .group = at / outs,
+                      .first_lane = at - block * kBlock,
+                      .last_lane = end - block * kBlock});
+    at = end;
+  }
+  return pieces;
+}
+
+TensorType PackedBlockedPointwiseType(std::int64_t out_channels, std::int64_t in_channels,
+                                      std::int64_t group, ElementType stored) {
+  RequireGroups(out_channels, in_channels, group);
+  // Every border of groups inside of a block cuts it; each `period`-th lies between blocks.
+  const std::int64_t period = kBlock / std::gcd(out_channels / group, kBlock);
+  const std::int64_t pieces = BlocksOf(out_channels) + (group - 1) - (group - 1) / period;
+  return CheckedType({stored, {pieces, in_channels / group, kBlock}});
+}
+
+Tensor PackBlockedPointwiseWeights(const Tensor& w, std::int64_t group, ElementType stored) {
+  RequireWeights(w, 4);
+  const std::int64_t out_channels = w.shape()[0];
+  const std::int64_t ins = w.shape()[1];
+  Require(w.shape()[2] == 1 && w.shape()[3] == 1,
+          "weights of type " + ToString(w.type()) + " are not those of a 1x1 filter");
+  Require(group >= 1 && ins <= INT64_MAX / group, "the group is out of range");
+  Tensor packed(PackedBlockedPointwiseType(out_channels, ins * group, group, stored));
+  const std::vector<GroupPiece> pieces = GroupPiecesOf(out_channels, group);
+  WithElements(w, packed, [&]<typename From, typename To>(const From* source, To* target) {
+    for (const GroupPiece& piece : pieces) {
+      const std::int64_t first = piece.block * kBlock;
+      for (std::int64_t o = first + piece.first_lane; o < first + piece.last_lane; ++o) {
+        for (std::int64_t i = 0; i < ins; ++i) {
+          target[i * kBlock + o - first] = ConvertElement<To>(source[o * ins + i]);
+        }
+      }
+      target += ins * kBlock;
     }
   });
   return packed;

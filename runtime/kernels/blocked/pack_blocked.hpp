@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "runtime/tensor/shape.hpp"
 #include "runtime/tensor/tensor.hpp"
@@ -38,6 +39,27 @@ TensorType PackedBlockedPlanesType(std::int64_t out_channels, std::int64_t in_ch
 
 /// Packs W [out_channels, in_channels, rows, columns].
 Tensor PackBlockedPlanesWeights(const Tensor& w, ElementType stored = ElementType::kFloat32);
+
+/// Output channels of one group that lie in one block.
+struct GroupPiece {
+  std::int64_t block;
+  std::int64_t group;
+  std::int64_t first_lane;  ///< of the block
+  std::int64_t last_lane;   ///< one past
+};
+
+/// The pieces of all groups in order; group divides out_channels.
+std::vector<GroupPiece> GroupPiecesOf(std::int64_t out_channels, std::int64_t group);
+
+/// Type of "blocked_pointwise_conv2d" weights, [pieces, in_channels / group, 16]; lanes of other
+/// groups are zero.
+TensorType PackedBlockedPointwiseType(std::int64_t out_channels, std::int64_t in_channels,
+                                      std::int64_t group,
+                                      ElementType stored = ElementType::kFloat32);
+
+/// Packs W [out_channels, in_channels / group, 1, 1].
+Tensor PackBlockedPointwiseWeights(const Tensor& w, std::int64_t group,
+                                   ElementType stored = ElementType::kFloat32);
 
 /// Type of "blocked_depthwise_conv2d" weights, [ceil(channels / 16), taps, 16].
 TensorType PackedBlockedDepthwiseType(std::int64_t channels, std::int64_t taps,

@@ -1,6 +1,8 @@
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -56,6 +58,35 @@ TEST(PackBlockedPlanesWeights, OrdersByBlockThenDepthThenOutput) {
   EXPECT_EQ(static_cast<float>(values[(6 + 1) * 16 + 1]), 0.0F);
 }
 
+TEST(PackBlockedPointwiseWeights, CutsGroupsAtBlocks) {
+  // Blocks of 16 channels in groups of 12: 0 | 0 1 | 1 2 | 2.
+  const Tensor packed = PackBlockedPointwiseWeights(Counting({36, 2, 1, 1}), 3);
+  EXPECT_EQ(packed.type(), PackedBlockedPointwiseType(36, 6, 3));
+  ASSERT_EQ(packed.shape(), (Shape{5, 2, 16}));
+  const auto at = [&](std::int64_t piece, std::int64_t in, std::int64_t lane) {
+    return packed.as<float>()[static_cast<std::size_t>((piece * 2 + in) * 16 + lane)];
+  };
+  EXPECT_EQ(at(0, 1, 11), 11 * 2 + 1.0F);
+  EXPECT_EQ(at(0, 1, 12), 0.0F);
+  EXPECT_EQ(at(1, 0, 11), 0.0F);
+  EXPECT_EQ(at(1, 0, 12), 12 * 2.0F);
+  EXPECT_EQ(at(2, 1, 7), 23 * 2 + 1.0F);
+  EXPECT_EQ(at(3, 0, 8), 24 * 2.0F);
+  EXPECT_EQ(at(4, 0, 3), 35 * 2.0F);
+  EXPECT_EQ(at(4, 0, 4), 0.0F);
+}
+
+TEST(GroupPiecesOf, CountsAsTheTypeOfWeights) {
+  for (const auto& [outs, group] : {std::pair{5, 7}, {16, 3}, {34, 4}, {8, 6}, {1, 1}, {24, 5}}) {
+    const std::vector<GroupPiece> pieces = GroupPiecesOf(std::int64_t{outs} * group, group);
+    EXPECT_EQ(PackedBlockedPointwiseType(std::int64_t{outs} * group, group, group).shape[0],
+              static_cast<std::int64_t>(pieces.size()));
+    EXPECT_EQ(pieces.front().first_lane, 0);
+    EXPECT_EQ(pieces.back().last_lane, (std::int64_t{outs} * group - 1) % 16 + 1);
+    EXPECT_EQ(pieces.back().group, group - 1);
+  }
+}
+
 TEST(PackBlockedDepthwiseWeights, OrdersByBlockThenTapThenChannel) {
   const Tensor packed = PackBlockedDepthwiseWeights(Counting({17, 1, 2, 2}));
   EXPECT_EQ(packed.type(), PackedBlockedDepthwiseType(17, 4));
@@ -78,6 +109,9 @@ TEST(PackBlocked, RejectsOtherTypesShapesAndGroups) {
   EXPECT_THROW(PackBlockedConv2dWeights(Counting({16, 16, 1, 1}), INT64_MAX), KernelError);
   EXPECT_THROW(PackBlockedConv2dWeights(Counting({2, 3, 1, 1}), 1, ElementType::kInt8),
                KernelError);
+  EXPECT_THROW(PackBlockedPointwiseWeights(Counting({16, 16, 1, 3}), 2), KernelError);
+  EXPECT_THROW(PackBlockedPointwiseWeights(Counting({16, 16, 1, 1}), 3), KernelError);
+  EXPECT_THROW(PackBlockedPointwiseWeights(Counting({16, 16, 1, 1}), INT64_MAX), KernelError);
   EXPECT_THROW(PackBlockedPlanesWeights(Tensor({ElementType::kInt32, {2, 3, 1, 1}})), KernelError);
   EXPECT_THROW(PackBlockedDepthwiseWeights(Counting({3, 2, 1, 1})), KernelError);
   EXPECT_THROW(PackBlockedBias(Counting({3, 1})), KernelError);

@@ -12,14 +12,17 @@ namespace poprt::kernels::tile {
 // As in tile_kernels_impl.hpp.
 #define POPRT_INLINE __attribute__((always_inline))
 
+/// What a pixel of padding holds.
+alignas(64) inline constexpr float kZeros[kBlock] = {};
+
 /// Vectors of a block.
 inline constexpr int kVectors = 2;
 
-/// Calls f(r, v) for every register of a tile of kPixels pixels.
-template <int kPixels, class F>
+/// Calls f(r, v) for every register of a tile of kPixels pixels by kWidth vectors.
+template <int kPixels, int kWidth = kVectors, class F>
 [[gnu::always_inline]] inline void EachRegister(F f) {
   Unroll<kPixels>([&](auto r)
-                      POPRT_INLINE { Unroll<kVectors>([&](auto v) POPRT_INLINE { f(r, v); }); });
+                      POPRT_INLINE { Unroll<kWidth>([&](auto v) POPRT_INLINE { f(r, v); }); });
 }
 
 /// Calls tile(std::integral_constant<int, pixels>) for 1 to 6 pixels.
@@ -59,13 +62,13 @@ template <class V, class F>
   }
 }
 
-/// The sums of a tile, in one or more chains, see kChains.
-template <class V, int kPixels, int kCount = kChains<kPixels, kVectors>>
+/// The sums of a tile of kWidth vectors, in one or more chains, see kChains.
+template <class V, int kPixels, int kCount = kChains<kPixels, kVectors>, int kWidth = kVectors>
 struct TileSums {
-  typename V::Register chain[kCount][kPixels][kVectors];
+  typename V::Register chain[kCount][kPixels][kWidth];
 
   [[gnu::always_inline]] void Start(const float* start, std::int64_t start_step) {
-    EachRegister<kPixels>([&](auto r, auto v) POPRT_INLINE {
+    EachRegister<kPixels, kWidth>([&](auto r, auto v) POPRT_INLINE {
       constexpr int kR = decltype(r)::value;
       constexpr int kV = decltype(v)::value;
       chain[0][kR][kV] = V::Load(start + kR * start_step + kV * kLanes);
@@ -117,15 +120,15 @@ void ActivateInPlace(const Epilogue& e, float* y, std::int64_t count) {
 }
 
 /// Stores the tile at `offset` of y and of the residual, its pixels by `step` apart.
-template <class V, int kPixels, int kCount>
-[[gnu::always_inline]] inline void FinishTile(const TileSums<V, kPixels, kCount>& sums,
+template <class V, int kPixels, int kCount, int kWidth>
+[[gnu::always_inline]] inline void FinishTile(const TileSums<V, kPixels, kCount, kWidth>& sums,
                                               const TileEpilogue& e, std::int64_t offset,
                                               std::int64_t step, float* y) {
   float* const out = y + offset;
   const float* const residual = e.residual == nullptr ? nullptr : e.residual + offset;
   const auto low = V::Set(e.low);
   const auto high = V::Set(e.high);
-  EachRegister<kPixels>([&](auto r, auto v) POPRT_INLINE {
+  EachRegister<kPixels, kWidth>([&](auto r, auto v) POPRT_INLINE {
     const std::int64_t at = decltype(r)::value * step + decltype(v)::value * kLanes;
     auto value = sums.Total(decltype(r)::value, decltype(v)::value);
     if (residual != nullptr) value = V::Add(value, V::Load(residual + at));
@@ -133,7 +136,9 @@ template <class V, int kPixels, int kCount>
     V::Store(V::Min(high, V::Max(low, value)), out + at);
   });
   if (e.activation == nullptr) return;
-  for (int r = 0; r < kPixels; ++r) ActivateInPlace<V>(*e.activation, out + r * step, kBlock);
+  for (int r = 0; r < kPixels; ++r) {
+    ActivateInPlace<V>(*e.activation, out + r * step, kWidth * kLanes);
+  }
 }
 
 }  // namespace poprt::kernels::tile

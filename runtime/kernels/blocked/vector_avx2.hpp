@@ -18,6 +18,10 @@ struct Avx2 : kernels::Avx2 {
     // The instruction gives its second operand when one is NaN.
     return _mm256_blendv_ps(_mm256_max_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
   }
+  static Register Join(Register a, Register b, std::int64_t count) {
+    const auto* mask = reinterpret_cast<const __m256i*>(kFirstLanes + 8 - count);
+    return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(_mm256_loadu_si256(mask)));
+  }
 };
 
 }  // namespace

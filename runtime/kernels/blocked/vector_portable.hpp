@@ -17,6 +17,9 @@ struct Portable : kernels::Portable {
       return a.lane[i] > b.lane[i] || a.lane[i] != a.lane[i] ? a.lane[i] : b.lane[i];
     });
   }
+  static Register Join(const Register& a, const Register& b, std::int64_t count) {
+    return Each([&](int i) { return i < count ? a.lane[i] : b.lane[i]; });
+  }
 };
 
 }  // namespace

@@ -78,6 +78,96 @@ void Depthwise(const DepthwiseArea& area) {
   DepthwiseBySteps<V, W>(area, window.x_pixel, window.y_pixel);
 }
 
+// ---- Lines of 3x3 filters --------------------------------------------------------------------
+
+/// Pixels of the largest tile of a line. Each has one register of sums: so many that the
+/// multiply-adds of the others fill the time until a sum can be added to again.
+inline constexpr int kLinePixels = 12;
+
+/// Eight lanes from `lane` on of kPixels pixels. Every input is loaded once and meets the up to
+/// three columns of taps that cover it.
+template <class V, int kPixels, class W>
+void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) {
+  constexpr int kInputs = kPixels + 2;
+  typename V::Register sums[kPixels];
+  Unroll<kPixels>([&](auto r)
+                      POPRT_INLINE { sums[decltype(r)::value] = V::Load(line.bias + lane); });
+  const W* const weights = static_cast<const W*>(line.weights) + lane;
+  const std::int64_t column = pixel - line.left_padding;
+  const std::int64_t at = column * kBlock + lane;
+  const bool ends_in_padding = column + kInputs > line.columns;
+  Unroll<3>([&](auto i) POPRT_INLINE {
+    constexpr int kI = decltype(i)::value;
+    const float* const row = line.rows[kI];
+    if (row == nullptr) return;
+    typename V::Register taps[3];
+    Unroll<3>([&](auto k) POPRT_INLINE {
+      constexpr int kK = decltype(k)::value;
+      taps[kK] = V::Load(weights + (kI * 3 + kK) * kBlock);
+    });
+    const float* const first = column < 0 ? kZeros : row + at;
+    const float* const last = ends_in_padding ? kZeros : row + (at + (kInputs - 1) * kBlock);
+    Unroll<kInputs>([&](auto j) POPRT_INLINE {
+      constexpr int kJ = decltype(j)::value;
+      const auto input = V::Load(kJ == 0             ? first
+                                 : kJ == kInputs - 1 ? last
+                                                     : row + (at + kJ * kBlock));
+      Unroll<3>([&](auto k) POPRT_INLINE {
+        constexpr int kR = kJ - decltype(k)::value;
+        if constexpr (kR >= 0 && kR < kPixels) {
+          V::Accumulate(sums[kR], taps[decltype(k)::value], input);
+        }
+      });
+    });
+  });
+
+  const std::int64_t offset = pixel * kBlock + lane;
+  float* const y = line.y + offset;
+  const TileEpilogue e = line.epilogue;
+  const float* const residual = e.residual == nullptr ? nullptr : e.residual + offset;
+  const auto low = V::Set(e.low);
+  const auto high = V::Set(e.high);
+  Unroll<kPixels>([&](auto r) POPRT_INLINE {
+    constexpr int kAt = decltype(r)::value * kBlock;
+    auto value = sums[decltype(r)::value];
+    if (residual != nullptr) value = V::Add(value, V::Load(residual + kAt));
+    // The value comes second, which keeps a NaN.
+    V::Store(V::Min(high, V::Max(low, value)), y + kAt);
+  });
+  if (e.activation == nullptr) return;
+  for (std::int64_t r = 0; r < kPixels; ++r) {
+    ActivateInPlace<V>(*e.activation, y + r * kBlock, kLanes);
+  }
+}
+
+/// Calls LineTile for that many pixels, of which there are at most kMost.
+template <class V, int kMost, class W>
+[[gnu::always_inline]] inline void LineTileOf(const DepthwiseLine& line, std::int64_t pixels,
+                                              std::int64_t pixel, std::int64_t lane) {
+  if constexpr (kMost > 1) {
+    if (pixels < kMost) {
+      return LineTileOf<V, kMost - 1, W>(line, pixels, pixel, lane);
+    }
+  }
+  LineTile<V, kMost, W>(line, pixel, lane);
+}
+
+template <class V, class W>
+void DepthwiseLineOf(const DepthwiseLine& line) {
+  constexpr int kMost = V::kUnrolls ? kLinePixels : 1;
+  const std::int64_t tiles = (line.pixels + kMost - 1) / kMost;
+  std::int64_t pixel = 0;
+  for (std::int64_t t = 0; t < tiles; ++t) {
+    const std::int64_t pixels = (line.pixels - pixel) / (tiles - t);
+    for (std::int64_t lane = 0; lane < kBlock; lane += kLanes) {
+      LineTileOf<V, kMost, W>(line, pixels, pixel, lane);
+    }
+    pixel += pixels;
+  }
+}
+
+// ---- Pooling ---------------------------------------------------------------------------------
+
 /// Folds the covered pixels into `results`, which hold the initial values, by take(result, x).
 template <class V, int kPixels, class Take>
 [[gnu::always_inline]] inline void FoldWindow(const WindowArea& area, std::int64_t x_offset,

@@ -254,13 +254,6 @@ struct Conv2d {
   }
 };
 
-bool ReadsEveryPixelOnce(const Window& window) {
-  const Ints ones{1, 1};
-  const Ints zeros{0, 0};
-  return window.kernel == ones && window.strides == ones && window.pads_begin == zeros &&
-         window.pads_end == zeros;
-}
-
 }  // namespace
 
 BoundKernel BindConv2d(const KernelCall& call, const TileKernels& kernels) {

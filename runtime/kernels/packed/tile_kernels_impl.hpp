@@ -10,10 +10,10 @@
 // gives a V of its own in an unnamed namespace, so that each has its own copy of the code.
 //
 // V has Register (the register type) and static functions: Zero, Set, Load (float or float16 bits),
-// Store (float or float16 bits), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both),
-// Transpose(Register[8]), Add, Sub, Mul, Div, MulAdd(a, b, c) = a * b + c, Accumulate(acc, a, b),
-// Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x, y) = a < b ? x :
-// y, PowerOfTwo (see there).
+// Store (float or float16 bits), LoadFirst(p, n) and StoreFirst(v, p, n) (n < 8 floats, zeros
+// behind them), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both), Transpose(Register[8]), Add,
+// Sub, Mul, Div, MulAdd(a, b, c) = a * b + c, Accumulate(acc, a, b), Max(a, b) = a > b ? a : b,
+// Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x, y) = a < b ? x : y, PowerOfTwo (see there).
 namespace poprt::kernels::tile {
 
 inline constexpr int kLanes = 8;
@@ -239,25 +239,67 @@ typename V::Register Activate(typename V::Register x, const Epilogue& e) {
 // ---- Epilogue --------------------------------------------------------------------------------
 
 /// The first `count` of eight elements, zero for the others, touching nothing else.
-template <class V, class T>
-typename V::Register LoadFirst(const T* source, std::int64_t count) {
+template <class V>
+[[gnu::always_inline]] inline typename V::Register LoadFirst(const float* source,
+                                                             std::int64_t count) {
+  return count >= kLanes ? V::Load(source) : V::LoadFirst(source, count);
+}
+template <class V>
+typename V::Register LoadFirst(const std::uint16_t* source, std::int64_t count) {
   if (count >= kLanes) return V::Load(source);
-  T lanes[kLanes] = {};
+  std::uint16_t lanes[kLanes] = {};
   for (std::int64_t i = 0; i < count; ++i) lanes[i] = source[i];
   return V::Load(lanes);
 }
 
-template <class V, class T>
-void StoreFirst(typename V::Register value, T* target, std::int64_t count) {
+/// Stores the first `count` of eight elements, touching nothing else.
+template <class V>
+[[gnu::always_inline]] inline void StoreFirst(typename V::Register value, float* target,
+                                              std::int64_t count) {
   if (count >= kLanes) return V::Store(value, target);
-  T lanes[kLanes];
+  V::StoreFirst(value, target, count);
+}
+template <class V>
+void StoreFirst(typename V::Register value, std::uint16_t* target, std::int64_t count) {
+  if (count >= kLanes) return V::Store(value, target);
+  std::uint16_t lanes[kLanes];
   V::Store(value, lanes);
   for (std::int64_t i = 0; i < count; ++i) target[i] = lanes[i];
 }
 
+/// Rows of a whole panel's width: what all of them need stays in registers.
+template <class V, Activation kActivation, bool kHasResidual, class T>
+void FinishWide(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
+                std::int64_t row, std::int64_t col) {
+  constexpr int kVectors = kColumns / kLanes;
+  const auto scale = V::Set(e.scale);
+  typename V::Register bias[kVectors];
+  Unroll<kVectors>([&](auto v) POPRT_INLINE {
+    constexpr int kV = decltype(v)::value;
+    bias[kV] = e.column_bias == nullptr ? V::Zero() : V::Load(e.column_bias + col + kV * kLanes);
+  });
+  const std::int64_t start = row * e.row_stride + col;
+  T* out = static_cast<T*>(e.out) + start;
+  const T* residual = kHasResidual ? static_cast<const T*>(e.residual) + start : nullptr;
+  const float* const row_bias = e.row_bias;
+  const std::int64_t stride = e.row_stride;
+  for (std::int64_t r = 0; r < rows; ++r, tile += tile_stride, out += stride) {
+    const auto bias_of_row = row_bias == nullptr ? V::Zero() : V::Set(row_bias[row + r]);
+    Unroll<kVectors>([&](auto v) POPRT_INLINE {
+      constexpr int kV = decltype(v)::value;
+      const auto sums = V::Mul(V::Load(tile + kV * kLanes), scale);
+      auto value = V::Add(V::Add(sums, bias_of_row), bias[kV]);
+      if constexpr (kHasResidual) value = V::Add(value, V::Load(residual + kV * kLanes));
+      V::Store(Activate<V, kActivation>(value, e), out + kV * kLanes);
+    });
+    if constexpr (kHasResidual) residual += stride;
+  }
+}
+
+/// Rows of any width.
 template <class V, Activation kActivation, class T>
-void FinishAs(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
-              std::int64_t cols, std::int64_t row, std::int64_t col) {
+void FinishNarrow(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
+                  std::int64_t cols, std::int64_t row, std::int64_t col) {
   const auto scale = V::Set(e.scale);
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t start = (row + r) * e.row_stride + col;
@@ -280,6 +322,18 @@ void FinishAs(const Epilogue& e, const float* tile, std::int64_t tile_stride, st
       if (residual != nullptr) value = V::Add(value, LoadFirst<V>(residual + c, count));
       StoreFirst<V>(Activate<V, kActivation>(value, e), out + c, count);
     }
+  }
+}
+
+template <class V, Activation kActivation, class T>
+void FinishAs(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
+              std::int64_t cols, std::int64_t row, std::int64_t col) {
+  if (cols != kColumns) {
+    FinishNarrow<V, kActivation, T>(e, tile, tile_stride, rows, cols, row, col);
+  } else if (e.residual == nullptr) {
+    FinishWide<V, kActivation, false, T>(e, tile, tile_stride, rows, row, col);
+  } else {
+    FinishWide<V, kActivation, true, T>(e, tile, tile_stride, rows, row, col);
   }
 }
 

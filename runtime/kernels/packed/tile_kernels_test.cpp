@@ -56,6 +56,47 @@ TEST(TileKernels, ActivationsKeepNanAndReachTheirLimits) {
   }
 }
 
+/// Rows 1 to 6 and columns 3 to 18 of an image of 7 x 21, stored in parts of `widths` columns.
+std::vector<float> FinishedInParts(const TileKernels& kernels, Epilogue epilogue,
+                                   const std::vector<float>& tile,
+                                   const std::vector<std::int64_t>& widths) {
+  std::vector<float> image(7 * 21, -1);
+  epilogue.out = image.data();
+  epilogue.row_stride = 21;
+  std::int64_t at = 0;
+  for (const std::int64_t width : widths) {
+    kernels.finish(epilogue, tile.data() + at, kPanel, kTileRows, width, 1, 3 + at);
+    at += width;
+  }
+  return image;
+}
+
+TEST(TileKernels, WholePanelsAreFinishedLikeNarrowOnes) {
+  std::vector<float> numbers(400);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = static_cast<float>(i * 37 % 101) / 16.0F - 3.0F;
+  }
+  const std::vector<float> tile(numbers.begin(), numbers.begin() + kTileRows * kPanel);
+  for (const TileKernels* kernels : AllTileKernels()) {
+    for (const std::string& activation : AllActivations()) {
+      for (unsigned operands = 0; operands < 16; ++operands) {
+        SCOPED_TRACE(std::string(kernels->name) + " " + activation + std::to_string(operands));
+        Epilogue epilogue = EpilogueWithActivation(ActivationAttributes(activation));
+        epilogue.scale = 0.75F;
+        if ((operands & 1) != 0) epilogue.column_bias = numbers.data() + 1;
+        if ((operands & 2) != 0) epilogue.row_bias = numbers.data() + 50;
+        if ((operands & 4) != 0) epilogue.residual = numbers.data() + 90;
+        // Bits of float16 fill the first half of the image.
+        epilogue.half = (operands & 8) != 0;
+        const auto whole = FinishedInParts(*kernels, epilogue, tile, {16});
+        EXPECT_EQ(whole, FinishedInParts(*kernels, epilogue, tile, {8, 5, 3}));
+        EXPECT_EQ(whole, FinishedInParts(*kernels, epilogue, tile, {1, 2, 6, 7}));
+        EXPECT_EQ(whole[0], -1);
+      }
+    }
+  }
+}
+
 TEST(RowTiles, CoverAllRowsWithoutNarrowTilesWherePossible) {
   for (std::int64_t rows = 0; rows <= 300; ++rows) {
     const RowTiles tiles(rows);

@@ -26,6 +26,25 @@ struct Avx2 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
                      _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
   }
+  static Register LoadFirst(const float* p, std::int64_t count) {
+    const auto* mask = reinterpret_cast<const __m256i*>(kFirstLanes + 8 - count);
+    return _mm256_maskload_ps(p, _mm256_loadu_si256(mask));
+  }
+  // In parts, because stores with a mask are slow on some processors.
+  static void StoreFirst(Register x, float* p, std::int64_t count) {
+    __m128 part = _mm256_castps256_ps128(x);
+    if ((count & 4) != 0) {
+      _mm_storeu_ps(p, part);
+      part = _mm256_extractf128_ps(x, 1);
+      p += 4;
+    }
+    if ((count & 2) != 0) {
+      _mm_storel_pi(reinterpret_cast<__m64*>(p), part);
+      part = _mm_movehl_ps(part, part);
+      p += 2;
+    }
+    if ((count & 1) != 0) _mm_store_ss(p, part);
+  }
   static Register KeepFirst(Register x, std::int64_t count) {
     const std::int64_t kept = count < 0 ? 0 : count > 8 ? 8 : count;
     const auto* mask = reinterpret_cast<const __m256i*>(kFirstLanes + 8 - kept);

@@ -40,6 +40,12 @@ struct Portable {
   static void Store(const Register& x, std::uint16_t* p) {
     for (int i = 0; i < 8; ++i) p[i] = Float16(x.lane[i]).bits;
   }
+  static Register LoadFirst(const float* p, std::int64_t count) {
+    return Each([p, count](int i) { return i < count ? p[i] : 0.0F; });
+  }
+  static void StoreFirst(const Register& x, float* p, std::int64_t count) {
+    for (int i = 0; i < count; ++i) p[i] = x.lane[i];
+  }
   static Register KeepFirst(const Register& x, std::int64_t count) {
     return Each([&x, count](int i) { return i < count ? x.lane[i] : 0.0F; });
   }

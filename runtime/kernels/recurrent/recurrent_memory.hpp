@@ -82,6 +82,18 @@ class RecurrentMemory {
     return {memory_ + part + at, depth, false};
   }
 
+  /// The panel that stands behind another in memory; the last one itself.
+  RecurrentPanel PanelBehind(std::size_t input, std::int64_t d, std::int64_t gate,
+                             std::int64_t panel) const {
+    if (panel + 1 < plan_.panels) return Weights(input, d, gate, panel + 1);
+    return gate + 1 < plan_.gates ? Weights(input, d, gate + 1, 0) : Weights(input, d, gate, panel);
+  }
+  /// The panel of the state's weights that is used next when gates follow each other.
+  RecurrentPanel NextGate(std::int64_t d, std::int64_t gate, std::int64_t panel) const {
+    if (gate + 1 < plan_.gates) return Weights(In::kR, d, gate + 1, panel);
+    return Weights(In::kR, d, 0, panel + 1 < plan_.panels ? panel + 1 : 0);
+  }
+
   const RecurrentPlan& plan_;
   const KernelArguments& args_;
   C* memory_;

@@ -53,8 +53,10 @@ class RecurrentRun : private RecurrentMemory<T> {
   using Memory::InputRow;
   using Memory::lengths_;
   using Memory::memory_;
+  using Memory::NextGate;
   using Memory::Output;
   using Memory::OutputRow;
+  using Memory::PanelBehind;
   using Memory::Peephole;
   using Memory::plan_;
   using Memory::Reset;
@@ -205,7 +207,7 @@ class RecurrentRun : private RecurrentMemory<T> {
     const C* bias = Bias(d, gate, panel);
     for (std::int64_t row = 0; row < rows; ++row) std::copy_n(bias, kPanel, tile + row * kPanel);
     AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
-               Weights(In::kW, d, gate, panel), tile);
+               Weights(In::kW, d, gate, panel), PanelBehind(In::kW, d, gate, panel), tile);
   }
 
   // ---- Steps ------------------------------------------------------------------------------
@@ -214,13 +216,13 @@ class RecurrentRun : private RecurrentMemory<T> {
     const bool resets_first =
         plan_.kind == RecurrentKind::kGru && !plan_.options.linear_before_reset;
     const int phases = resets_first ? 2 : 1;
-    if (plan_.panels_per_task == 0) {
+    // Threads that have a direction each need not wait for each other after every step.
+    const int threads = args_.pool == nullptr ? 1 : args_.pool->size();
+    if (plan_.panels_per_task == 0 || threads <= directions_) {
       ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t d = begin; d < end; ++d) {
           for (std::int64_t step = first; step < last; ++step) {
-            for (int phase = 0; phase < phases; ++phase) {
-              for (std::int64_t j = 0; j < plan_.panels; ++j) RunPanel(d, step, j, phase);
-            }
+            for (int phase = 0; phase < phases; ++phase) RunPanels(d, step, phase);
           }
         }
       });
@@ -235,6 +237,15 @@ class RecurrentRun : private RecurrentMemory<T> {
                     }
                   });
       }
+    }
+  }
+
+  /// All panels of a step. Few rows read every weight once a step: what the step before read last
+  /// is read first, while it still is in a near cache.
+  void RunPanels(std::int64_t d, std::int64_t step, int phase) const {
+    const bool backwards = batch_ <= kTileRows && step % 2 == 1;
+    for (std::int64_t i = 0; i < plan_.panels; ++i) {
+      RunPanel(d, step, backwards ? plan_.panels - 1 - i : i, phase);
     }
   }
 
@@ -253,19 +264,19 @@ class RecurrentRun : private RecurrentMemory<T> {
   /// Adds rows * R to a tile.
   void AddState(const C* rows, std::int64_t d, std::int64_t gate, std::int64_t panel,
                 C* tile) const {
-    AddProduct(*plan_.kernels, {rows, plan_.padded, batch_}, Weights(In::kR, d, gate, panel), tile);
+    AddProduct(*plan_.kernels, {rows, plan_.padded, batch_}, Weights(In::kR, d, gate, panel),
+               NextGate(d, gate, panel), tile);
   }
   void Activate(std::int64_t d, std::size_t which, C* tile) const {
     const RecurrentActivation& activation = ActivationOf(d, which);
-    const std::int64_t count = batch_ * kPanel;
     if constexpr (std::is_same_v<C, float>) {
-      if (ActivateTuned(activation, tile, count)) return;
+      if (ActivateTuned(activation, tile)) return;
     }
-    kernels::Activate(activation, plan_.options.clip, tile, count);
+    kernels::Activate(activation, plan_.options.clip, tile, batch_ * kPanel);
   }
   /// With the functions of the processor, as far as it has them. Constants are folded with the
   /// portable ones, which are left alone: results are the same everywhere.
-  bool ActivateTuned(const RecurrentActivation& activation, float* tile, std::int64_t count) const {
+  bool ActivateTuned(const RecurrentActivation& activation, float* tile) const {
     using Function = RecurrentActivation::Function;
     const bool has_form =
         activation.function == Function::kSigmoid || activation.function == Function::kTanh;
@@ -275,7 +286,8 @@ class RecurrentRun : private RecurrentMemory<T> {
     epilogue.activation = activation.function == Function::kTanh ? kernels::Activation::kTanh
                                                                  : kernels::Activation::kSigmoid;
     epilogue.out = tile;
-    plan_.kernels->finish(epilogue, tile, count, 1, count, 0, 0);
+    epilogue.row_stride = kPanel;
+    plan_.kernels->finish(epilogue, tile, kPanel, batch_, kPanel, 0, 0);
     return true;
   }
   /// f(index within a tile, index within rows of padded units) for every element of a panel.

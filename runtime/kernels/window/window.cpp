@@ -113,6 +113,14 @@ Shape WindowOutputExtents(const Window& window, const Shape& input_spatial, bool
   return output;
 }
 
+bool ReadsEveryPixelOnce(const Window& window) {
+  const auto all = [](const Ints& numbers, std::int64_t wanted) {
+    return std::ranges::all_of(numbers, [&](std::int64_t number) { return number == wanted; });
+  };
+  return all(window.kernel, 1) && all(window.strides, 1) && all(window.pads_begin, 0) &&
+         all(window.pads_end, 0);
+}
+
 TransposedWindow ResolveTransposedWindow(const Attributes& attributes, const Shape& input_spatial,
                                          const Ints& kernel) {
   TransposedWindow result{ReadWindow(attributes, input_spatial, kernel), {}};

@@ -30,6 +30,9 @@ Window ResolveWindow(const Attributes& attributes, const Shape& input_spatial, c
 /// the input and its begin padding is left out (ONNX opset 22).
 Shape WindowOutputExtents(const Window& window, const Shape& input_spatial, bool ceil_mode);
 
+/// Whether every output position reads the input at its own place and nowhere else.
+bool ReadsEveryPixelOnce(const Window& window);
+
 /// Geometry of ConvTranspose: the window of the convolution it transposes, and its output extents.
 struct TransposedWindow {
   Window window;

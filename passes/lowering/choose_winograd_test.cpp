@@ -1,0 +1,85 @@
+#include "passes/lowering/choose_winograd.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "passes/graph_for_test.hpp"
+#include "passes/lowering/convolution_cost.hpp"
+
+namespace poprt::passes {
+namespace {
+
+/// One 3x3 convolution in blocks, of 32 to 48 channels, that keeps the extents.
+GraphForTest Convolution(std::int64_t batch, Attributes attributes = {}) {
+  GraphForTest g;
+  const auto x = g.Input("x", {batch, 2, 14, 10, 16});
+  const auto w = g.graph.AddConstant("w", Tensor({ElementType::kFloat32, {48, 32, 3, 3}}));
+  attributes.set("in_channels", std::int64_t{32});
+  attributes.set("out_channels", std::int64_t{48});
+  attributes.set("kernel_shape", Ints{3, 3});
+  attributes.set("pads", Ints(4, 1));
+  g.Output(g.Op("y", "BlockedConv", {x, w}, {batch, 3, 14, 10, 16}, std::move(attributes)));
+  return g;
+}
+
+std::int64_t TileOf(const GraphForTest& g) {
+  return g.graph.nodes[0].attributes.get_int("winograd_tile", 0);
+}
+
+TEST(ChooseWinogradTest, TheContextDecides) {
+  for (std::size_t wanted = 0; wanted < kWinogradTiles.size(); ++wanted) {
+    std::vector<std::string> said;
+    PassContext context;
+    context.decide = [&](const ir::Graph& graph, const Decision& decision) {
+      EXPECT_EQ(graph.name, "g");
+      said.push_back(decision.what);
+      for (const Alternative& alternative : decision.alternatives) {
+        said.push_back(alternative.name);
+        EXPECT_EQ(alternative.node.outputs, graph.nodes[0].outputs);
+      }
+      return wanted;
+    };
+    GraphForTest g = Convolution(4);
+    g.After("choose_winograd", context);
+    EXPECT_EQ(TileOf(g), kWinogradTiles[wanted]);
+    EXPECT_EQ(said, (std::vector<std::string>{"3x3 convolution, 32 to 48 channels, 14x10, batch 4",
+                                              "direct", "Winograd F(2x2)", "Winograd F(4x4)"}));
+  }
+}
+
+TEST(ChooseWinogradTest, EstimatesAreThoseOfTheCostTable) {
+  const ConvolutionSize size{.batch = 1,
+                             .in_channels = 32,
+                             .out_channels = 48,
+                             .in_height = 14,
+                             .in_width = 10,
+                             .out_height = 14,
+                             .out_width = 10};
+  PassContext context;
+  std::vector<double> estimates;
+  context.decide = [&](const ir::Graph& graph, const Decision& decision) {
+    for (const Alternative& a : decision.alternatives) estimates.push_back(a.estimate);
+    return DecideByEstimate(graph, decision);
+  };
+  GraphForTest g = Convolution(1);
+  g.After("choose_winograd", context);
+  EXPECT_EQ(estimates,
+            (std::vector<double>{DirectCost(size), WinogradCost(2, size), WinogradCost(4, size)}));
+  EXPECT_EQ(TileOf(g), kWinogradTiles[CheapestWorthwhile(estimates)]);
+}
+
+TEST(ChooseWinogradTest, NothingIsToBeDecidedWhereTheAlgorithmDoesNotFit) {
+  PassContext context;
+  context.decide = [](const ir::Graph&, const Decision&) {
+    ADD_FAILURE() << "there is one way only";
+    return std::size_t{0};
+  };
+  GraphForTest g = Convolution(1, {{"dilations", Ints{2, 2}}});
+  g.After("choose_winograd", context);
+  EXPECT_EQ(TileOf(g), 0);
+}
+
+}  // namespace
+}  // namespace poprt::passes

@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <memory>
+
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/pointwise_product.hpp"
+#include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+// A strip of all channels stays close to the core while the weights of all groups pass over it; it
+// is long enough to make loading them worth while.
+constexpr std::int64_t kStripFloats = 1 << 14;
+constexpr std::int64_t kSmallestStrip = 8 * kTilePixels;
+// Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
+constexpr double kWorkOfTask = 1 << 18;
+constexpr std::int64_t kTasks = 8;
+
+/// How the work is cut, from sizes only.
+struct PointwiseBlocking {
+  explicit PointwiseBlocking(const PointwiseProduct& product)
+      : strips(product.in().Pixels(),
+               std::max(kSmallestStrip, kStripFloats / (product.in().blocks * kBlock))),
+        outs(product.blocks(), BlocksOfTask(product, product.in().batch * strips.blocks())) {}
+
+  static std::int64_t BlocksOfTask(const PointwiseProduct& product, std::int64_t strips) {
+    const BlockedImage& in = product.in();
+    const double products = static_cast<double>(in.batch * product.blocks()) *
+                            static_cast<double>(in.Pixels()) *
+                            static_cast<double>(product.ProductsOfBlock());
+    const auto wanted = static_cast<std::int64_t>(
+        std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasks)));
+    const std::int64_t cuts = strips == 0 ? 1 : (wanted + strips - 1) / strips;
+    return (product.blocks() + cuts - 1) / cuts;
+  }
+
+  EvenSplit strips;  ///< of pixels
+  EvenSplit outs;    ///< of output blocks
+};
+
+struct BlockedPointwise {
+  PointwiseProduct product;
+  PointwiseBlocking blocking;
+
+  /// Some output blocks of one strip of the image.
+  void RunTask(const KernelArguments& args, std::int64_t index) const {
+    const std::int64_t strip = index % blocking.strips.blocks();
+    index /= blocking.strips.blocks();
+    const std::int64_t outs = index % blocking.outs.blocks();
+    const std::int64_t image = index / blocking.outs.blocks();
+    const std::int64_t first_pixel = blocking.strips.begin(strip);
+    const std::int64_t pixels = blocking.strips.end(strip) - first_pixel;
+    const float* const residual = OptionalInput(args, 3);
+    for (std::int64_t o = blocking.outs.begin(outs); o < blocking.outs.end(outs); ++o) {
+      const std::int64_t at =
+          (image * product.blocks() + o) * product.in().BlockFloats() + first_pixel * kBlock;
+      product.Run(args, image, o, first_pixel, pixels,
+                  residual == nullptr ? nullptr : residual + at, args.out<float>(0) + at);
+    }
+  }
+
+  void Run(const KernelArguments& args) const {
+    args.pool->Run(product.in().batch * blocking.outs.blocks() * blocking.strips.blocks(),
+                   [&](std::int64_t index, int /*worker*/) { RunTask(args, index); });
+  }
+};
+
+}  // namespace
+
+BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTiles& tiles) {
+  RequireArity(call, 2, 4);
+  PointwiseProduct product(call, tiles, call.attributes);
+  const BlockedImage& in = product.in();
+  const Window window =
+      ResolveWindow(call.attributes, {in.height, in.width}, RequireKernelShape(call.attributes));
+  Require(ReadsEveryPixelOnce(window), "the filter has more than a pixel, steps or padding");
+  RequireType(call.outputs[0], BlockedImageType(in.batch, product.channels(), in.height, in.width),
+              "output 0");
+  RequireBlockedBiasAndResidual(call, product.channels());
+  const PointwiseBlocking blocking(product);
+  const auto conv =
+      std::make_shared<BlockedPointwise>(BlockedPointwise{std::move(product), blocking});
+  return {.run = [conv](const KernelArguments& args) { conv->Run(args); }};
+}
+
+}  // namespace poprt::kernels

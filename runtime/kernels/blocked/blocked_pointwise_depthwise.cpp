@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/depthwise_filter.hpp"
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/pointwise_product.hpp"
+#include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// Floats of the rows between the two convolutions that stay in the second-level cache.
+constexpr std::int64_t kRowsFloats = 1 << 16;
+// Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
+constexpr double kWorkOfTask = 1 << 18;
+constexpr std::int64_t kTasks = 8;
+
+constexpr std::size_t kFilters = 3;
+constexpr std::size_t kFilterBias = 4;
+
+/// How the work is cut, from sizes only: some blocks of channels each, or a band of rows of one.
+struct PairBlocking {
+  PairBlocking(const PointwiseProduct& product, const Window& window, std::int64_t out_height)
+      : planes(Planes(product), PlanesOfTask(product)),
+        bands(out_height, BandRows(product, out_height)),
+        strip_rows(StripRows(product, window, bands.largest())) {}
+
+  static std::int64_t Planes(const PointwiseProduct& product) {
+    return product.in().batch * product.blocks();
+  }
+  static std::int64_t PlanesOfTask(const PointwiseProduct& product) {
+    const double products =
+        static_cast<double>(product.in().Pixels()) *
+        static_cast<double>(std::max<std::int64_t>(1, product.ProductsOfBlock()));
+    const auto worthwhile = static_cast<std::int64_t>(
+        std::clamp(kWorkOfTask / std::max(1.0, products), 1.0, kWorkOfTask));
+    return std::clamp<std::int64_t>(Planes(product) / kTasks, 1, worthwhile);
+  }
+  /// Every band computes the rows again that it shares with the one before.
+  static std::int64_t BandRows(const PointwiseProduct& product, std::int64_t out_height) {
+    const std::int64_t planes = std::max<std::int64_t>(1, Planes(product));
+    const std::int64_t wanted = (kTasks + planes - 1) / planes;
+    return std::max<std::int64_t>(1, (out_height + wanted - 1) / wanted);
+  }
+  static std::int64_t StripRows(const PointwiseProduct& product, const Window& window,
+                                std::int64_t band_rows) {
+    const std::int64_t fitting =
+        kRowsFloats / std::max<std::int64_t>(1, product.in().width * kBlock);
+    const std::int64_t more = std::max<std::int64_t>(0, fitting - window.Reach(0));
+    return std::clamp<std::int64_t>(1 + more / window.strides[0], 1,
+                                    std::max<std::int64_t>(1, band_rows));
+  }
+
+  EvenSplit planes;
+  EvenSplit bands;          ///< of output rows
+  std::int64_t strip_rows;  ///< output rows that are computed at a time
+};
+
+/// Rows [first, last) of an image.
+struct RowRange {
+  std::int64_t first;
+  std::int64_t last;
+
+  std::int64_t count() const { return std::max<std::int64_t>(0, last - first); }
+};
+
+/// A convolution of single pixels and the depthwise convolution of its result, which exists in
+/// scratch memory only, some rows of one block of channels at a time. Rows that two strips share
+/// are kept.
+struct PointwiseDepthwise {
+  PointwiseProduct product;
+  DepthwiseFilter filter;
+  BlockedImage out;
+  Window window;
+  PairBlocking blocking;
+  std::size_t scratch_bytes = 0;
+
+  std::int64_t RowFloats() const { return product.in().width * kBlock; }
+
+  /// The rows of the image that output rows [first, last) read.
+  RowRange InputRows(std::int64_t first, std::int64_t last) const {
+    const std::int64_t height = product.in().height;
+    const std::int64_t begin = first * window.strides[0] - window.pads_begin[0];
+    const std::int64_t end =
+        (last - 1) * window.strides[0] - window.pads_begin[0] + window.Reach(0);
+    return {std::clamp<std::int64_t>(begin, 0, height), std::clamp<std::int64_t>(end, 0, height)};
+  }
+
+  void RunBand(const KernelArguments& args, std::int64_t plane, std::int64_t band,
+               float* rows) const {
+    const std::int64_t image = plane / out.blocks;
+    const std::int64_t block = plane % out.blocks;
+    const std::int64_t width = product.in().width;
+    RowRange kept{0, 0};
+    for (std::int64_t row = blocking.bands.begin(band); row < blocking.bands.end(band);
+         row += blocking.strip_rows) {
+      const std::int64_t end = std::min(row + blocking.strip_rows, blocking.bands.end(band));
+      const RowRange needed = InputRows(row, end);
+      const RowRange shared{needed.first, std::min(kept.last, needed.last)};
+      if (shared.count() > 0) {
+        const float* const from = rows + (shared.first - kept.first) * RowFloats();
+        std::copy(from, from + shared.count() * RowFloats(), rows);
+      }
+      const RowRange missing{needed.first + shared.count(), needed.last};
+      product.Run(args, image, block, missing.first * width, missing.count() * width, nullptr,
+                  rows + shared.count() * RowFloats());
+      filter.Run({.x = rows, .first = needed.first}, filter.Weights(args.inputs[kFilters], block),
+                 BiasOfBlock(args, block, kFilterBias), row, end, nullptr,
+                 args.out<float>(0) + plane * out.BlockFloats());
+      kept = needed;
+    }
+  }
+
+  void Run(const KernelArguments& args) const {
+    const std::int64_t bands = blocking.bands.blocks();
+    args.pool->Run(blocking.planes.blocks() * bands, [&](std::int64_t task, int worker) {
+      float* const rows = WorkerScratch(args, worker, scratch_bytes);
+      const std::int64_t planes = task / bands;
+      for (std::int64_t p = blocking.planes.begin(planes); p < blocking.planes.end(planes); ++p) {
+        RunBand(args, p, task % bands, rows);
+      }
+    });
+  }
+
+  void PlanScratch() {
+    const auto rows = CheckedElementCount({blocking.strip_rows, window.strides[0]});
+    Require(rows.has_value(), "the window spans too large an area");
+    const std::int64_t most = std::min(product.in().height, *rows + window.Reach(0));
+    scratch_bytes = ScratchBytes(most * RowFloats());
+  }
+};
+
+/// The attributes of the activation between the convolutions, as EpilogueWithActivation reads them.
+Attributes InnerActivation(const Attributes& attributes) {
+  Attributes inner;
+  for (const auto& [name, value] : attributes.entries()) {
+    constexpr std::string_view kPrefix = "inner_";
+    if (name.starts_with(kPrefix)) inner.set(name.substr(kPrefix.size()), value);
+  }
+  return inner;
+}
+
+}  // namespace
+
+BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const BlockedTiles& tiles) {
+  RequireArity(call, 2, 5);
+  Require(InputOrAbsent(call, kFilters).defined(), "input 3 is missing");
+  PointwiseProduct product(call, tiles, InnerActivation(call.attributes));
+  const BlockedImage& in = product.in();
+  const std::int64_t channels = product.channels();
+  const TensorType bias{ElementType::kFloat32, {BlocksOf(channels) * kBlock}};
+  for (const std::size_t i : {std::size_t{2}, kFilterBias}) {
+    const TensorType& found = InputOrAbsent(call, i);
+    if (found.defined()) RequireType(found, bias, "the bias, input " + std::to_string(i) + ",");
+  }
+  const TensorType& filters = call.inputs[kFilters];
+  const Ints kernel = RequireKernelShape(call.attributes);
+  const auto taps = CheckedElementCount(kernel);
+  Require(taps.has_value(), "the filter is too large");
+  const bool half_filters = RequireHalfOrFloat(filters.element, "the filters, input 3,");
+  RequireType(filters, PackedBlockedDepthwiseType(channels, *taps, filters.element),
+              "the filters, input 3,");
+  Window window = ResolveWindow(call.attributes, {in.height, in.width}, kernel);
+  const Shape extents = WindowOutputExtents(window, {in.height, in.width}, false);
+  RequireType(call.outputs[0], BlockedImageType(in.batch, channels, extents[0], extents[1]),
+              "output 0");
+  RequireSmallOffsets(window, in.height, in.width);
+
+  const BlockedImage out{in.batch, product.blocks(), extents[0], extents[1]};
+  DepthwiseFilter filter(tiles, window, in, out, half_filters, call.attributes);
+  const PairBlocking blocking(product, window, out.height);
+  const auto pair =
+      std::make_shared<PointwiseDepthwise>(PointwiseDepthwise{.product = std::move(product),
+                                                              .filter = std::move(filter),
+                                                              .out = out,
+                                                              .window = std::move(window),
+                                                              .blocking = blocking});
+  pair->PlanScratch();
+  return {.run = [pair](const KernelArguments& args) { pair->Run(args); },
+          .scratch_bytes = pair->scratch_bytes};
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,105 @@
+#include "runtime/kernels/blocked/pointwise_product.hpp"
+
+#include <limits>
+#include <string>
+
+#include "runtime/kernels/packed/packed_kernels.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// The attribute channel_order, or the order of X.
+Ints ChannelOrder(const Attributes& attributes, std::int64_t channels) {
+  Ints order = attributes.get_ints("channel_order");
+  if (order.empty()) {
+    for (std::int64_t c = 0; c < channels; ++c) order.push_back(c);
+  }
+  Require(static_cast<std::int64_t>(order.size()) == channels,
+          "attribute channel_order has " + std::to_string(order.size()) + " channels, expected " +
+              std::to_string(channels));
+  for (const std::int64_t channel : order) {
+    Require(channel >= 0 && channel < channels, "attribute channel_order has channel " +
+                                                    std::to_string(channel) + " of " +
+                                                    std::to_string(channels));
+  }
+  return order;
+}
+
+std::vector<std::int32_t> ChannelOffsets(const Ints& order, const BlockedImage& in) {
+  const auto floats = CheckedElementCount({in.blocks, in.height, in.width, kBlock});
+  Require(floats.has_value() && *floats <= std::numeric_limits<std::int32_t>::max(),
+          "the image has more than 2^31 elements");
+  std::vector<std::int32_t> offsets;
+  for (const std::int64_t channel : order) {
+    offsets.push_back(
+        static_cast<std::int32_t>(channel / kBlock * in.BlockFloats() + channel % kBlock));
+  }
+  return offsets;
+}
+
+std::vector<std::size_t> FirstPieces(const std::vector<GroupPiece>& pieces) {
+  std::vector<std::size_t> first;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].first_lane == 0) first.push_back(i);
+  }
+  first.push_back(pieces.size());
+  return first;
+}
+
+}  // namespace
+
+PointwiseProduct::PointwiseProduct(const KernelCall& call, const BlockedTiles& tiles,
+                                   const Attributes& activation)
+    : tiles_(&tiles),
+      in_(RequireBlockedImage(call.inputs[0], RequirePositive(call.attributes, "in_channels"),
+                              "input 0")),
+      out_channels_(RequirePositive(call.attributes, "out_channels")),
+      half_weights_(RequireHalfOrFloat(call.inputs[1].element, "the weights, input 1,")),
+      epilogue_(activation) {
+  const TensorType& w = call.inputs[1];
+  const std::int64_t in_channels = call.attributes.get_int("in_channels", 0);
+  const std::int64_t group = call.attributes.get_int("group", 1);
+  RequireType(w, PackedBlockedPointwiseType(out_channels_, in_channels, group, w.element),
+              "the weights, input 1,");
+  ins_ = in_channels / group;
+  channel_offsets_ = ChannelOffsets(ChannelOrder(call.attributes, in_channels), in_);
+  pieces_ = GroupPiecesOf(out_channels_, group);
+  first_pieces_ = FirstPieces(pieces_);
+}
+
+std::int64_t PointwiseProduct::ProductsOfBlock() const {
+  return static_cast<std::int64_t>(pieces_.size()) * ins_ * kBlock / blocks();
+}
+
+void PointwiseProduct::Run(const KernelArguments& args, std::int64_t image, std::int64_t block,
+                           std::int64_t first_pixel, std::int64_t pixels, const float* residual,
+                           float* y) const {
+  constexpr std::int64_t kHalf = kBlock / 2;
+  const std::int64_t piece_bytes = ins_ * kBlock * (half_weights_ ? 2 : 4);
+  const auto pointwise = half_weights_ ? tiles_->pointwise_f16 : tiles_->pointwise_f32;
+  const std::size_t last = first_pieces_[static_cast<std::size_t>(block) + 1];
+  for (std::size_t p = first_pieces_[static_cast<std::size_t>(block)]; p < last; ++p) {
+    const GroupPiece& piece = pieces_[p];
+    const std::byte* const weights = args.inputs[1] + static_cast<std::int64_t>(p) * piece_bytes;
+    PointwisePanel panel{
+        .x = args.in<float>(0) + image * in_.blocks * in_.BlockFloats() + first_pixel * kBlock,
+        .channel_offsets = channel_offsets_.data() + piece.group * ins_,
+        .channels = ins_,
+        .weights = weights,
+        .bias = BiasOfBlock(args, block),
+        .first_lane = piece.first_lane,
+        .last_lane = piece.last_lane,
+        .epilogue = epilogue_.WithResidual(residual),
+        .y = y,
+        .ahead = p + 1 < pieces_.size() ? weights + piece_bytes : nullptr};
+    pointwise(panel, pixels);
+    if (p + 1 < pieces_.size() || piece.last_lane > kHalf) continue;
+    // A half that is spare has nothing to sum.
+    panel.channels = 0;
+    panel.first_lane = kHalf;
+    panel.last_lane = kBlock;
+    pointwise(panel, pixels);
+  }
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+
+namespace poprt::kernels {
+
+/// Sums over channels at single pixels of a blocked image, a block of output channels at a time.
+/// Groups may share a block: each computes its lanes of it and leaves the others. Input channels
+/// are found by a table, so that groups begin in any lane and channels come in any order.
+class PointwiseProduct {
+ public:
+  /// Operands 0, 1 and 2 of `call` are X, the weights and the bias; attributes in_channels,
+  /// out_channels, group, channel_order; `activation` has those of EpilogueWithActivation. Checks
+  /// them, but for the bias.
+  PointwiseProduct(const KernelCall& call, const BlockedTiles& tiles, const Attributes& activation);
+
+  const BlockedImage& in() const { return in_; }
+  /// Of the result.
+  std::int64_t channels() const { return out_channels_; }
+  std::int64_t blocks() const { return BlocksOf(out_channels_); }
+  /// Products for 16 channels of a pixel, those with zeros included; rounded.
+  std::int64_t ProductsOfBlock() const;
+
+  /// Computes a block of channels of the result at pixels of an image that follow each other. `y`
+  /// and `residual`, if that is not null, point to the first of them.
+  void Run(const KernelArguments& args, std::int64_t image, std::int64_t block,
+           std::int64_t first_pixel, std::int64_t pixels, const float* residual, float* y) const;
+
+ private:
+  const BlockedTiles* tiles_;
+  BlockedImage in_;
+  std::int64_t out_channels_;
+  std::int64_t ins_ = 0;  ///< input channels of a group
+  bool half_weights_;
+  BlockedEpilogue epilogue_;
+  std::vector<std::int32_t> channel_offsets_;  ///< of all groups
+  std::vector<GroupPiece> pieces_;
+  std::vector<std::size_t> first_pieces_;  ///< of every output block, and their number
+};
+
+}  // namespace poprt::kernels
