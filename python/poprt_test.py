@@ -768,6 +768,7 @@ class CompilerTest(unittest.TestCase):
         self.assertTrue(seen)
         self.assertTrue(all(0 <= done <= maximum for done, maximum in seen))
         self.assertEqual(CompilerOptions(num_io_tiles=32).num_io_tiles, 32)
+        self.assertEqual(CompilerOptions(num_io_tiles="auto").num_io_tiles, "auto")
         wrong = {"num_tiles": 1, "num_io_tiles": "x", "q": 2}
         message = (
             "CompilerOptions has no option 'num_tiles', the nearest is 'num_io_tiles'\n"
@@ -800,8 +801,10 @@ class CompilerTest(unittest.TestCase):
         Compiler.compile_and_export(mul_add(), None, path)
         self.assertEqual(self.run_model(path, ["P", "S"]), {"P": [9, 16], "S": [12, 12]})
         report = Compiler.compile_and_get_summary_report(mul_add())
-        self.assertRegex(report, r"(?m)^  steps +2$")
-        self.assertRegex(report, rf"(?m)^container bytes {path.stat().st_size}$")
+        for line in ("Target:", "  Tiles per IPU:          1,472", "Memory Usage:", "Execution:"):
+            self.assertIn(line, report.splitlines())
+        self.assertRegex(report, r"  Vertex Data \([\d,]+ B\):")
+        self.assertIn("Predicted performance:", report)
 
     def test_what_cannot_be_compiled(self):
         model = mul_add()
@@ -891,7 +894,7 @@ class InputsOfTheCompilerTest(unittest.TestCase):
         Compiler.compile_and_export(padded(), None, path, **inputs)
         self.check(path)
         report = Compiler.compile_and_get_summary_report(padded(), **inputs)
-        self.assertRegex(report, rf"(?m)^container bytes {path.stat().st_size}$")
+        self.assertIn("Number of compute sets:", report)
 
     def test_all_inputs_frozen(self):
         x = np.array([3, -4], np.float32)

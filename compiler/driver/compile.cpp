@@ -10,25 +10,20 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/driver/ipu_plan.hpp"
+#include "compiler/driver/lower_graph.hpp"
 #include "compiler/driver/option_table.hpp"
-#include "compiler/driver/return_free_memory.hpp"
 #include "compiler/emit/build_program.hpp"
 #include "compiler/emit/container.hpp"
 #include "compiler/host/arena.hpp"
-#include "compiler/host/order_steps.hpp"
 #include "compiler/host/weights.hpp"
-#include "compiler/ipu/target/target.hpp"
-#include "compiler/lower/in_place.hpp"
-#include "compiler/lower/lower.hpp"
-#include "compiler/lower/views.hpp"
+#include "compiler/ipu/report/report_json.hpp"
 #include "popef/Writer.hpp"
 
 namespace poprt::driver {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr const char* kDefaultIpuVersion = "ipu2";
 
 /// Adds the time since its construction to `seconds`.
 class Timer {
@@ -43,33 +38,15 @@ class Timer {
   Clock::time_point start_;
 };
 
-/// The target and what of it the program uses.
-struct TargetPlan {
-  ipu::Target target;
-  ipu::TilePartition partition;
-  std::uint32_t batches_per_step = 1;
-};
-
-absl::StatusOr<TargetPlan> PlanTarget(const compiler::CompilerOptions& options) {
-  const auto target =
-      ipu::FindTarget(options.ipuVersion.empty() ? kDefaultIpuVersion : options.ipuVersion);
-  if (!target.ok()) return target.status();
-  const auto partition = ipu::PartitionTiles(*target, options.numIoTiles);
-  if (!partition.ok()) return partition.status();
-  constexpr std::int64_t most = 1'000'000;
-  if (options.batchesPerStep < 1 || options.batchesPerStep > most) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("batches_per_step is ", options.batchesPerStep, ", allowed are 1 to ", most));
-  }
-  return TargetPlan{*target, *partition, static_cast<std::uint32_t>(options.batchesPerStep)};
-}
-
 std::vector<popef::Option> EngineOptions(const compiler::CompilerOptions& options) {
   std::vector<popef::Option> result;
   const compiler::CompilerOptions defaults;
   for (const CompilerOptionDef& def : CompilerOptionTable()) {
-    // Blobs are blobs, and how progress is shown must not change the bytes.
-    if (def.name == "opaque_blobs" || def.name == "show_compilation_progress_bar") continue;
+    // Blobs are blobs; how progress is shown and where a file lies must not change the bytes.
+    if (def.name == "opaque_blobs" || def.name == "show_compilation_progress_bar" ||
+        def.name == "target_config") {
+      continue;
+    }
     if (def.get(options) != def.get(defaults)) {
       result.emplace_back("poprt." + std::string(def.name), def.get(options));
     }
@@ -77,44 +54,31 @@ std::vector<popef::Option> EngineOptions(const compiler::CompilerOptions& option
   return result;
 }
 
-std::vector<popef::Option> DeviceOptions(const TargetPlan& plan) {
+std::vector<popef::Option> DeviceOptions(const ipu::Plan& plan) {
   return {{"ipuVersion", plan.target.ipu_version},
           {"tilesPerIpu", std::to_string(plan.target.tiles)},
           {"numIoTiles", std::to_string(plan.partition.io_tiles)},
           {"numComputeTiles", std::to_string(plan.partition.compute_tiles)}};
 }
 
-absl::StatusOr<lower::Schedule> LowerGraph(ir::Graph graph, const passes::PipelineOptions& options,
-                                           bool constant_weights, const Log& warn) {
-  const auto pipeline = passes::BuildPipeline(passes::Stage::kLowering, options);
-  if (!pipeline.ok()) return pipeline.status();
-  passes::PassContext context;
-  context.warn = warn;
-  std::vector<lower::Weight> weights;
-  if (!constant_weights) weights = lower::TakeWeights(graph);
-  const auto records = passes::RunPasses(graph, *pipeline, context);
-  if (!records.ok()) return records.status();
-  ReturnFreeMemory();
-  absl::StatusOr<lower::Schedule> schedule = lower::Lower(std::move(graph), std::move(weights));
-  if (!schedule.ok()) return schedule.status();
-  lower::MakeViews(*schedule);
-  host::OrderSteps(*schedule);
-  lower::ComputeInPlace(*schedule);
-  return schedule;
+/// PlanForIpu has checked it.
+std::uint32_t BatchesPerStep(const ipu::Plan& plan) {
+  return static_cast<std::uint32_t>(plan.options.batches_per_step);
 }
 
-/// Lowering each graph, planning and writing.
-int TotalSteps(std::size_t graphs) { return static_cast<int>(graphs) + 2; }
+/// The plan for the IPU, lowering each graph, planning for the host and writing.
+int TotalSteps(std::size_t graphs) { return static_cast<int>(graphs) + 3; }
 
 absl::StatusOr<std::vector<lower::Schedule>> LowerAll(Converted& converted, bool constant_weights,
-                                                      const Progress& progress, const Log& warn) {
+                                                      const Progress& progress, const Log& warn,
+                                                      tuner::KernelTuner* tuner) {
   std::vector<lower::Schedule> schedules;
   std::string problems;
   const int total = TotalSteps(converted.graphs.size());
   for (std::size_t i = 0; i < converted.graphs.size(); ++i) {
-    progress("lower", static_cast<int>(i), total);
+    progress("lower", static_cast<int>(i) + 1, total);
     auto schedule = LowerGraph(std::exchange(converted.graphs[i], {}), converted.pipelines[i],
-                               constant_weights, warn);
+                               constant_weights, warn, tuner);
     if (schedule.ok()) {
       schedules.push_back(*std::move(schedule));
     } else if (schedule.status().code() == absl::StatusCode::kInvalidArgument) {
@@ -187,16 +151,22 @@ void Report(const std::vector<lower::Schedule>& schedules,
 /// Lowers and plans; hands the container to `write`, which says how many bytes it wrote.
 template <typename Write>
 absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::CompilerOptions& options,
-                                      const Progress& progress, const Log& warn, Write write) {
-  const auto target = PlanTarget(options);
-  if (!target.ok()) return target.status();
+                                      const Progress& progress, const Log& warn,
+                                      tuner::KernelTuner* tuner, Write write) {
   const bool fused = converted.fused();
   const int total = TotalSteps(converted.graphs.size());
   CompileReport report;
+  {
+    const Timer timer(report.ipu_seconds);
+    progress("plan for the IPU", 0, total);
+    auto plan = PlanForIpu(converted, options, warn);
+    if (!plan.ok()) return plan.status();
+    report.ipu = *std::move(plan);
+  }
   absl::StatusOr<std::vector<lower::Schedule>> schedules;
   {
     const Timer timer(report.lower_seconds);
-    schedules = LowerAll(converted, options.constantWeights, progress, warn);
+    schedules = LowerAll(converted, options.constantWeights, progress, warn, tuner);
     if (!schedules.ok()) return schedules.status();
   }
   std::vector<host::ArenaPlan> arenas;
@@ -207,13 +177,14 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
     progress("plan", total - 2, total);
     for (const lower::Schedule& schedule : *schedules) arenas.push_back(host::PlanArena(schedule));
     weights = host::PlanWeights(*schedules);
-    container = {.program = emit::BuildProgram(*schedules, arenas, weights, target->target,
-                                               target->partition, target->batches_per_step),
+    container = {.program = emit::BuildProgram(*schedules, arenas, weights, report.ipu.target,
+                                               report.ipu.partition, BatchesPerStep(report.ipu)),
                  .weights = &weights,
                  .variables = ValuesOfVariables(*schedules),
                  .fused = fused,
                  .engine_options = EngineOptions(options),
-                 .device_options = DeviceOptions(*target),
+                 .device_options = DeviceOptions(report.ipu),
+                 .ipu_plan = ipu::CompactReportJson(report.ipu),
                  .opaque_blobs = options.opaqueBlobs};
   }
   Report(*schedules, arenas, weights, report);
@@ -233,7 +204,7 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
 absl::StatusOr<CompileReport> CompileToFile(Converted converted,
                                             const compiler::CompilerOptions& options,
                                             const std::string& path, const Progress& progress,
-                                            const Log& warn) {
+                                            const Log& warn, tuner::KernelTuner* tuner) {
   const auto write = [&](const emit::Container& container) -> absl::StatusOr<std::uint64_t> {
     try {
       popef::FileWriter writer(path, popef::FileWriter::Mode::CREATE);
@@ -245,13 +216,13 @@ absl::StatusOr<CompileReport> CompileToFile(Converted converted,
       return absl::PermissionDeniedError(absl::StrCat("cannot write '", path, "': ", error.what()));
     }
   };
-  return Compile(std::move(converted), options, progress, warn, write);
+  return Compile(std::move(converted), options, progress, warn, tuner, write);
 }
 
 absl::StatusOr<CompileReport> CompileToStream(Converted converted,
                                               const compiler::CompilerOptions& options,
                                               std::ostream& out, const Progress& progress,
-                                              const Log& warn) {
+                                              const Log& warn, tuner::KernelTuner* tuner) {
   const auto write = [&](const emit::Container& container) -> absl::StatusOr<std::uint64_t> {
     try {
       const auto start = out.tellp();
@@ -264,7 +235,7 @@ absl::StatusOr<CompileReport> CompileToStream(Converted converted,
       return absl::InternalError(absl::StrCat("cannot write the container: ", error.what()));
     }
   };
-  return Compile(std::move(converted), options, progress, warn, write);
+  return Compile(std::move(converted), options, progress, warn, tuner, write);
 }
 
 }  // namespace poprt::driver

@@ -8,6 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "compiler/driver/convert.hpp"
+#include "compiler/ipu/plan/plan.hpp"
+#include "compiler/tuner/kernel_tuner.hpp"
 #include "poprt/compiler/compiler_options.hpp"
 
 namespace poprt::driver {
@@ -29,6 +31,8 @@ struct CompileReport {
   std::uint64_t weight_bytes_shared = 0;  ///< saved since graphs share them
   std::uint64_t arena_bytes = 0;          ///< the largest of the graphs
   std::uint64_t arena_bytes_shared = 0;   ///< saved: the sum less the largest
+  ipu::Plan ipu;                          ///< what the program does on the IPU
+  double ipu_seconds = 0;
   double lower_seconds = 0;
   double plan_seconds = 0;
   double emit_seconds = 0;
@@ -36,17 +40,18 @@ struct CompileReport {
   std::uint64_t variable_bytes = 0;  ///< of all graphs, in the container
 };
 
-/// Lowers, plans and writes the container to `path`, which appears only when it is complete.
-/// InvalidArgument lists every option and every node that cannot be compiled.
+/// Plans for the IPU as PlanForIpu does, lowers, plans and writes the container to `path`, which
+/// appears only when it is complete. InvalidArgument lists every option and every node that cannot
+/// be compiled. Kernels are chosen by the tuner or, if it is null, by the cost table.
 absl::StatusOr<CompileReport> CompileToFile(Converted converted,
                                             const compiler::CompilerOptions& options,
                                             const std::string& path, const Progress& progress,
-                                            const Log& warn);
+                                            const Log& warn, tuner::KernelTuner* tuner = nullptr);
 
 /// As CompileToFile, to a binary stream.
 absl::StatusOr<CompileReport> CompileToStream(Converted converted,
                                               const compiler::CompilerOptions& options,
                                               std::ostream& out, const Progress& progress,
-                                              const Log& warn);
+                                              const Log& warn, tuner::KernelTuner* tuner = nullptr);
 
 }  // namespace poprt::driver

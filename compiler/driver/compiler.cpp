@@ -11,7 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/convert.hpp"
+#include "compiler/driver/ipu_plan.hpp"
 #include "compiler/frontend/proto/npy_file.hpp"
+#include "compiler/ipu/report/summary_report.hpp"
 
 namespace poprt::compiler {
 namespace {
@@ -138,19 +140,10 @@ std::string Compiler::compileAndGetSummaryReport(const std::string& model,
                                                  const std::vector<std::string>& outputs,
                                                  const CompilerOptions& options,
                                                  bool /*resetProfile*/, const ModelInputs& inputs) {
-  std::stringstream container;
-  const driver::CompileReport report = CompileToStream(model, outputs, container, options, inputs);
-  std::string text;
-  for (const driver::GraphReport& graph : report.graphs) {
-    absl::StrAppend(&text, "graph ", graph.name, "\n  steps         ", graph.steps,
-                    "\n  weight bytes  ", graph.weight_bytes, "\n  arena bytes   ",
-                    graph.arena_bytes, "\n");
-    if (graph.variable_bytes > 0) {
-      absl::StrAppend(&text, "  variable bytes ", graph.variable_bytes, "\n");
-    }
-  }
-  absl::StrAppend(&text, "container bytes ", report.container_bytes, "\n");
-  return text;
+  const auto plan =
+      driver::PlanForIpu(ConvertModel(model, outputs, options, inputs), options, Ignore);
+  if (!plan.ok()) Throw(plan.status());
+  return ipu::SummaryReport(*plan);
 }
 
 }  // namespace poprt::compiler

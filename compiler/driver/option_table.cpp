@@ -97,8 +97,13 @@ absl::Status SetNumIpus(CompilerOptions& options, std::string_view value) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kAuto = "auto";
+
 absl::Status SetNumIoTiles(CompilerOptions& options, std::string_view value) {
-  if (value == "auto") return Bad("choosing the number is not there yet");
+  if (value == kAuto) {
+    options.numIoTiles = compiler::kAutoIoTiles;
+    return absl::OkStatus();
+  }
   const std::optional<std::int64_t> parsed = ParseInteger(value);
   if (!parsed) return Bad("not an integer");
   if (*parsed % 2 != 0) return Bad("not even");
@@ -107,6 +112,11 @@ absl::Status SetNumIoTiles(CompilerOptions& options, std::string_view value) {
   }
   options.numIoTiles = *parsed;
   return absl::OkStatus();
+}
+
+std::string GetNumIoTiles(const CompilerOptions& options) {
+  if (options.numIoTiles == compiler::kAutoIoTiles) return Str(kAuto);
+  return std::to_string(options.numIoTiles);
 }
 
 // Any finite number, or only those greater than 0 and at most `Most` when `Most` is positive.
@@ -290,50 +300,54 @@ constexpr std::string_view kNumberList = "[1, 2] or 1,2";
 
 // One row an option, ordered by name.
 constexpr CompilerOptionDef kTable[] = {
-    {"available_memory_proportion", "a number in (0, 1]", false,
+    BoolOption<&O::allowOutOfMemory>("allow_out_of_memory", true),
+    {"available_memory_proportion", "a number in (0, 1]", true,
      SetNumber<&O::availableMemoryProportion, true, 1>, GetNumber<&O::availableMemoryProportion>},
-    CountOption<&O::batchesPerStep>("batches_per_step"),
+    CountOption<&O::batchesPerStep>("batches_per_step", true),
     {"cache_path", "a path", false, SetText<&O::cachePath>, GetText<&O::cachePath>},
     BoolOption<&O::constantWeights>("constant_weights", true),
     {"custom_patterns", kTextList, false, SetList<&O::customPatterns>, GetList<&O::customPatterns>},
     {"custom_transform_applier_settings", kSwitchMap, false,
      SetMap<&O::customTransformApplierSettings>, GetMap<&O::customTransformApplierSettings>},
     BoolOption<&O::enableEngineCaching>("enable_engine_caching"),
-    BoolOption<&O::enableFastReduce>("enable_fast_reduce"),
+    BoolOption<&O::enableFastReduce>("enable_fast_reduce", true),
     BoolOption<&O::enableGatherSimplifier>("enable_gather_simplifier"),
     BoolOption<&O::enableModelFusion>("enable_model_fusion", true),
-    BoolOption<&O::enableMultiStageReduce>("enable_multi_stage_reduce"),
-    BoolOption<&O::enableNonStableSoftmax>("enable_non_stable_softmax"),
-    BoolOption<&O::enableOutlining>("enable_outlining"),
+    BoolOption<&O::enableMultiStageReduce>("enable_multi_stage_reduce", true),
+    BoolOption<&O::enableNonStableSoftmax>("enable_non_stable_softmax", true),
+    BoolOption<&O::enableOutlining>("enable_outlining", true),
     BoolOption<&O::enablePipelining>("enable_pipelining"),
     BoolOption<&O::enablePrefetchDatastreams>("enable_prefetch_datastreams"),
     {"engine_options", kTextMap, true, SetMap<&O::engineOptions>, GetMap<&O::engineOptions>},
     BoolOption<&O::groupHostSync>("group_host_sync"),
     {"ipu_version", "ipu1, ipu2 or ipu21", true, SetIpuVersion, GetText<&O::ipuVersion>},
-    {"num_io_tiles", "0, or an even integer from 32 to 1470", false, SetNumIoTiles,
-     GetInteger<&O::numIoTiles>},
+    {"num_io_tiles", "auto, 0, or an even integer from 32 to 1470", true, SetNumIoTiles,
+     GetNumIoTiles},
     {"num_ipus", "1", false, SetNumIpus, GetInteger<&O::numIpus>},
     {"opaque_blobs", kTextMap, true, SetMap<&O::opaqueBlobs>, GetMap<&O::opaqueBlobs>},
-    {"outline_threshold", "a number", false, SetNumber<&O::outlineThreshold>,
+    {"outline_threshold", "a number", true, SetNumber<&O::outlineThreshold>,
      GetNumber<&O::outlineThreshold>},
-    {"partials_type", "half or float", false, SetPartialsType, GetText<&O::partialsType>},
+    {"partials_type", "half or float", true, SetPartialsType, GetText<&O::partialsType>},
+    {"platform", "the name of one in the target's description", true, SetText<&O::platform>,
+     GetText<&O::platform>},
     BoolOption<&O::rearrangeAnchorsOnHost>("rearrange_anchors_on_host"),
     BoolOption<&O::rearrangeStreamsOnHost>("rearrange_streams_on_host"),
     BoolOption<&O::serializeIr>("serialize_ir"),
     {"serialized_ir_dest", "a path", false, SetText<&O::serializedIrDest>,
      GetText<&O::serializedIrDest>},
     BoolOption<&O::showCompilationProgressBar>("show_compilation_progress_bar", true),
-    CountOption<&O::streamBufferingDepth>("stream_buffering_depth"),
+    CountOption<&O::streamBufferingDepth>("stream_buffering_depth", true),
     {"subgraph_copying_strategy", "an integer >= 0", false,
      SetInteger<&O::subgraphCopyingStrategy, 0>, GetInteger<&O::subgraphCopyingStrategy>},
     {"swap_limit_scheduler", "an integer >= 0", false, SetInteger<&O::swapLimitScheduler, 0>,
      GetInteger<&O::swapLimitScheduler>},
+    {"target_config", "a path", true, SetText<&O::targetConfig>, GetText<&O::targetConfig>},
     {"time_limit_scheduler", "a number > 0", false, SetNumber<&O::timeLimitScheduler, true>,
      GetNumber<&O::timeLimitScheduler>},
     {"transitive_closure_optimization_threshold", "an integer >= 0", false,
      SetInteger<&O::transitiveClosureOptimizationThreshold, 0>,
      GetInteger<&O::transitiveClosureOptimizationThreshold>},
-    BoolOption<&O::use128bitConvUnitLoad>("use_128bit_conv_unit_load"),
+    BoolOption<&O::use128bitConvUnitLoad>("use_128bit_conv_unit_load", true),
     {"virtual_graph_mode", "off, auto or manual", false, SetVirtualGraphMode,
      GetText<&O::virtualGraphMode>},
     {"virtual_graph_split_ratios", kNumberList, false, SetList<&O::virtualGraphSplitRatios>,

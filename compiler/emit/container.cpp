@@ -185,6 +185,7 @@ absl::Status WriteContainer(const Container& container, popef::Writer& writer) {
     if (container.fused) {
       WriteOpaque(program::kFusionBlob, FusionDescription(container.program), name, writer);
     }
+    WriteOpaque(program::kIpuPlanBlob, container.ipu_plan, name, writer);
     for (const auto& [key, content] : container.opaque_blobs) {
       WriteOpaque(key, content, name, writer);
     }

@@ -21,6 +21,7 @@ struct Container {
   bool fused = false;
   std::vector<popef::Option> engine_options;
   std::vector<popef::Option> device_options;
+  std::string ipu_plan;  ///< content of program::kIpuPlanBlob
   std::map<std::string, std::string> opaque_blobs;
 };
 

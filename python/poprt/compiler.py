@@ -116,7 +116,7 @@ class Compiler:
     @staticmethod
     def compile_and_get_summary_report(model, outputs=None, options=None, reset_profile=True, *,
                                        freeze_input=None, input_shape=None):
-        """Returns a text: steps, bytes of weights and activations."""
+        """Returns a text: memory and predicted performance on the IPU, as Poplar summarises them."""
         model, outputs, options, inputs = _arguments(model, outputs, options, freeze_input,
                                                      input_shape)
         return _compiler.compile_and_get_summary_report(

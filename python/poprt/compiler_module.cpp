@@ -54,16 +54,37 @@ Changes Apply(const py::object& type, const py::dict& values) {
   return changes;
 }
 
+constexpr const char* kAuto = "auto";
+
+py::object IoTiles(const CompilerOptions& options) {
+  if (options.numIoTiles == kAutoIoTiles) return py::str(kAuto);
+  return py::int_(options.numIoTiles);
+}
+
+/// An integer or "auto".
+void SetIoTiles(CompilerOptions& options, const py::object& value) {
+  if (py::isinstance<py::int_>(value)) {
+    options.numIoTiles = value.cast<std::int64_t>();
+  } else if (py::isinstance<py::str>(value) && value.cast<std::string>() == kAuto) {
+    options.numIoTiles = kAutoIoTiles;
+  } else {
+    throw py::type_error("num_io_tiles is an integer or 'auto'");
+  }
+}
+
 void BindOptions(py::module_& module) {
   using Options = CompilerOptions;
   py::class_<Options> options(module, "CompilerOptions");
   options.def(py::init<>())
       .def_readwrite("num_ipus", &Options::numIpus)
       .def_readwrite("ipu_version", &Options::ipuVersion)
+      .def_readwrite("target_config", &Options::targetConfig)
+      .def_readwrite("platform", &Options::platform)
+      .def_readwrite("allow_out_of_memory", &Options::allowOutOfMemory)
       .def_readwrite("batches_per_step", &Options::batchesPerStep)
       .def_readwrite("partials_type", &Options::partialsType)
       .def_readwrite("available_memory_proportion", &Options::availableMemoryProportion)
-      .def_readwrite("num_io_tiles", &Options::numIoTiles)
+      .def_property("num_io_tiles", IoTiles, SetIoTiles)
       .def_readwrite("enable_model_fusion", &Options::enableModelFusion)
       .def_readwrite("enable_prefetch_datastreams", &Options::enablePrefetchDatastreams)
       .def_readwrite("stream_buffering_depth", &Options::streamBufferingDepth)

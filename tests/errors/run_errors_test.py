@@ -111,10 +111,9 @@ class ErrorsTest(unittest.TestCase):
         self.refused(
             2,
             [
-                "--num_io_tiles: 'auto' is not there yet",
                 "--precision: 'fp8' is not there yet; allowed: fp32, fp16",
             ],
-            *("-i", "good.onnx", "--precision", "fp8", "--num_io_tiles", "auto"),
+            *("-i", "good.onnx", "--precision", "fp8"),
         )
 
     def test_several_ipus(self):

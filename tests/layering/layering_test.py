@@ -25,6 +25,7 @@ ALLOWED = {
     "compiler/ops": ["compiler/ops", "compiler/ir", "runtime/tensor", "runtime/kernels"],
     "passes": ["passes", "compiler/ir", "compiler/ops", "runtime/tensor", "runtime/kernels"],
     "compiler/driver": ["compiler", "passes", "runtime"],
+    "compiler/tuner": ["compiler", "passes", "runtime"],
     "compiler": ["compiler", "runtime"],
     "tools": ["tools", "compiler", "passes", "runtime"],
     # Bindings of the public libraries.

@@ -84,6 +84,31 @@ std::string MemoryTable(const ContainerReport& report) {
                                                   rows, "  ");
 }
 
+std::string PredictionTable(const ContainerReport& report) {
+  if (report.predictions.empty()) return "";
+  Rows rows;
+  for (const Prediction& prediction : report.predictions) {
+    rows.push_back({display::Escape(prediction.graph), std::to_string(prediction.cycles),
+                    Milliseconds(prediction.batch), Milliseconds(prediction.latency),
+                    fmt::format("{:.0f}", prediction.samples_per_second)});
+  }
+  return fmt::format("\nPredicted for the IPU (ms), not measured, on {}:\n",
+                     display::Escape(report.predictions.front().platform)) +
+         display::TableText({{"graph"},
+                             {"cycles", Side::kRight},
+                             {"batch", Side::kRight},
+                             {"latency", Side::kRight},
+                             {"samples/s", Side::kRight}},
+                            rows, "  ");
+}
+
+Json PredictionJson(const Prediction& prediction) {
+  return {
+      {"graph", prediction.graph},        {"platform", prediction.platform},
+      {"cycles", prediction.cycles},      {"batch_ms", prediction.batch},
+      {"latency_ms", prediction.latency}, {"samples_per_second", prediction.samples_per_second}};
+}
+
 Json GraphJson(const GraphReport& graph, int clients, bool switching) {
   Json json{{"graph", graph.graph},
             {"first_run_ms", graph.first_run},
@@ -119,7 +144,8 @@ std::string ReportText(const ContainerReport& report, const BenchOptions& option
              "Load: {:.3f} ms; again: map {:.3f}, verify {:.3f}, bind {:.3f} ms\n\n",
              display::Escape(options.popef), report.threads, report.load, report.parts.map,
              report.parts.verify, report.parts.bind) +
-         GraphTable(report, options) + SwitchingTable(report) + MemoryTable(report);
+         GraphTable(report, options) + SwitchingTable(report) + MemoryTable(report) +
+         PredictionTable(report);
 }
 
 Json ReportJson(const ContainerReport& report, const BenchOptions& options) {
@@ -141,6 +167,10 @@ Json ReportJson(const ContainerReport& report, const BenchOptions& options) {
   if (ratio) json["switching_ratio"] = *ratio;
   for (const auto& [moment, use] : Moments(report)) {
     json["memory_bytes"][moment] = MemoryJson(*use);
+  }
+  json["predicted_for_ipu"] = Json::array();
+  for (const Prediction& prediction : report.predictions) {
+    json["predicted_for_ipu"].push_back(PredictionJson(prediction));
   }
   return json;
 }

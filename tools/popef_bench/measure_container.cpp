@@ -158,6 +158,7 @@ ContainerReport MeasureContainer(const BenchOptions& options) {
   auto runner = std::make_unique<ModelRunner>(executable, config);
   report.load = watch.Lap();
   report.loaded = CurrentMemoryUse(options.popef);
+  report.predictions = PredictionsOf(*executable);
   report.threads = kernels::ProcessThreadPool().size();
   const std::vector<std::string> graphs = SelectGraphs(*executable, options);
   const std::vector<Target> targets = MakeTargets(*runner, graphs, options);

@@ -7,6 +7,7 @@
 #include "tools/popef_bench/bench_options.hpp"
 #include "tools/popef_bench/loaded_container.hpp"
 #include "tools/popef_bench/memory_use.hpp"
+#include "tools/popef_bench/prediction.hpp"
 #include "tools/requests/measurement.hpp"
 
 namespace poprt::bench {
@@ -27,6 +28,7 @@ struct ContainerReport {
   double load = 0;  ///< from the path to a runner that is ready, the first in the process
   LoadTimes parts;  ///< of later loads, medians
   std::vector<GraphReport> graphs;
+  std::vector<Prediction> predictions;  ///< of all graphs of the container, on the IPU
   MemoryUse start;
   MemoryUse loaded;
   MemoryUse first_run;  ///< of all graphs

@@ -93,7 +93,7 @@ class ReportTest(PopefBenchTest):
     def test_json(self):
         report = self.report(PLAIN, "--threads", "2", "--clients", "3", "--seed", "7")
         self.assertEqual(list(report), ["status", "popef", "threads", "clients", "seed", "load_ms",
-                                        "graphs", "memory_bytes"])
+                                        "graphs", "memory_bytes", "predicted_for_ipu"])
         self.assertEqual([report[key] for key in ("popef", "threads", "clients", "seed")],
                          [PLAIN, 2, 3, 7])
         self.assertEqual(list(report["load_ms"]), ["first", "map", "verify", "bind"])

@@ -30,6 +30,7 @@ struct Options {
   std::vector<std::string> files;
   bool metadata = false;
   bool program = false;
+  bool plan = false;
   bool all = false;
   bool json = false;
   bool verify = false;
@@ -43,7 +44,9 @@ void Define(CLI::App& app, Options& options) {
   CLI::Option* const metadata =
       app.add_flag("-m,--metadata", options.metadata, "metadata and anchors only");
   app.add_flag("--program", options.program, "the steps of the programs too")->excludes(metadata);
-  app.add_flag("--all", options.all, "everything: the blob table and the steps of the programs too")
+  app.add_flag("--plan", options.plan, "what the programs do on the IPU too")->excludes(metadata);
+  app.add_flag("--all", options.all,
+               "everything: the blob table, the steps of the programs and the plan too")
       ->excludes(metadata);
   app.add_flag("--json", options.json, "one JSON document for all files");
   app.add_flag("--verify", options.verify,
@@ -67,6 +70,7 @@ FileDump DumpFile(const std::string& path, const Options& options) {
   const Selection selection{.payloads = !options.metadata,
                             .steps = options.program || options.all,
                             .blobs = options.all,
+                            .plan = options.plan || options.all,
                             .verified = options.verify};
   FileDump dump;
   try {

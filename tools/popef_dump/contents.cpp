@@ -42,9 +42,11 @@ Opaque LoadOpaque(const popef::OpaqueReader& reader, std::vector<std::string>& p
                 .executable = reader.executable,
                 .bytes = reader.getAvailableReadSize(),
                 .graphs = std::nullopt};
-  if (reader.name != program::kFusionBlob) return opaque;
   try {
-    opaque.graphs = ParseFusionDescription(reader.view().bytes());
+    if (reader.name == program::kFusionBlob) {
+      opaque.graphs = ParseFusionDescription(reader.view().bytes());
+    }
+    if (reader.name == program::kIpuPlanBlob) opaque.plan = ParseIpuPlan(reader.view().bytes());
   } catch (const std::exception& error) {
     problems.push_back("opaque blob " + Quote(reader.name) + ": " + error.what());
   }

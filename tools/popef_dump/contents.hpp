@@ -8,6 +8,7 @@
 #include "popef/Reader.hpp"
 #include "runtime/program/program.hpp"
 #include "tools/popef_dump/fusion_description.hpp"
+#include "tools/popef_dump/ipu_plan.hpp"
 
 namespace poprt::dump {
 
@@ -26,6 +27,7 @@ struct Opaque {
   std::string executable;
   std::uint64_t bytes = 0;
   std::optional<std::vector<FusedGraph>> graphs;  ///< of a program::kFusionBlob that could be read
+  std::optional<IpuPlan> plan = {};               ///< of a program::kIpuPlanBlob that could be read
 };
 
 /// One container, ready to be shown.
@@ -41,7 +43,7 @@ struct Contents {
 };
 
 struct LoadOptions {
-  /// Reads programs and the description of fused graphs; weights are not touched.
+  /// Reads programs, plans and the description of fused graphs; weights are not touched.
   bool payloads = true;
   /// Compares the hashes of all payloads.
   bool verify = false;

@@ -189,7 +189,7 @@ std::string DumpTest::Write(const std::string& name, const Blobs& blobs) const {
   writer.createExecutable("exe", blobs.compress)
       ->write(blobs.executable.data(), blobs.executable.size());
   writer.createOpaqueBlob("poprt.fusion", "exe")->write(blobs.fusion.data(), blobs.fusion.size());
-  writer.createOpaqueBlob(blobs.note_name, "exe")->write("hello", 5);
+  writer.createOpaqueBlob(blobs.note_name, "exe")->write(blobs.note.data(), blobs.note.size());
   writer.close();
   return Path(name);
 }

@@ -20,6 +20,7 @@ struct Blobs {
   bool compress = false;
   std::string fusion;  ///< payload of "poprt.fusion"
   std::string note_name = "note";
+  std::string note = "hello";
 };
 
 /// The dump of the default container, from the heading to the anchors.

@@ -82,8 +82,9 @@ Json MetadataJson(const Contents& contents, const popef::Metadata& metadata) {
 
 // ---- payloads --------------------------------------------------------------------------------
 
-Json OpaqueJson(const Opaque& opaque) {
+Json OpaqueJson(const Opaque& opaque, const Selection& selection) {
   Json object{{"name", opaque.name}, {"executable", opaque.executable}, {"bytes", opaque.bytes}};
+  if (opaque.plan.has_value() && selection.plan) object["plan"] = opaque.plan->json;
   if (!opaque.graphs.has_value()) return object;
   object["graphs"] = Array(*opaque.graphs, [](const FusedGraph& graph) {
     return Json{{"index", graph.index},
@@ -235,7 +236,8 @@ Json JsonDump(const Contents& contents, const Selection& selection) {
                  return MetadataJson(contents, metadata);
                })}};
   if (selection.payloads) {
-    object["opaques"] = Array(contents.opaques, OpaqueJson);
+    object["opaques"] = Array(contents.opaques,
+                              [&](const Opaque& opaque) { return OpaqueJson(opaque, selection); });
     object["tensor_data"] = Array(reader.tensors(), [](const popef::TensorReader& tensor) {
       return WithType({{"name", tensor.info.name()}}, tensor.info.tensorInfo());
     });

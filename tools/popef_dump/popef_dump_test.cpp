@@ -39,8 +39,9 @@ TEST_F(PopefDumpTest, ShowsStepsAndBlobs) {
   EXPECT_EQ(Run({"--program", path}), 0);
   EXPECT_EQ(out_, MetadataText(path) + kPayloads + kSteps);
   EXPECT_EQ(Run({"--all", path}), 0);
-  const std::string start =
-      MetadataText(path) + kPayloads + kSteps + "\nBlobs (offsets from the start of the file):\n";
+  const std::string start = MetadataText(path) + kPayloads + kSteps +
+                            "\nPlan for the IPU: none\n\n"
+                            "Blobs (offsets from the start of the file):\n";
   ASSERT_EQ(out_.substr(0, start.size()), start);
   EXPECT_THAT(out_.substr(start.size()),
               ::testing::MatchesRegex(

@@ -7,6 +7,7 @@ struct Selection {
   bool payloads = true;   ///< opaques, stored tensors, executables
   bool steps = false;     ///< of the programs
   bool blobs = false;     ///< the blob table
+  bool plan = false;      ///< what the programs do on the IPU
   bool verified = false;  ///< the result of verification
 };
 

@@ -186,6 +186,27 @@ std::string OpaquesText(const Contents& contents) {
   return text;
 }
 
+std::string PlanText(const IpuPlan& plan) {
+  std::string text;
+  std::string_view rest = plan.summary;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    text += (end == 0 ? "" : kIndent + Escape(rest.substr(0, end))) + "\n";
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return text;
+}
+
+std::string PlansText(const Contents& contents) {
+  std::string text;
+  for (const Opaque& opaque : contents.opaques) {
+    if (!opaque.plan.has_value()) continue;
+    text += "Plan for the IPU of executable " + ExecutableText(contents, opaque.executable) +
+            ":\n" + PlanText(*opaque.plan);
+  }
+  return text.empty() ? "Plan for the IPU: none\n" : text;
+}
+
 std::string TensorDataText(const popef::Reader& reader) {
   std::vector<Row> rows;
   for (const popef::TensorReader& tensor : reader.tensors()) {
@@ -345,6 +366,7 @@ std::string TextDump(const Contents& contents, const Selection& selection) {
     text += "\n" + OpaquesText(contents) + TensorDataText(contents.reader) +
             FeedDataText(contents.reader) + "\n" + ExecutablesText(contents, selection);
   }
+  if (selection.plan) text += "\n" + PlansText(contents);
   if (selection.blobs) text += "\n" + BlobsText(contents.reader);
   if (selection.verified) {
     text += contents.problems.empty() ? "\nVerified: nothing has been altered\n"

@@ -47,6 +47,9 @@ constexpr char kIpuVersion[] = "ipu_version";
 constexpr char kNumIoTiles[] = "num_io_tiles";
 constexpr char kBatchesPerStep[] = "batches_per_step";
 constexpr char kMemoryProportion[] = "available_memory_proportion";
+constexpr char kPlatform[] = "platform";
+constexpr char kTargetConfig[] = "target_config";
+constexpr char kAllowOutOfMemory[] = "allow_out_of_memory";
 
 absl::Status SetCompilerPair(Settings& settings, const std::string& pair) {
   const std::size_t equals = pair.find('=');
@@ -330,30 +333,55 @@ constexpr OptionDef kOptions[] = {
      .help = "target (default ipu2); ipu21 is the C600",
      .choices = "ipu1 ipu2 ipu21",
      .set = SetCompiler<kIpuVersion>},
+    {.name = "platform",
+     .kind = Kind::kText,
+     .topic = kCompilation,
+     .value = "NAME",
+     .help = "machine whose clock and host the plan is for: c2, m2000, bow2000, c600",
+     .set = SetCompiler<kPlatform>},
+    {.name = "target_config",
+     .kind = Kind::kPath,
+     .topic = kCompilation,
+     .value = "FILE",
+     .help = "description of the target, instead of --ipu_version",
+     .set = SetCompiler<kTargetConfig>},
     {.name = "num_io_tiles",
      .kind = Kind::kText,
      .topic = kCompilation,
      .value = "N",
-     .help = "tiles set aside for input and output in the container; without effect on the model "
-             "device (default 0)",
-     .choices_later = "auto",
+     .help = "tiles set aside for input and output, so that transfers overlap with computing: "
+             "even, at least 32, or auto (default 0)",
      .set = SetCompiler<kNumIoTiles>},
     {.name = "batches_per_step",
      .kind = Kind::kInteger,
      .topic = kCompilation,
      .value = "N",
-     .help =
-         "batches of a step, recorded for the IPU; the model device runs every batch as soon as it "
-         "arrives (default 1)",
+     .help = "batches that the device computes before it returns to the host (default 1)",
      .set = SetCompiler<kBatchesPerStep>},
     {.name = "available_memory_proportion",
      .kind = Kind::kNumber,
      .topic = kCompilation,
      .value = "X",
-     .help =
-         "bound on temporaries of MatMul, Conv and Gemm per tile, in (0, 1], recorded for the IPU; "
-         "without effect on the model device (default 0.6)",
+     .help = "bound on temporaries of MatMul, Conv and Gemm on a tile of the IPU, in (0, 1] "
+             "(default 0.6)",
      .set = SetCompiler<kMemoryProportion>},
+    {.name = "allow_out_of_memory",
+     .kind = Kind::kFlag,
+     .topic = kCompilation,
+     .help = "compile and report what does not fit the tiles of the IPU",
+     .set = SetCompiler<kAllowOutOfMemory>},
+    {.name = "perf_tuner",
+     .kind = Kind::kFlag,
+     .topic = kCompilation,
+     .help = "choose kernels by measuring them on this machine instead of by the cost table, and "
+             "print what that gains",
+     .set = SetFlag<&Settings::perf_tuner>},
+    {.name = "perf_tuner_cache",
+     .kind = Kind::kPath,
+     .topic = kCompilation,
+     .value = "FILE",
+     .help = "where --perf_tuner keeps what it measured, for the next time",
+     .set = SetText<&Settings::perf_tuner_cache>},
     {.name = "compiler_options",
      .kind = Kind::kPairs,
      .topic = kCompilation,
@@ -382,6 +410,17 @@ constexpr OptionDef kOptions[] = {
      .help = "print inputs and outputs of the models; does nothing else unless --export_popef or "
              "--run is given",
      .set = SetFlag<&Settings::show>},
+    {.name = "report",
+     .kind = Kind::kFlag,
+     .topic = kInformation,
+     .help = "print what the program does on the IPU: memory, cycles, predicted performance",
+     .set = SetFlag<&Settings::report>},
+    {.name = "profile_dir",
+     .kind = Kind::kPath,
+     .topic = kInformation,
+     .value = "FOLDER",
+     .help = "write report.html, report.json and trace.json of the plan for the IPU there",
+     .set = SetText<&Settings::profile_dir>},
     {.name = "list_all_passes",
      .kind = Kind::kFlag,
      .topic = kInformation,
@@ -448,7 +487,6 @@ constexpr OptionDef kOptions[] = {
     {.name = "only_manual_sharding"},
     {.name = "optimize_internal_exchange_code"},
     {.name = "pack_args"},
-    {.name = "perf_tuner"},
     {.name = "precision_compare"},
     {.name = "remap_mode"},
     {.name = "serialize_matmul"},

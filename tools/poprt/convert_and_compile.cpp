@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <ostream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -11,9 +13,15 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/convert.hpp"
+#include "compiler/driver/ipu_plan.hpp"
 #include "compiler/driver/option_table.hpp"
 #include "compiler/emit/onnx_export.hpp"
 #include "compiler/ops/op.hpp"
+#include "compiler/tuner/kernel_tuner.hpp"
+#include "compiler/tuner/measure_workloads.hpp"
+#include "compiler/tuner/this_machine.hpp"
+#include "runtime/kernels/thread_pool.hpp"
+#include "tools/poprt/ipu_reports.hpp"
 #include "tools/poprt/logging.hpp"
 #include "tools/poprt/output_files.hpp"
 #include "tools/poprt/progress_bar.hpp"
@@ -53,6 +61,7 @@ class Job {
   absl::StatusOr<Outcome> Run() {
     const auto start = Clock::now();
     absl::Status status = CheckWritable(files_);
+    if (status.ok()) status = PrepareTuner();
     if (!status.ok()) return status;
     NameIneffectiveOptions();
     absl::StatusOr<driver::Converted> converted =
@@ -75,7 +84,10 @@ class Job {
     const std::size_t onnx_bytes = onnx->size();
     std::string().swap(*onnx);  // as large as the model, which compiling has in memory too
     outcome_.onnx_seconds += SecondsSince(write_start);
-    status = Compile(*std::move(converted));
+    status = Plan(*converted);
+    if (status.ok()) status = Compile(*std::move(converted));
+    if (status.ok()) status = WriteReports();
+    if (status.ok()) status = FinishTuner();
     if (status.ok()) status = (*std::move(file)).Commit();
     if (!status.ok()) return status;
     outcome_.files.insert(outcome_.files.begin(), {"onnx", files_.onnx, onnx_bytes});
@@ -87,6 +99,33 @@ class Job {
   }
 
  private:
+  absl::Status PrepareTuner() {
+    if (!settings_.perf_tuner) return absl::OkStatus();
+    tuner::TimingCache cache;
+    if (const std::string& path = settings_.perf_tuner_cache; !path.empty()) {
+      absl::StatusOr<tuner::TimingCache> read = tuner::ReadTimingCache(path);
+      if (!read.ok()) return read.status();
+      cache = *std::move(read);
+    }
+    kernels::ThreadPool& pool = kernels::ProcessThreadPool();
+    const auto measure = [&pool](std::span<const tuner::Workload> workloads) {
+      return tuner::MeasureWorkloads(workloads, pool);
+    };
+    tuner_.emplace(tuner::ThisMachine(pool), std::move(cache), measure, warn_);
+    return absl::OkStatus();
+  }
+
+  absl::Status FinishTuner() {
+    if (!tuner_) return absl::OkStatus();
+    outcome_.tuning = tuner_->report();
+    if (settings_.perf_tuner_cache.empty()) return absl::OkStatus();
+    const std::string json = tuner_->cache().ToJson();
+    const absl::Status status = emit::WriteFileAtomically(settings_.perf_tuner_cache, json);
+    if (!status.ok()) return status;
+    outcome_.files.push_back({"perf_tuner_cache", settings_.perf_tuner_cache, json.size()});
+    return absl::OkStatus();
+  }
+
   void NameIneffectiveOptions() {
     for (const std::string& name : driver::IneffectiveOptions(settings_.compiler)) {
       logger_.Info(absl::StrCat("compiler option '", name,
@@ -126,14 +165,38 @@ class Job {
     outcome_.fuse_seconds = converted.fuse_seconds;
   }
 
+  bool compiles() const { return settings_.export_popef || settings_.run; }
+
+  /// For the report alone: what compiles makes the plan anyway.
+  absl::Status Plan(const driver::Converted& converted) {
+    if (compiles() || !(settings_.report || !settings_.profile_dir.empty())) {
+      return absl::OkStatus();
+    }
+    auto plan = driver::PlanForIpu(converted, settings_.compiler, warn_);
+    if (!plan.ok()) return plan.status();
+    outcome_.ipu = *std::move(plan);
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteReports() {
+    outcome_.report = settings_.report;
+    if (!outcome_.ipu || settings_.profile_dir.empty()) return absl::OkStatus();
+    absl::StatusOr<std::vector<WrittenFile>> files =
+        WriteIpuReports(*outcome_.ipu, settings_.profile_dir);
+    if (!files.ok()) return files.status();
+    outcome_.files.insert(outcome_.files.end(), files->begin(), files->end());
+    return absl::OkStatus();
+  }
+
   absl::Status Compile(driver::Converted converted) {
-    if (!settings_.export_popef && !settings_.run) return absl::OkStatus();
+    if (!compiles()) return absl::OkStatus();
     const auto stream = std::make_shared<std::stringstream>();
+    tuner::KernelTuner* const tuner = tuner_ ? &*tuner_ : nullptr;
     auto report = settings_.export_popef
                       ? driver::CompileToFile(std::move(converted), settings_.compiler,
-                                              files_.popef, progress_, warn_)
+                                              files_.popef, progress_, warn_, tuner)
                       : driver::CompileToStream(std::move(converted), settings_.compiler, *stream,
-                                                progress_, warn_);
+                                                progress_, warn_, tuner);
     if (!report.ok()) return report.status();
     if (settings_.export_popef) {
       container_ = files_.popef;
@@ -141,6 +204,7 @@ class Job {
     } else {
       container_ = std::shared_ptr<std::istream>(stream);
     }
+    outcome_.ipu = std::move(report->ipu);
     outcome_.compiled = *std::move(report);
     return absl::OkStatus();
   }
@@ -159,6 +223,7 @@ class Job {
   Logger logger_;
   driver::Progress progress_;
   driver::Log warn_;
+  std::optional<tuner::KernelTuner> tuner_;
   ContainerSource container_;
   Outcome outcome_;
 };

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/ipu/report/report_json.hpp"
+
 namespace poprt::cli {
 namespace {
 
@@ -59,9 +61,28 @@ Json ToJson(const driver::CompileReport& report) {
           {"variable_bytes", report.variable_bytes},
           {"container_bytes", report.container_bytes},
           {"seconds",
-           {{"lower", report.lower_seconds},
+           {{"ipu", report.ipu_seconds},
+            {"lower", report.lower_seconds},
             {"plan", report.plan_seconds},
             {"write", report.emit_seconds}}}};
+}
+
+Json ToJson(const tuner::TuningReport& report) {
+  Json choices = Json::array();
+  for (const tuner::TunedChoice& choice : report.choices) {
+    choices.push_back({{"what", choice.what},
+                       {"uses", choice.uses},
+                       {"measured", choice.measured},
+                       {"cost_table", choice.expected},
+                       {"chosen", choice.chosen},
+                       {"cost_table_us", choice.expected_us},
+                       {"chosen_us", choice.chosen_us},
+                       {"gain_us", choice.GainMicroseconds()}});
+  }
+  return {{"processor", report.machine.processor},
+          {"threads", report.machine.threads},
+          {"choices", std::move(choices)},
+          {"gain_us", report.GainMicroseconds()}};
 }
 
 Json ToJson(const RunReport& run) {
@@ -88,6 +109,30 @@ Json ToJson(const std::vector<DeclaredTensor>& tensors) {
   return array;
 }
 
+Json ToJson(const ipu::Plan& plan) {
+  Json graphs = Json::array();
+  for (std::size_t i = 0; i < plan.graphs.size(); ++i) {
+    const ipu::Performance& performance = plan.performance[i];
+    graphs.push_back({{"name", plan.graphs[i].name},
+                      {"samples", plan.graphs[i].samples},
+                      {"cycles", performance.compute_cycles},
+                      {"batch_seconds", performance.overlap_seconds},
+                      {"batch_seconds_without_overlap", performance.serial_seconds},
+                      {"latency_seconds", performance.latency_seconds},
+                      {"throughput", performance.throughput},
+                      {"input_bytes", plan.graphs[i].input_bytes},
+                      {"output_bytes", plan.graphs[i].output_bytes}});
+  }
+  return {{"ipu_version", plan.target.ipu_version},
+          {"platform", plan.platform.name},
+          {"io_tiles", plan.partition.io_tiles},
+          {"compute_tiles", plan.partition.compute_tiles},
+          {"fullest_tile_bytes", plan.memory.fullest_tile()},
+          {"tile_bytes", plan.target.sram_bytes_per_tile},
+          {"tiles_out_of_memory", plan.memory.overflowing.size()},
+          {"graphs", std::move(graphs)}};
+}
+
 // Every phase, summed over models.
 Json Seconds(const Outcome& outcome) {
   double import_seconds = 0;
@@ -101,6 +146,7 @@ Json Seconds(const Outcome& outcome) {
                   {"fuse", outcome.fuse_seconds},
                   {"onnx", outcome.onnx_seconds}};
   if (outcome.compiled) {
+    seconds["ipu"] = outcome.compiled->ipu_seconds;
     seconds["lower"] = outcome.compiled->lower_seconds;
     seconds["plan"] = outcome.compiled->plan_seconds;
     seconds["write"] = outcome.compiled->emit_seconds;
@@ -123,6 +169,9 @@ std::string JsonSummary(const Outcome& outcome) {
         {"constant_bytes_saved", outcome.constant_bytes_before - outcome.constant_bytes_after}};
   }
   if (outcome.compiled) json["compile"] = ToJson(*outcome.compiled);
+  if (outcome.ipu) json["ipu"] = ToJson(*outcome.ipu);
+  if (outcome.report) json["report"] = Json::parse(ipu::CompactReportJson(*outcome.ipu));
+  if (outcome.tuning) json["perf_tuner"] = ToJson(*outcome.tuning);
   if (!outcome.runs.empty()) {
     json["run"] = Json::array();
     for (const RunReport& run : outcome.runs) json["run"].push_back(ToJson(run));

@@ -7,12 +7,13 @@
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/convert.hpp"
+#include "compiler/tuner/kernel_tuner.hpp"
 
 namespace poprt::cli {
 
 /// A file that was written.
 struct WrittenFile {
-  std::string kind;  ///< "onnx" or "popef"
+  std::string kind;  ///< "onnx", "popef", "report" or "perf_tuner_cache"
   std::string path;
   std::uint64_t bytes = 0;
 };
@@ -34,6 +35,9 @@ struct Outcome {
   std::uint64_t constant_bytes_before = 0;  ///< of fusion
   std::uint64_t constant_bytes_after = 0;
   std::optional<driver::CompileReport> compiled;
+  std::optional<ipu::Plan> ipu;               ///< what is compiled, or would be, does on the IPU
+  bool report = false;                        ///< the whole of it is wanted
+  std::optional<tuner::TuningReport> tuning;  ///< of --perf_tuner
   std::vector<RunReport> runs;
   std::vector<WrittenFile> files;
   std::vector<std::string> warnings;

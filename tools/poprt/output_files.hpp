@@ -11,8 +11,9 @@ namespace poprt::cli {
 
 /// Where results go.
 struct OutputFiles {
-  std::string onnx;   ///< the converted model
-  std::string popef;  ///< the container
+  std::string onnx;                   ///< the converted model
+  std::string popef;                  ///< the container
+  std::string perf_tuner_cache = {};  ///< empty if there is none
 };
 
 OutputFiles OutputFilesOf(const Settings& settings);
@@ -23,8 +24,8 @@ struct InputFile {
   std::string role;  ///< for messages: "its input", "the configuration file"
 };
 
-/// Adds a problem of usage for every result that would replace an input, and if both results would
-/// be the same file. Compares files, not spellings of paths.
+/// Adds a problem of usage for every result that would replace an input, and if two results
+/// would be the same file. Compares files, not spellings of paths.
 void CheckOverwriting(const OutputFiles& files, std::span<const InputFile> inputs,
                       Problems& problems);
 

@@ -57,5 +57,33 @@ TEST_F(OutputFilesTest, AFolderInPlaceOfAResultIsNamed) {
             "cannot write '" + In("executable.popef") + "': there is a folder of that name");
 }
 
+TEST_F(OutputFilesTest, TheCacheOfTheTunerIsAResultLikeOthers) {
+  Settings settings;
+  settings.output_model = "m.onnx";
+  settings.perf_tuner_cache = "cache/t.json";
+  EXPECT_EQ(OutputFilesOf(settings).perf_tuner_cache, "cache/t.json");
+
+  const OutputFiles files{In("m.onnx"), In("executable.popef"), In("a/t.json")};
+  EXPECT_TRUE(CheckWritable(files).ok());
+  EXPECT_TRUE(MakeFolders(files).ok());
+  EXPECT_TRUE(fs::is_directory(folder_ / "a"));
+  std::ofstream(folder_ / "file") << "x";
+  EXPECT_EQ(std::string(CheckWritable({In("m.onnx"), "", In("file/t.json")}).message()),
+            "cannot write to output folder '" + In("file") + "': '" + In("file") +
+                "' is no folder; choose another --perf_tuner_cache");
+
+  Problems problems;
+  CheckOverwriting({In("m.onnx"), In("executable.popef"), In("x/../executable.popef")},
+                   std::vector<InputFile>{{In("executable.popef"), "its input"}}, problems);
+  EXPECT_EQ(problems.messages(),
+            (std::vector<std::string>{
+                "the container would overwrite its input '" + In("executable.popef") +
+                    "'; choose another --output_dir",
+                "the cache of --perf_tuner would overwrite its input '" + In("executable.popef") +
+                    "'; choose another --perf_tuner_cache",
+                "the container and the cache of --perf_tuner would both be '" +
+                    In("x/../executable.popef") + "'; choose another --perf_tuner_cache"}));
+}
+
 }  // namespace
 }  // namespace poprt::cli

@@ -331,6 +331,7 @@ class Resolver {
 
   // Options of a model that do something only in company.
   void CheckContradictions() {
+    CheckTuner();
     CheckUse("batch_axis", "needs batch_size",
              [](const driver::ModelOptions& model) { return model.batch_size.has_value(); });
     CheckUse("fp16_skip_op_types", "needs precision fp16", [](const driver::ModelOptions& model) {
@@ -357,6 +358,18 @@ class Resolver {
       problems_.AddUsage(absl::StrCat("passes: '", name,
                                       "' runs when the model is compiled: give --export_popef or "
                                       "--run, or leave it out"));
+    }
+  }
+
+  void CheckTuner() {
+    const auto refuse = [&](std::string_view option, const char* reason) {
+      ReportUseless(config_.values, option, reason);
+      ReportUseless(line_.values, option, reason);
+    };
+    if (!settings_.perf_tuner) {
+      refuse("perf_tuner_cache", "needs perf_tuner");
+    } else if (!settings_.export_popef && !settings_.run) {
+      refuse("perf_tuner", "measures when the model is compiled: give --export_popef or --run");
     }
   }
 

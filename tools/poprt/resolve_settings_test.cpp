@@ -180,7 +180,7 @@ TEST_F(ResolveSettingsTest, ANameAsksForAFusedContainer) {
 }
 
 TEST_F(ResolveSettingsTest, AllProblemsAtOnce) {
-  Resolve({"--precision", "fp8", "--num_io_tiles", "auto", "--convert_version", "23",
+  Resolve({"--precision", "fp8", "--num_io_tiles", "33", "--convert_version", "23",
            "--compiler_options", "num_ipus=2", "partials=half", "-i", "missing.onnx",
            "--available_memory_proportion", "2", "--batch_axis", "1", "--framework", "tensorflow"});
   EXPECT_THAT(
@@ -189,7 +189,7 @@ TEST_F(ResolveSettingsTest, AllProblemsAtOnce) {
           "--framework: 'tensorflow' is not allowed; allowed: onnx",
           "--convert_version: '23' is not allowed; allowed: 11, 12, 13, 14, 15, 16, 17, 18, 19, "
           "20, 21, 22",
-          "--num_io_tiles: 'auto' is not there yet",
+          "--num_io_tiles: '33' is not even; allowed: auto, 0, or an even integer from 32 to 1470",
           "--available_memory_proportion: '2' is out of range; allowed: a number in (0, 1]",
           "--compiler_options: compiler option 'num_ipus' is '2', programs for several IPUs are "
           "not there yet; allowed: 1\n--compiler_options: unknown compiler option 'partials'",
@@ -270,13 +270,32 @@ TEST_F(ResolveSettingsTest, OptionsThatDoNothingAloneAreRefused) {
   EXPECT_THAT(Messages(), ElementsAre("c.yaml:5: fp16_skip_op_types: needs precision fp16"));
 }
 
+TEST_F(ResolveSettingsTest, TheTunerNeedsACompilation) {
+  const Settings settings = Resolve(
+      {"-i", Path("a.onnx"), "--export_popef", "--perf_tuner", "--perf_tuner_cache", "t.json"});
+  EXPECT_THAT(Messages(), IsEmpty());
+  EXPECT_TRUE(settings.perf_tuner);
+  EXPECT_EQ(settings.perf_tuner_cache, "t.json");
+
+  Resolve({"-i", Path("a.onnx"), "--perf_tuner"});
+  EXPECT_THAT(Messages(), ElementsAre("--perf_tuner: measures when the model is compiled: give "
+                                      "--export_popef or --run"));
+  Resolve({"-i", Path("a.onnx"), "--run"}, "perf_tuner: false\nperf_tuner_cache: t.json\n");
+  EXPECT_THAT(Messages(), ElementsAre("c.yaml:2: perf_tuner_cache: needs perf_tuner"));
+  Resolve({"-i", Path("a.onnx"), "--run", "--perf_tuner", "--output_dir", folder_.string(),
+           "--perf_tuner_cache", Path("a.onnx")});
+  EXPECT_THAT(Messages(),
+              ElementsAre("the cache of --perf_tuner would overwrite its input 'a.onnx'; choose "
+                          "another --perf_tuner_cache"));
+}
+
 TEST_F(ResolveSettingsTest, NamesOfPassesAndOperatorsAreChecked) {
   Resolve({"-i", Path("a.onnx"), "--passes", "gelu_patern,fused_attention", "--precision", "fp16",
            "--fp16_skip_op_types", "Softmaxx", "--export_popef", "--num_io_tiles", "31"});
   EXPECT_THAT(
       Messages(),
       UnorderedElementsAre(
-          "--num_io_tiles: '31' is not even; allowed: 0, or an even integer from 32 to 1470",
+          "--num_io_tiles: '31' is not even; allowed: auto, 0, or an even integer from 32 to 1470",
           "--fp16_skip_op_types: unknown operator 'Softmaxx'; did you mean 'Softmax'?",
           "--passes: unknown pass 'gelu_patern'; did you mean 'gelu_pattern'?\n"
           "--passes: pass 'fused_attention' of PopRT is not there yet; --list_all_passes "

@@ -23,6 +23,10 @@ struct Settings {
   bool run = false;
   bool show = false;
   bool json = false;
+  bool report = false;
+  std::string profile_dir;  ///< empty: no reports are written
+  bool perf_tuner = false;
+  std::string perf_tuner_cache;  ///< empty: what is measured is not kept
   LogLevel logging_level = LogLevel::kWarning;
 
   bool list_all_passes = false;

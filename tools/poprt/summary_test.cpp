@@ -61,11 +61,41 @@ TEST(TextSummary, AlignsATableAndNamesSavingsTimesAndFiles) {
             "frozen: input 'graph0/ids', int64[3]\n"
             "shared by graphs: constants 2.0 KiB saved, weights 0 B saved, arena 100 B saved\n"
             "container: weights 1.0 KiB, arena 512 B\n"
-            "time: import 500.0 ms, convert 250.0 ms, fuse 0.125 ms, ONNX 0.000 ms, lower 1.000 s, "
-            "plan 0.000 ms, write 0.000 ms, total 2.000 s\n"
+            "time: import 500.0 ms, convert 250.0 ms, fuse 0.125 ms, ONNX 0.000 ms, "
+            "IPU plan 0.000 ms, lower 1.000 s, plan 0.000 ms, write 0.000 ms, total 2.000 s\n"
             "wrote o/m.onnx (2.0 KiB, opset 17)\n"
             "wrote o/executable.popef (4.9 KiB)\n"
             "graph0\nBs: 4\nLatency: 2.00ms\nTput: 2000\n");
+}
+
+TEST(TextSummary, PredictsForTheIpu) {
+  Outcome outcome = FusedOutcome();
+  ipu::Plan plan;
+  plan.target.ipu_version = "ipu21";
+  plan.target.sram_bytes_per_tile = 638976;
+  plan.platform.name = "c600";
+  plan.partition = {.io_tiles = 32, .compute_tiles = 1440};
+  plan.graphs = {{.name = "graph0", .samples = 8, .input_bytes = 64, .output_bytes = 16}};
+  plan.performance = {{.compute_cycles = 1500,
+                       .serial_seconds = 0.002,
+                       .overlap_seconds = 0.001,
+                       .latency_seconds = 0.003,
+                       .throughput = 8000}};
+  plan.memory.tiles.resize(1);
+  plan.memory.tiles[0].bytes[0] = 2048;
+  outcome.ipu = plan;
+  EXPECT_THAT(TextSummary(outcome),
+              testing::HasSubstr("on the IPU  cycles     batch   latency  samples/s\n"
+                                 "graph0        1500  1.000 ms  3.000 ms       8000\n"
+                                 "predicted for ipu21 on c600: 32 I/O and 1440 compute tiles, "
+                                 "fullest tile 2.0 KiB of 624.0 KiB\n"));
+  const auto json = nlohmann::json::parse(JsonSummary(outcome))["ipu"];
+  EXPECT_EQ(json["platform"], "c600");
+  EXPECT_EQ(json["io_tiles"], 32);
+  EXPECT_EQ(json["fullest_tile_bytes"], 2048);
+  EXPECT_EQ(json["graphs"][0]["cycles"], 1500);
+  EXPECT_EQ(json["graphs"][0]["batch_seconds_without_overlap"], 0.002);
+  EXPECT_EQ(json["graphs"][0]["throughput"], 8000);
 }
 
 TEST(TextSummary, OfOneConvertedModelHasNothingOfFusionOrCompilation) {
@@ -102,6 +132,58 @@ TEST(JsonSummary, HoldsEveryNumber) {
   EXPECT_EQ(json["compile"]["seconds"]["lower"], 1.0);
   EXPECT_EQ(json["run"][0]["latency_ms"], 2.0);
   EXPECT_EQ(json["files"][1]["path"], "o/executable.popef");
+}
+
+tuner::TuningReport Tuned() {
+  return {.machine = {"A processor", 2},
+          .choices = {{.what = "3x3 convolution, 64 to 64 channels, 56x56",
+                       .uses = 3,
+                       .measured = true,
+                       .expected = "Winograd F(4x4)",
+                       .chosen = "Winograd F(2x2)",
+                       .expected_us = 1000,
+                       .chosen_us = 750},
+                      {.what = "graph 'g'",
+                       .expected = "with block_channels",
+                       .chosen = "with block_channels",
+                       .expected_us = 62.5,
+                       .chosen_us = 62.5}}};
+}
+
+TEST(TextSummary, ShowsWhatTheTunerGained) {
+  Outcome outcome = FusedOutcome();
+  outcome.tuning = Tuned();
+  EXPECT_THAT(
+      TextSummary(outcome),
+      testing::HasSubstr("perf_tuner: A processor, 2 threads\n"
+                         "choice                                     from      cost table          "
+                         " chosen               uses    us  chosen us   saved  gain us\n"
+                         "3x3 convolution, 64 to 64 channels, 56x56  measured  Winograd F(4x4)     "
+                         " Winograd F(2x2)         3  1000        750  25.0 %      750\n"
+                         "graph 'g'                                  cache     with block_channels "
+                         " with block_channels     1  62.5       62.5   0.0 %      0.0\n"
+                         "all                                                                      "
+                         "                                                         750\n"
+                         "time: import"));
+  outcome.tuning->choices.clear();
+  EXPECT_THAT(TextSummary(outcome), testing::HasSubstr("perf_tuner: A processor, 2 threads\n"
+                                                       "  there was nothing to choose\n"));
+}
+
+TEST(JsonSummary, HoldsWhatTheTunerDecided) {
+  Outcome outcome = FusedOutcome();
+  EXPECT_FALSE(nlohmann::json::parse(JsonSummary(outcome)).contains("perf_tuner"));
+  outcome.tuning = Tuned();
+  const auto json = nlohmann::json::parse(JsonSummary(outcome))["perf_tuner"];
+  EXPECT_EQ(json["processor"], "A processor");
+  EXPECT_EQ(json["threads"], 2);
+  EXPECT_EQ(json["choices"][0]["uses"], 3);
+  EXPECT_EQ(json["choices"][0]["measured"], true);
+  EXPECT_EQ(json["choices"][0]["cost_table"], "Winograd F(4x4)");
+  EXPECT_EQ(json["choices"][0]["chosen"], "Winograd F(2x2)");
+  EXPECT_EQ(json["choices"][0]["gain_us"], 750);
+  EXPECT_EQ(json["choices"][1]["measured"], false);
+  EXPECT_EQ(json["gain_us"], 750);
 }
 
 TEST(JsonSummary, ErrorsAndInterfaces) {

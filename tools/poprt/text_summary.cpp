@@ -3,6 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "compiler/ipu/report/summary_report.hpp"
+#include "tools/poprt/ipu_table.hpp"
 #include "tools/poprt/text_table.hpp"
 
 namespace poprt::cli {
@@ -59,6 +61,32 @@ std::string Totals(const driver::CompileReport& report) {
                       BytesText(report.arena_bytes), "\n");
 }
 
+std::string MicrosecondsText(double microseconds) {
+  return absl::StrFormat(microseconds < 100 ? "%.1f" : "%.0f", microseconds);
+}
+
+std::string PercentText(double part, double whole) {
+  return absl::StrFormat("%.1f %%", whole > 0 ? 100 * part / whole : 0);
+}
+
+/// What --perf_tuner decided. Times are those of one use, the gain is that of all.
+std::string Tuning(const tuner::TuningReport& report) {
+  std::string text = absl::StrCat("perf_tuner: ", report.machine.processor, ", ",
+                                  report.machine.threads, " threads\n");
+  if (report.choices.empty()) return text + "  there was nothing to choose\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"choice", "from", "cost table", "chosen", "uses", "us", "chosen us", "saved", "gain us"}};
+  for (const tuner::TunedChoice& choice : report.choices) {
+    rows.push_back({choice.what, choice.measured ? "measured" : "cache", choice.expected,
+                    choice.chosen, absl::StrCat(choice.uses), MicrosecondsText(choice.expected_us),
+                    MicrosecondsText(choice.chosen_us),
+                    PercentText(choice.expected_us - choice.chosen_us, choice.expected_us),
+                    MicrosecondsText(choice.GainMicroseconds())});
+  }
+  rows.push_back({"all", "", "", "", "", "", "", "", MicrosecondsText(report.GainMicroseconds())});
+  return text + TextTable(rows, 4);
+}
+
 std::string Times(const Outcome& outcome) {
   double import_seconds = 0;
   double convert_seconds = 0;
@@ -71,6 +99,7 @@ std::string Times(const Outcome& outcome) {
   if (outcome.fused) times.push_back("fuse " + SecondsText(outcome.fuse_seconds));
   times.push_back("ONNX " + SecondsText(outcome.onnx_seconds));
   if (outcome.compiled) {
+    times.push_back("IPU plan " + SecondsText(outcome.compiled->ipu_seconds));
     times.push_back("lower " + SecondsText(outcome.compiled->lower_seconds));
     times.push_back("plan " + SecondsText(outcome.compiled->plan_seconds));
     times.push_back("write " + SecondsText(outcome.compiled->emit_seconds));
@@ -112,8 +141,10 @@ std::string Runs(const Outcome& outcome) {
 
 std::string TextSummary(const Outcome& outcome) {
   return absl::StrCat(GraphTable(outcome), FrozenInputs(outcome), Savings(outcome),
-                      outcome.compiled ? Totals(*outcome.compiled) : "", Times(outcome),
-                      Files(outcome), Runs(outcome));
+                      outcome.compiled ? Totals(*outcome.compiled) : "",
+                      outcome.ipu ? IpuTable(*outcome.ipu) : "",
+                      outcome.tuning ? Tuning(*outcome.tuning) : "", Times(outcome), Files(outcome),
+                      Runs(outcome), outcome.report ? ipu::SummaryReport(*outcome.ipu) : "");
 }
 
 }  // namespace poprt::cli

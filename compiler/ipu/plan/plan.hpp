@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "compiler/ipu/plan/plan_options.hpp"
 #include "compiler/ipu/target/target.hpp"
+#include "runtime/tensor/element_type.hpp"
 
 /// What a program does on an IPU, step by step, priced. Cycles are those of the tile clock, bytes
 /// are bytes of tile memory; both are predictions by the formulas of compiler/ipu/cost.
@@ -74,12 +76,16 @@ enum class TensorKind : std::uint8_t {
 struct TensorPlan {
   std::string name;
   TensorKind kind = TensorKind::kActivation;
+  ElementType element_type = ElementType::kFloat32;
   std::uint64_t bytes = 0;
   TileMapping mapping = {};
   std::size_t first = 0;  ///< operator that writes it; 0 for what is there from the start
   std::size_t last = 0;   ///< last operator that reads it
   /// Number of the weight in the whole program: equal ones, also of other graphs, are stored once.
   std::optional<std::uint64_t> shared = {};
+  /// The tensor in whose memory it is: as a view of it or computed in place of it. That one is in
+  /// no other's memory.
+  std::optional<TensorIndex> storage = {};
 
   bool always_live() const {
     return kind == TensorKind::kConstant || kind == TensorKind::kVariable;
@@ -101,9 +107,13 @@ struct OperatorPlan {
   std::uint32_t ipu = 0;    ///< where it runs
   std::uint32_t stage = 0;  ///< of the pipeline
 
+  /// Without stream copies, which take the time of the host (Performance).
   std::uint64_t cycles() const {
     std::uint64_t sum = 0;
-    for (const Superstep& step : steps) sum += step.cycles * step.repeats;
+    for (const Superstep& step : steps) {
+      if (step.phase == Phase::kHostLoad || step.phase == Phase::kHostStore) continue;
+      sum += step.cycles * step.repeats;
+    }
     return sum;
   }
 };
@@ -112,10 +122,12 @@ struct OperatorPlan {
 struct GraphPlan {
   std::string name;
   std::vector<TensorPlan> tensors = {};
-  std::vector<OperatorPlan> operators = {};  ///< in the order in which they run
-  std::uint64_t samples = 1;                 ///< of a batch: the first extent of its first input
-  std::uint64_t input_bytes = 0;             ///< of a batch, from the host
-  std::uint64_t output_bytes = 0;            ///< of a batch, to the host
+  /// In the order in which they run: first "HostLoad", last "HostStore".
+  std::vector<OperatorPlan> operators = {};
+  std::vector<std::string> notes = {};  ///< what was relaxed and why
+  std::uint64_t samples = 1;  ///< of a batch: the first extent that most inputs and outputs have
+  std::uint64_t input_bytes = 0;   ///< of a batch, from the host
+  std::uint64_t output_bytes = 0;  ///< of a batch, to the host
 
   /// Of a batch on the compute tiles, without the host.
   std::uint64_t cycles() const {
@@ -142,6 +154,7 @@ inline constexpr std::size_t kMemoryCategories = 9;
 /// Memory of one tile.
 struct TileMemory {
   std::uint64_t bytes[kMemoryCategories] = {};
+  std::uint64_t gap_bytes = 0;   ///< lost between what lies there; not in total()
   std::uint32_t peak_graph = 0;  ///< the graph and the operator at which it is fullest
   std::uint32_t peak_operator = 0;
 
@@ -163,8 +176,18 @@ struct MemoryPlan {
   std::vector<TileMemory> tiles = {};                     ///< of every IPU, one IPU after the other
   std::vector<std::vector<LivenessPoint>> liveness = {};  ///< of every graph, at every operator
   std::vector<std::uint64_t> graph_bytes = {};            ///< of every graph alone, over all tiles
-  std::uint64_t shared_bytes = 0;  ///< saved since graphs share weights, activations and code
+  /// Saved, over all tiles, since graphs share them.
+  std::uint64_t shared_weight_bytes = 0;
+  std::uint64_t shared_activation_bytes = 0;
+  std::uint64_t shared_code_bytes = 0;
   std::vector<std::uint32_t> overflowing = {};  ///< tiles out of memory, the fullest first
+
+  /// Bytes of the tile that holds most; 0 without tiles.
+  std::uint64_t fullest_tile() const {
+    std::uint64_t most = 0;
+    for (const TileMemory& tile : tiles) most = std::max(most, tile.total());
+    return most;
+  }
 };
 
 /// Predicted performance of one graph on the platform (section 5.1).
@@ -182,6 +205,7 @@ struct Performance {
 /// The plan of a program: every graph on the same tiles.
 struct Plan {
   Target target = {};
+  Platform platform = {};
   PlanOptions options = {};
   TilePartition partition = {};
   std::string partition_reason = {};  ///< why that many I/O tiles; empty when the user said so

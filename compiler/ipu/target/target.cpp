@@ -1,37 +1,61 @@
 #include "compiler/ipu/target/target.hpp"
 
-#include <yaml-cpp/yaml.h>
+#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ipu/target/embedded_targets.hpp"
+#include "compiler/ipu/target/target_yaml.hpp"
 
 namespace poprt::ipu {
 namespace {
 
 constexpr std::int64_t kFewestIoTiles = 32;
-
-absl::StatusOr<Target> ParseTarget(const EmbeddedTarget& source) {
-  try {
-    const YAML::Node yaml = YAML::Load(std::string(source.yaml));
-    return Target{.ipu_version = yaml["ipu_version"].as<std::string>(),
-                  .tiles = yaml["tiles"].as<std::uint32_t>(),
-                  .sram_bytes_per_tile = yaml["sram_bytes_per_tile"].as<std::uint64_t>()};
-  } catch (const YAML::Exception& error) {
-    return absl::InternalError(absl::StrCat("target ", std::string(source.ipu_version),
-                                            " built into the compiler: ", error.what()));
-  }
-}
+constexpr std::size_t kLargestFile = std::size_t{1} << 20;
 
 }  // namespace
 
 absl::StatusOr<Target> FindTarget(std::string_view ipu_version) {
   std::string known;
   for (const EmbeddedTarget& target : EmbeddedTargets()) {
-    if (target.ipu_version == ipu_version) return ParseTarget(target);
+    if (target.ipu_version == ipu_version) {
+      return ParseTargetYaml(target.yaml,
+                             absl::StrCat("configs/targets/", std::string(ipu_version), ".yaml"));
+    }
     absl::StrAppend(&known, known.empty() ? "" : ", ", std::string(target.ipu_version));
   }
   return absl::InvalidArgumentError(
       absl::StrCat("ipu_version is '", std::string(ipu_version), "', allowed are ", known));
+}
+
+absl::StatusOr<Target> LoadTargetFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string yaml(kLargestFile + 1, '\0');
+  file.read(yaml.data(), static_cast<std::streamsize>(yaml.size()));
+  // A directory opens like a file and fails when it is read.
+  if (!file.is_open() || file.bad() || (file.fail() && !file.eof())) {
+    return absl::NotFoundError(absl::StrCat("target file '", path, "' can't be read"));
+  }
+  yaml.resize(static_cast<std::size_t>(file.gcount()));
+  if (yaml.size() > kLargestFile) {
+    return absl::InvalidArgumentError(absl::StrCat("target file '", path, "' is larger than ",
+                                                   kLargestFile, " bytes, the most allowed"));
+  }
+  return ParseTargetYaml(yaml, path);
+}
+
+absl::StatusOr<Platform> FindPlatform(const Target& target, std::string_view name) {
+  if (name.empty()) name = target.default_platform;
+  std::string known;
+  for (const Platform& platform : target.platforms) {
+    if (platform.name == name) return platform;
+    absl::StrAppend(&known, known.empty() ? "" : ", ", platform.name);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "platform is '", std::string(name), "', allowed for ", target.ipu_version, " are ", known));
+}
+
+double Seconds(const Platform& platform, std::uint64_t cycles) {
+  return static_cast<double>(cycles) / static_cast<double>(platform.clock_hz);
 }
 
 absl::StatusOr<TilePartition> PartitionTiles(const Target& target, std::int64_t num_io_tiles) {
@@ -39,9 +63,14 @@ absl::StatusOr<TilePartition> PartitionTiles(const Target& target, std::int64_t 
       num_io_tiles == 0 ||
       (num_io_tiles % 2 == 0 && num_io_tiles >= kFewestIoTiles && num_io_tiles < target.tiles);
   if (!valid) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "num_io_tiles is ", num_io_tiles, ", allowed are 0 or an even number from ", kFewestIoTiles,
-        " to ", target.tiles - 2, " (", target.ipu_version, " has ", target.tiles, " tiles)"));
+    // The largest even number below the number of tiles.
+    const std::uint32_t most = (target.tiles - 1) / 2 * 2;
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_io_tiles is ", num_io_tiles, ", allowed are 0",
+                     most < kFewestIoTiles
+                         ? std::string()
+                         : absl::StrCat(" or an even number from ", kFewestIoTiles, " to ", most),
+                     " (", target.ipu_version, " has ", target.tiles, " tiles)"));
   }
   const auto io_tiles = static_cast<std::uint32_t>(num_io_tiles);
   return TilePartition{.io_tiles = io_tiles, .compute_tiles = target.tiles - io_tiles};

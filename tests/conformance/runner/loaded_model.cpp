@@ -49,8 +49,10 @@ absl::StatusOr<LoadedModel> LoadedModel::Make(driver::Converted converted) {
         InterfaceOf(converted.graphs[i], model.fused_ ? converted.names[i] + "/" : ""));
   }
   const auto container = std::make_shared<std::stringstream>();
-  const auto report = driver::CompileToStream(std::move(converted), compiler::CompilerOptions(),
-                                              *container, IgnoreProgress, IgnoreLog);
+  compiler::CompilerOptions options;
+  options.allowOutOfMemory = true;  // all models of a suite in one container
+  const auto report =
+      driver::CompileToStream(std::move(converted), options, *container, IgnoreProgress, IgnoreLog);
   if (!report.ok()) return report.status();
   try {
     model.engine_ = Load(container);

@@ -31,8 +31,9 @@ class Compiler {
                                const std::string& filename, const CompilerOptions& options = {},
                                const ModelInputs& inputs = {});
 
-  /// Compiles and describes the result as text: steps, weights and arena of the graph.
-  /// `resetProfile` is there for programs that pass it; every call reports on its own compilation.
+  /// What the program does on the IPU, in the layout of Poplar's summary: memory by category and
+  /// tile, predicted cycles and performance (docs/ipu_report.md). `resetProfile` is there for
+  /// programs that pass it; every call reports on its own model.
   static std::string compileAndGetSummaryReport(const std::string& model,
                                                 const std::vector<std::string>& outputs,
                                                 const CompilerOptions& options = {},

@@ -9,19 +9,25 @@
 
 namespace poprt::compiler {
 
+/// Value of numIoTiles that lets the compiler choose: Python and the command line say "auto".
+inline constexpr std::int64_t kAutoIoTiles = -1;
+
 /// Options of the compiler proper, named as in PopRT. Python spells the members in snake_case; so
-/// do
-/// `--compiler_options` and YAML.
+/// do `--compiler_options` and YAML.
 ///
-/// What the model device does not need is kept in the container's engine options and named once in
-/// the log at INFO.
+/// What neither the model device nor the plan for the IPU needs is kept in the container's engine
+/// options and named once in the log at INFO.
 struct CompilerOptions {
   std::int64_t numIpus = 1;
-  std::string ipuVersion;  ///< "ipu1", "ipu2", "ipu21"; empty: ipu2
+  std::string ipuVersion;    ///< "ipu1", "ipu2", "ipu21"; empty: ipu2
+  std::string targetConfig;  ///< file with the constants of the target, instead of ipuVersion
+  std::string platform;      ///< "m2000", "bow2000", "c600", ...; empty: the target's default
+  /// Programs that do not fit the tiles are written nevertheless: the model device runs them.
+  bool allowOutOfMemory = false;
   std::int64_t batchesPerStep = 1;
   std::string partialsType = "half";  ///< or "float"
   double availableMemoryProportion = 0.6;
-  std::int64_t numIoTiles = 0;
+  std::int64_t numIoTiles = 0;  ///< or kAutoIoTiles
   bool enableModelFusion = false;
   bool enablePrefetchDatastreams = true;
   std::int64_t streamBufferingDepth = 1;

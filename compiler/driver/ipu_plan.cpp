@@ -1,0 +1,157 @@
+#include "compiler/driver/ipu_plan.hpp"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/ipu/memory/choose_io_tiles.hpp"
+#include "compiler/ipu/memory/order_operators.hpp"
+#include "compiler/ipu/memory/out_of_memory.hpp"
+#include "compiler/ipu/memory/performance.hpp"
+#include "compiler/ipu/memory/plan_memory.hpp"
+#include "compiler/ipu/plan/plan_graph.hpp"
+#include "passes/pass.hpp"
+
+namespace poprt::driver {
+namespace {
+
+using compiler::CompilerOptions;
+using ipu::GraphPlan;
+
+constexpr const char* kDefaultIpuVersion = "ipu2";
+constexpr std::int64_t kMostBatchesPerStep = 1'000'000;
+
+ipu::PlanOptions PlanOptionsOf(const CompilerOptions& options) {
+  return {.half_partials = options.partialsType == "half",
+          .available_memory_proportion = options.availableMemoryProportion,
+          .use_128bit_conv_unit_load = options.use128bitConvUnitLoad,
+          .enable_fast_reduce = options.enableFastReduce,
+          .enable_multi_stage_reduce = options.enableMultiStageReduce,
+          .enable_non_stable_softmax = options.enableNonStableSoftmax,
+          .enable_outlining = options.enableOutlining,
+          .outline_threshold = options.outlineThreshold,
+          .batches_per_step = options.batchesPerStep,
+          .stream_buffering_depth = options.streamBufferingDepth,
+          .num_ipus = static_cast<std::uint32_t>(options.numIpus)};
+}
+
+absl::StatusOr<ipu::Target> TargetOf(const CompilerOptions& options) {
+  if (options.targetConfig.empty()) {
+    return ipu::FindTarget(options.ipuVersion.empty() ? kDefaultIpuVersion : options.ipuVersion);
+  }
+  if (!options.ipuVersion.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("ipu_version is '", options.ipuVersion,
+                                                   "' and target_config is '", options.targetConfig,
+                                                   "': give one of the two"));
+  }
+  return ipu::LoadTargetFile(options.targetConfig);
+}
+
+/// The graph with the patterns that the IPU has operators for.
+absl::StatusOr<ir::Graph> WithPatterns(const ir::Graph& graph) {
+  ir::Graph copy = graph;
+  const auto pipeline = passes::BuildPipeline(passes::Stage::kIpuPlan, {});
+  if (!pipeline.ok()) return pipeline.status();
+  const auto records = passes::RunPasses(copy, *pipeline, {});
+  if (!records.ok()) return records.status();
+  return copy;
+}
+
+/// Numbers weights by their memory: fusion has given equal ones the same.
+class WeightNumbers {
+ public:
+  void Assign(const ir::Graph& graph, GraphPlan& plan) {
+    std::map<std::string, const std::byte*> memory;
+    for (const ir::Value& value : graph.values()) {
+      if (value.is_constant()) memory[value.name] = value.constant->data();
+    }
+    for (ipu::TensorPlan& tensor : plan.tensors) {
+      const auto found = memory.find(tensor.name);
+      if (!tensor.always_live() || found == memory.end()) continue;
+      tensor.shared = numbers_.try_emplace(found->second, numbers_.size()).first->second;
+    }
+  }
+
+ private:
+  std::map<const std::byte*, std::uint64_t> numbers_;
+};
+
+absl::StatusOr<std::vector<GraphPlan>> PlanGraphs(const std::vector<ir::Graph>& graphs,
+                                                  const ipu::Target& target,
+                                                  const ipu::TilePartition& partition,
+                                                  const ipu::PlanOptions& options) {
+  std::vector<GraphPlan> plans;
+  WeightNumbers numbers;
+  for (const ir::Graph& graph : graphs) {
+    auto plan = ipu::PlanGraph(graph, target, partition, options);
+    if (!plan.ok()) return plan.status();
+    numbers.Assign(graph, *plan);
+    ipu::OrderOperators(*plan);
+    plans.push_back(*std::move(plan));
+  }
+  return plans;
+}
+
+/// Tiles for input and output: as many as the options say, or as are best.
+absl::Status Partition(const std::vector<ir::Graph>& graphs, std::int64_t num_io_tiles,
+                       ipu::Plan& plan) {
+  const auto plan_for = [&](const ipu::TilePartition& partition) {
+    return PlanGraphs(graphs, plan.target, partition, plan.options);
+  };
+  if (num_io_tiles == compiler::kAutoIoTiles) {
+    auto choice = ipu::ChooseIoTiles(plan.target, plan.platform, plan.options, plan_for);
+    if (!choice.ok()) return choice.status();
+    num_io_tiles = choice->io_tiles;
+    plan.partition_reason = choice->reason;
+  }
+  const auto partition = ipu::PartitionTiles(plan.target, num_io_tiles);
+  if (!partition.ok()) return partition.status();
+  plan.partition = *partition;
+  auto graph_plans = plan_for(plan.partition);
+  if (!graph_plans.ok()) return graph_plans.status();
+  plan.graphs = *std::move(graph_plans);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ipu::Plan> PlanForIpu(const Converted& converted, const CompilerOptions& options,
+                                     const Log& warn) {
+  const auto target = TargetOf(options);
+  if (!target.ok()) return target.status();
+  const auto platform = ipu::FindPlatform(*target, options.platform);
+  if (!platform.ok()) return platform.status();
+  if (options.batchesPerStep < 1 || options.batchesPerStep > kMostBatchesPerStep) {
+    return absl::InvalidArgumentError(absl::StrCat("batches_per_step is ", options.batchesPerStep,
+                                                   ", allowed are 1 to ", kMostBatchesPerStep));
+  }
+  std::vector<ir::Graph> graphs;
+  for (const ir::Graph& graph : converted.graphs) {
+    auto patterned = WithPatterns(graph);
+    if (!patterned.ok()) return patterned.status();
+    graphs.push_back(*std::move(patterned));
+  }
+  ipu::Plan plan{.target = *target, .platform = *platform, .options = PlanOptionsOf(options)};
+  absl::Status status = Partition(graphs, options.numIoTiles, plan);
+  if (!status.ok()) return status;
+  if (plan.partition.io_tiles > 0 && options.batchesPerStep < ipu::kPipelineDepth) {
+    warn(absl::StrCat("batches_per_step is ", options.batchesPerStep, " with ",
+                      plan.partition.io_tiles, " I/O tiles: transfers overlap with computing from ",
+                      ipu::kPipelineDepth, " on"));
+  }
+  plan.memory = ipu::PlanMemory(plan.graphs, plan.target, plan.partition, plan.options);
+  for (const GraphPlan& graph : plan.graphs) {
+    plan.performance.push_back(
+        ipu::Predict(graph, plan.target, plan.platform, plan.partition, plan.options));
+  }
+  if (!options.allowOutOfMemory) {
+    status = ipu::CheckMemory(plan);
+    if (!status.ok()) return status;
+  }
+  return plan;
+}
+
+}  // namespace poprt::driver

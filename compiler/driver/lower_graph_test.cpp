@@ -1,0 +1,124 @@
+#include "compiler/driver/lower_graph.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace poprt::driver {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Not;
+
+void Ignore(const std::string&) {}
+
+/// Two 3x3 convolutions of 32 channels.
+ir::Graph Convolutions() {
+  ir::Graph graph;
+  graph.name = "g";
+  const TensorType type{ElementType::kFloat32, {1, 32, 16, 16}};
+  ir::ValueId value = graph.AddValue("x", type);
+  graph.inputs = {value};
+  for (const char* name : {"a", "b"}) {
+    const ir::ValueId w = graph.AddConstant(std::string(name) + "_w",
+                                            Tensor({ElementType::kFloat32, {32, 32, 3, 3}}));
+    graph.nodes.push_back(graph.MakeNode("Conv", {value, w}, type, {{"pads", Ints(4, 1)}}, name));
+    value = graph.nodes.back().outputs[0];
+  }
+  graph.outputs = {value};
+  graph.output_names = {"y"};
+  return graph;
+}
+
+/// What kernels take, in microseconds; those that are not named take 1.
+using Prices = std::map<std::string, double>;
+
+tuner::KernelTuner TunerWith(const Prices& prices, std::vector<std::string>* warnings = nullptr) {
+  const auto measure =
+      [prices](std::span<const tuner::Workload> workloads) -> absl::StatusOr<std::vector<double>> {
+    if (prices.empty()) return absl::InvalidArgumentError("no clock");
+    std::vector<double> sums;
+    for (const tuner::Workload& workload : workloads) {
+      double sum = 0;
+      for (const tuner::KernelUse& use : workload.uses) {
+        const auto price = prices.find(use.kernel);
+        sum += use.count * (price == prices.end() ? 1 : price->second);
+      }
+      sums.push_back(sum);
+    }
+    return sums;
+  };
+  return tuner::KernelTuner({"a processor", 1}, {}, measure,
+                            [warnings](const std::string& message) {
+                              if (warnings != nullptr) warnings->push_back(message);
+                            });
+}
+
+/// The kernels of the steps.
+std::vector<std::string> Kernels(tuner::KernelTuner* tuner,
+                                 const passes::PipelineOptions& options = {}) {
+  const auto schedule = LowerGraph(Convolutions(), options, true, Ignore, tuner);
+  EXPECT_TRUE(schedule.ok()) << schedule.status();
+  std::vector<std::string> kernels;
+  if (!schedule.ok()) return kernels;
+  for (const lower::Step& step : schedule->steps) kernels.push_back(step.kernel);
+  return kernels;
+}
+
+TEST(LowerGraphTest, TheCostTableDecidesWithoutATuner) {
+  EXPECT_THAT(Kernels(nullptr), ElementsAre("block_channels", "blocked_winograd_conv2d",
+                                            "blocked_winograd_conv2d", "unblock_channels"));
+}
+
+TEST(LowerGraphTest, TheTunerChoosesTheAlgorithm) {
+  tuner::KernelTuner tuner =
+      TunerWith({{"blocked_conv2d", 5}, {"blocked_winograd_conv2d", 10}, {"conv2d", 1000}});
+  EXPECT_THAT(Kernels(&tuner), ElementsAre("block_channels", "blocked_conv2d", "blocked_conv2d",
+                                           "unblock_channels"));
+  const std::vector<tuner::TunedChoice>& choices = tuner.report().choices;
+  ASSERT_EQ(choices.size(), 2U);
+  EXPECT_EQ(choices[0].what, "graph 'g'");
+  EXPECT_EQ(choices[0].chosen, "with block_channels");
+  EXPECT_EQ(choices[1].what, "3x3 convolution, 32 to 32 channels, 16x16");
+  EXPECT_EQ(choices[1].uses, 2);
+  EXPECT_EQ(choices[1].chosen, "direct");
+  EXPECT_EQ(choices[1].GainMicroseconds(), 10);
+}
+
+TEST(LowerGraphTest, TheTunerChoosesTheLayoutOfTheGraph) {
+  tuner::KernelTuner tuner =
+      TunerWith({{"blocked_conv2d", 50}, {"blocked_winograd_conv2d", 50}, {"conv2d", 10}});
+  EXPECT_THAT(Kernels(&tuner), ElementsAre("conv2d", "conv2d"));
+  // What was decided for blocks is not used.
+  ASSERT_EQ(tuner.report().choices.size(), 1U);
+  EXPECT_EQ(tuner.report().choices[0].chosen, "without block_channels");
+}
+
+TEST(LowerGraphTest, TheTunerBringsBackNothingThatIsForbidden) {
+  tuner::KernelTuner tuner = TunerWith({{"blocked_conv2d", 500}, {"conv2d", 1000}});
+  passes::PipelineOptions options;
+  options.skip = {"choose_winograd"};
+  EXPECT_THAT(Kernels(&tuner, options), Not(Contains("blocked_winograd_conv2d")));
+  options.skip = {"block_channels"};
+  EXPECT_THAT(Kernels(&tuner, options), Each("conv2d"));
+}
+
+TEST(LowerGraphTest, WhatCannotBeMeasuredIsAsWithoutATuner) {
+  std::vector<std::string> warnings;
+  tuner::KernelTuner tuner = TunerWith({}, &warnings);
+  EXPECT_EQ(Kernels(&tuner), Kernels(nullptr));
+  EXPECT_THAT(warnings,
+              ElementsAre("perf_tuner: 3x3 convolution, 32 to 32 channels, 16x16: no clock",
+                          "perf_tuner: 3x3 convolution, 32 to 32 channels, 16x16: no clock",
+                          "perf_tuner: graph 'g': no clock"));
+}
+
+}  // namespace
+}  // namespace poprt::driver

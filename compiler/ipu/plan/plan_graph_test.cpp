@@ -1,0 +1,334 @@
+#include "compiler/ipu/plan/plan_graph.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "compiler/ipu/plan/graph_for_test.hpp"
+
+namespace poprt::ipu {
+namespace {
+
+GraphPlan Planned(const ir::Graph& graph, std::int64_t io_tiles = 0,
+                  const PlanOptions& options = {}) {
+  const Target target = *FindTarget("ipu21");
+  auto plan = PlanGraph(graph, target, *PartitionTiles(target, io_tiles), options);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  return plan.ok() ? *std::move(plan) : GraphPlan{};
+}
+
+OperatorPlan Operator(const GraphPlan& plan, std::string_view op, std::size_t nth = 0) {
+  for (const OperatorPlan& candidate : plan.operators) {
+    if (candidate.op == op && nth-- == 0) return candidate;
+  }
+  ADD_FAILURE() << "no operator " << op;
+  return {};
+}
+
+std::size_t ComputeSets(const OperatorPlan& op) {
+  return static_cast<std::size_t>(
+      std::count_if(op.steps.begin(), op.steps.end(),
+                    [](const Superstep& step) { return step.phase == Phase::kCompute; }));
+}
+
+std::uint64_t Cycles(const OperatorPlan& op, Phase phase) {
+  std::uint64_t sum = 0;
+  for (const Superstep& step : op.steps) {
+    if (step.phase == phase) sum += step.cycles * step.repeats;
+  }
+  return sum;
+}
+
+ir::Graph Unary(std::string_view op, Shape shape, Attributes attributes = {}) {
+  GraphForTest g;
+  g.Output(g.Op(op, {g.Input("x", shape)}, shape, std::move(attributes)));
+  return g.graph;
+}
+
+TEST(PlanGraphTest, TheHostLoadsFirstAndStoresLast) {
+  const GraphPlan plan = Planned(Unary("Relu", {16, 1000}));
+  ASSERT_EQ(plan.operators.size(), 3U);
+  EXPECT_EQ(plan.operators[0].op, "HostLoad");
+  EXPECT_EQ(plan.operators[1].op, "Relu");
+  EXPECT_EQ(plan.operators[2].op, "HostStore");
+  EXPECT_EQ(plan.samples, 16U);
+  EXPECT_EQ(plan.input_bytes, 32000U);
+  EXPECT_EQ(plan.output_bytes, 32000U);
+  ASSERT_EQ(plan.tensors.size(), 2U);
+  EXPECT_EQ(plan.tensors[0].kind, TensorKind::kInput);
+  EXPECT_EQ(plan.tensors[0].first, 0U);
+  EXPECT_EQ(plan.tensors[0].last, 1U);
+  EXPECT_EQ(plan.tensors[1].kind, TensorKind::kOutput);
+  EXPECT_EQ(plan.tensors[1].first, 1U);
+  EXPECT_EQ(plan.tensors[1].last, 2U);
+  EXPECT_EQ(plan.cycles(), plan.operators[1].cycles());
+}
+
+TEST(PlanGraphTest, HostBuffersLieOnIoTiles) {
+  const GraphPlan plan = Planned(Unary("Relu", {16, 1000}), 64);
+  ASSERT_EQ(plan.tensors.size(), 4U);
+  EXPECT_EQ(plan.tensors[0].kind, TensorKind::kActivation);
+  EXPECT_GE(plan.tensors[0].mapping.tiles.first, 64U);
+  EXPECT_EQ(plan.tensors[2].kind, TensorKind::kInput);
+  EXPECT_EQ(plan.tensors[2].mapping.tiles.first, 0U);
+  EXPECT_EQ(plan.tensors[2].mapping.tiles.count, 64U);
+  EXPECT_EQ(plan.tensors[2].mapping.bytes_per_tile, 500U);
+  EXPECT_EQ(plan.tensors[3].kind, TensorKind::kOutput);
+  EXPECT_GT(Cycles(plan.operators.front(), Phase::kIoToCompute), 0U);
+  EXPECT_GT(Cycles(plan.operators.back(), Phase::kComputeToIo), 0U);
+  for (const OperatorPlan& op : plan.operators) {
+    for (const Superstep& step : op.steps) {
+      EXPECT_LE(step.tiles.first + step.tiles.count, 1472U) << step.name;
+      if (op.op == "Relu") {
+        EXPECT_GE(step.tiles.first, 64U);
+      }
+    }
+  }
+}
+
+TEST(PlanGraphTest, SoftmaxHasSevenComputeSetsAndFiveWhenNotStable) {
+  const ir::Graph graph = Unary("Softmax", {11776, 736});
+  EXPECT_EQ(ComputeSets(Operator(Planned(graph), "Softmax")), 7U);
+  PlanOptions options;
+  options.enable_non_stable_softmax = true;
+  EXPECT_EQ(ComputeSets(Operator(Planned(graph, 0, options), "Softmax")), 5U);
+}
+
+// Eight rows of 736 on each tile took about 18,300 cycles in seven sets (section 4.4).
+TEST(PlanGraphTest, SoftmaxTakesAboutWhatWasMeasured) {
+  const GraphPlan plan = Planned(Unary("Softmax", {11776, 736}));
+  EXPECT_NEAR(static_cast<double>(Cycles(Operator(plan, "Softmax"), Phase::kCompute)), 18300,
+              0.15 * 18300);
+}
+
+TEST(PlanGraphTest, LayerNormHasAboutEightComputeSets) {
+  GraphForTest g;
+  const auto x = g.Input("x", {2048, 768});
+  g.Output(g.Op("LayerNormalization", {x, g.Constant({768}), g.Constant({768})}, {2048, 768},
+                {{"axis", std::int64_t{-1}}}));
+  const std::size_t sets = ComputeSets(Operator(Planned(g.graph), "LayerNormalization"));
+  EXPECT_GE(sets, 8U);
+  EXPECT_LE(sets, 10U);
+}
+
+TEST(PlanGraphTest, ViewsMoveNothingAndShareMemory) {
+  GraphForTest g;
+  const auto x = g.Input("x", {16, 128, 768});
+  const auto y = g.Op("Relu", {x}, {16, 128, 768});
+  const auto r = g.Op("Reshape", {y}, {16, 128, 12, 64});
+  const auto t = g.Op("Transpose", {r}, {16, 12, 128, 64}, {{"perm", Ints{0, 2, 1, 3}}});
+  g.Output(g.Op("Softmax", {t}, {16, 12, 128, 64}));
+  const GraphPlan plan = Planned(g.graph);
+  EXPECT_TRUE(Operator(plan, "Reshape").steps.empty());
+  EXPECT_TRUE(Operator(plan, "Transpose").steps.empty());
+  EXPECT_EQ(plan.tensors[static_cast<std::size_t>(r)].storage, static_cast<TensorIndex>(y));
+  EXPECT_EQ(plan.tensors[static_cast<std::size_t>(t)].storage, static_cast<TensorIndex>(y));
+  EXPECT_FALSE(plan.tensors[static_cast<std::size_t>(y)].storage.has_value());
+}
+
+TEST(PlanGraphTest, TheDyingOperandIsComputedOnInPlace) {
+  GraphForTest g;
+  const auto x = g.Input("x", {64, 1024});
+  const auto a = g.Op("Sqrt", {x}, {64, 1024});
+  const auto b = g.Op("Relu", {a}, {64, 1024});
+  const auto c = g.Op("Exp", {b}, {64, 1024});
+  g.Output(g.Op("Add", {b, c}, {64, 1024}));
+  const GraphPlan plan = Planned(g.graph);
+  // The host's tensor stays, a dies in Relu, b is read again after Exp.
+  EXPECT_FALSE(plan.tensors[static_cast<std::size_t>(a)].storage.has_value());
+  EXPECT_EQ(plan.tensors[static_cast<std::size_t>(b)].storage, static_cast<TensorIndex>(a));
+  EXPECT_FALSE(plan.tensors[static_cast<std::size_t>(c)].storage.has_value());
+}
+
+TEST(PlanGraphTest, ATransposedOperandIsAPricedRearrangement) {
+  GraphForTest g;
+  const auto x = g.Input("x", {2048, 768});
+  const auto y = g.Input("y", {768, 2048});
+  const auto t = g.Op("Transpose", {y}, {2048, 768}, {{"perm", Ints{1, 0}}});
+  g.Output(g.Op("Add", {x, t}, {2048, 768}));
+  const OperatorPlan add = Operator(Planned(g.graph), "Add");
+  EXPECT_GT(Cycles(add, Phase::kExchange), 0U);
+  EXPECT_GT(Cycles(add, Phase::kCopy), 0U);
+}
+
+TEST(PlanGraphTest, OperandsThatLieAlikeNeedNoExchange) {
+  GraphForTest g;
+  const auto x = g.Input("x", {2048, 768});
+  g.Output(g.Op("Add", {x, g.Op("Relu", {x}, {2048, 768})}, {2048, 768}));
+  const OperatorPlan add = Operator(Planned(g.graph), "Add");
+  EXPECT_EQ(Cycles(add, Phase::kExchange) + Cycles(add, Phase::kCopy), 0U);
+}
+
+TEST(PlanGraphTest, WeightsLieAsTheProductWantsThem) {
+  GraphForTest g;
+  const auto w = g.Constant({768, 3072});
+  g.Output(g.Op("MatMul", {g.Input("x", {2048, 768}), w}, {2048, 3072}));
+  const GraphPlan plan = Planned(g.graph);
+  const OperatorPlan product = Operator(plan, "MatMul");
+  EXPECT_FALSE(product.grid.empty());
+  EXPECT_EQ(product.flops, std::uint64_t{2} * 2048 * 768 * 3072);
+  for (const Superstep& step : product.steps) {
+    EXPECT_EQ(step.name.find("weights"), std::string::npos) << step.name;
+  }
+  const TensorPlan& weights = plan.tensors[static_cast<std::size_t>(w)];
+  EXPECT_EQ(weights.kind, TensorKind::kConstant);
+  EXPECT_GT(weights.mapping.tiles.count, 1000U);
+}
+
+/// Two layers of a perceptron.
+ir::Graph Layers(int count) {
+  GraphForTest g;
+  auto x = g.Input("x", {512, 512});
+  for (int i = 0; i < count; ++i) {
+    x = g.Op("MatMul", {x, g.Constant({512, 512})}, {512, 512});
+    x = g.Op("Add", {x, g.Constant({512})}, {512, 512});
+    x = g.Op("Relu", {x}, {512, 512});
+  }
+  g.Output(x);
+  return g.graph;
+}
+
+TEST(PlanGraphTest, LayersAlikeShareCode) {
+  const GraphPlan plan = Planned(Layers(6));
+  const OperatorPlan last = Operator(plan, "MatMul", 5);
+  ASSERT_TRUE(last.outlined.has_value());
+  EXPECT_EQ(plan.operators[*last.outlined].op, "MatMul");
+  EXPECT_LT(*last.outlined, 8U);
+  const auto calls =
+      std::count_if(plan.operators.begin(), plan.operators.end(), [](const OperatorPlan& op) {
+        return !op.steps.empty() && op.steps.front().name == "copy arguments of call";
+      });
+  EXPECT_EQ(calls, 5);  // the product of the first layer reads its input from elsewhere
+
+  PlanOptions options;
+  options.enable_outlining = false;
+  const GraphPlan apart = Planned(Layers(6), 0, options);
+  for (const OperatorPlan& op : apart.operators) EXPECT_FALSE(op.outlined.has_value());
+  EXPECT_LT(apart.cycles(), plan.cycles());
+
+  options.enable_outlining = true;
+  options.outline_threshold = 1e9;
+  for (const OperatorPlan& op : Planned(Layers(6), 0, options).operators) {
+    EXPECT_FALSE(op.outlined.has_value());
+  }
+}
+
+TEST(PlanGraphTest, ProductsThatDoNotFitAreNoted) {
+  GraphForTest g;
+  g.Output(g.Op("MatMul", {g.Input("x", {16384, 768}), g.Constant({768, 3072})}, {16384, 3072}));
+  PlanOptions options;
+  options.available_memory_proportion = 0.0001;
+  const GraphPlan plan = Planned(g.graph, 0, options);
+  ASSERT_EQ(plan.notes.size(), 1U);
+  EXPECT_THAT(plan.notes[0], testing::HasSubstr("node 'MatMul'"));
+  EXPECT_THAT(plan.notes[0], testing::HasSubstr("available_memory_proportion"));
+  EXPECT_TRUE(Planned(g.graph).notes.empty());
+}
+
+ir::Graph WithLoop(std::int64_t trips) {
+  GraphForTest body;
+  const auto i = body.Input("i", TensorType{ElementType::kInt64, {}});
+  const auto keep = body.Input("keep", TensorType{ElementType::kBool, {}});
+  const auto state = body.Input("state", {256, 256});
+  (void)i;
+  const auto next = body.Op("Tanh", {state}, {256, 256});
+  body.Output(keep);
+  body.Output(next);
+  GraphForTest g;
+  const auto x = g.Input("x", {256, 256});
+  const auto count = g.graph.AddConstant("trips", Tensor({ElementType::kInt64, {}}, &trips));
+  const auto y =
+      g.Op("Loop", {count, ir::kAbsent, x}, {256, 256}, {{"num_carried", std::int64_t{1}}});
+  g.graph.nodes.back().regions.push_back(body.graph);
+  g.Output(y);
+  return g.graph;
+}
+
+TEST(PlanGraphTest, ALoopTakesItsTripsTimesItsBody) {
+  const OperatorPlan ten = Operator(Planned(WithLoop(10)), "Loop");
+  const OperatorPlan hundred = Operator(Planned(WithLoop(100)), "Loop");
+  EXPECT_EQ(hundred.cycles(), 10 * ten.cycles());
+  EXPECT_GT(ten.cycles(), 0U);
+}
+
+TEST(PlanGraphTest, OfAnIfTheBranchThatTakesLongerCounts) {
+  const auto branch = [](std::string_view op) {
+    GraphForTest b;
+    b.Output(b.Op(op, {b.Input("v", {256, 256})}, {256, 256}));
+    return b.graph;
+  };
+  std::map<std::string, std::uint64_t> cycles;
+  for (const std::string op : {"Relu", "Sin"}) {
+    GraphForTest g;
+    const auto cond = g.Input("c", TensorType{ElementType::kBool, {}});
+    const auto y = g.Op("If", {cond, g.Input("x", {256, 256})}, {256, 256});
+    g.graph.nodes.back().regions = {branch("Relu"), branch(op)};
+    g.Output(y);
+    cycles[op] = Operator(Planned(g.graph), "If").cycles();
+  }
+  EXPECT_GT(cycles["Relu"], 0U);
+  EXPECT_GT(cycles["Sin"], cycles["Relu"]);
+}
+
+TEST(PlanGraphTest, NodesSayWhereTheyRun) {
+  const ir::Graph graph = Unary(
+      "Relu", {16, 16}, {{"__ipu_number", std::int64_t{1}}, {"__pipeline_stage", std::int64_t{2}}});
+  const OperatorPlan op = Operator(Planned(graph), "Relu");
+  EXPECT_EQ(op.ipu, 1U);
+  EXPECT_EQ(op.stage, 2U);
+}
+
+TEST(PlanGraphTest, AttributesOfTheWrongTypeAreNamed) {
+  const Target target = *FindTarget("ipu21");
+  const auto plan = PlanGraph(Unary("Softmax", {16, 16}, {{"axis", std::string("last")}}), target,
+                              *PartitionTiles(target, 0), {});
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(std::string(plan.status().message()), testing::HasSubstr("node 'Softmax'"));
+}
+
+TEST(PlanGraphTest, TensorsWithoutElementsTakeNoTime) {
+  for (const std::string op : {"Softmax", "Relu", "CumSum", "TopK"}) {
+    const OperatorPlan plan = Operator(Planned(Unary(op, {4, 0})), op);
+    EXPECT_EQ(plan.cycles(), 0U) << op;
+  }
+}
+
+TEST(PlanGraphTest, SamplesAreWhatMostInputsAndOutputsHave) {
+  GraphForTest g;
+  const auto rows = g.Input("rows", {208000, 2});
+  const auto numbers = g.Input("numbers", {8000, 13});
+  (void)rows;
+  g.Output(g.Op("Relu", {numbers}, {8000, 13}));
+  EXPECT_EQ(Planned(g.graph).samples, 8000U);
+}
+
+TEST(PlanGraphTest, EveryTargetMultipliesEveryFormat) {
+  for (const ElementType element :
+       {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat8E4M3FN}) {
+    GraphForTest g(element);
+    g.Output(g.Op("MatMul", {g.Input("x", {512, 768}), g.Constant({768, 768})}, {512, 768}));
+    std::map<std::string, std::uint64_t> cycles;
+    for (const std::string version : {"ipu1", "ipu2", "ipu21"}) {
+      const Target target = *FindTarget(version);
+      const auto plan = PlanGraph(g.graph, target, *PartitionTiles(target, 0), {});
+      ASSERT_TRUE(plan.ok()) << version << ": " << plan.status().message();
+      cycles[version] = plan->cycles();
+    }
+    EXPECT_GT(cycles["ipu1"], cycles["ipu2"]) << ElementName(element);
+    EXPECT_GE(cycles["ipu2"], cycles["ipu21"]) << ElementName(element);
+  }
+}
+
+TEST(PlanGraphTest, PlansAreDeterministic) {
+  const GraphPlan a = Planned(Layers(3));
+  const GraphPlan b = Planned(Layers(3));
+  ASSERT_EQ(a.operators.size(), b.operators.size());
+  for (std::size_t i = 0; i < a.operators.size(); ++i) {
+    EXPECT_EQ(a.operators[i].cycles(), b.operators[i].cycles());
+    EXPECT_EQ(a.operators[i].grid, b.operators[i].grid);
+  }
+}
+
+}  // namespace
+}  // namespace poprt::ipu

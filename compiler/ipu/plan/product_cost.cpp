@@ -1,0 +1,252 @@
+#include "compiler/ipu/plan/product_cost.hpp"
+
+#include <algorithm>
+
+#include "compiler/ipu/cost/ceil_divide.hpp"
+#include "compiler/ipu/cost/elementwise_vertex.hpp"
+#include "compiler/ipu/cost/exchange.hpp"
+#include "compiler/ipu/cost/launch.hpp"
+#include "compiler/ipu/cost/partials_reduction.hpp"
+#include "compiler/ipu/cost/slice_vertex.hpp"
+#include "compiler/ipu/plan/transform_cost.hpp"
+
+namespace poprt::ipu {
+namespace {
+
+/// Prices one way to divide one product.
+class Pricer {
+ public:
+  Pricer(const Target& target, const PlanOptions& options, const ProductVariant& variant,
+         const ProductVertex& vertex, const ProductSplits& splits)
+      : target_(target),
+        options_(options),
+        variant_(variant),
+        product_(variant.product),
+        vertex_(vertex),
+        splits_(splits) {
+    SizeTile();
+    SizeOperands();
+  }
+
+  /// Temporaries of a tile (section 2.6): what it receives, and partials that are no output.
+  std::uint64_t TemporaryBytes() const {
+    std::uint64_t bytes = cost_.partial_bytes;
+    const bool partials_are_output =
+        depth() == 1 && splits_.in_serial == 1 && vertex_.format.partials() == product_.output;
+    if (partials_are_output) bytes = 0;
+    if (cost_.input_received > 0 || variant_.expanded_elements > 0) bytes += cost_.input_bytes;
+    if (cost_.weight_received > 0 || splits_.serial() > 1) bytes += cost_.weight_bytes;
+    return std::max(bytes, 2 * std::max(cost_.expand_bytes, cost_.transpose_bytes));
+  }
+
+  /// No less than this, whatever the vertex does.
+  std::uint64_t Bound() const {
+    return splits_.serial() *
+               (ProductVertexBound(target_, product_, vertex_, tile_) + cost_.weight_cycles) +
+           InputTimes() * cost_.input_cycles;
+  }
+
+  ProductCost Price() {
+    cost_.temporary_bytes = TemporaryBytes();
+    cost_.calculate_cycles = ComputeSetCycles(
+        target_, SetKind(), ProductVertexCycles(target_, options_, product_, vertex_, tile_));
+    PriceReduction();
+    PriceSerialSteps();
+    PriceTransforms();
+    cost_.total = Total();
+    return cost_;
+  }
+
+ private:
+  std::uint64_t depth() const { return splits_.in; }
+
+  ComputeSetKind SetKind() const {
+    const bool amp =
+        vertex_.kind == ProductVertexKind::kAmp || vertex_.kind == ProductVertexKind::kSpatialAmp;
+    return amp ? ComputeSetKind::kAmp : ComputeSetKind::kOther;
+  }
+
+  /// How often inputs are received: they stay when only output channels are serial.
+  std::uint64_t InputTimes() const { return splits_.in_serial > 1 ? splits_.serial() : 1; }
+
+  void SizeTile() {
+    const std::uint64_t groups = CeilDivide(product_.groups, vertex_.group_grain);
+    tile_.group_grains = CeilDivide(groups, splits_.groups);
+    images_ = CeilDivide(product_.batch, splits_.batch);
+    height_ = CeilDivide(product_.height, splits_.height);
+    width_ = CeilDivide(product_.width, splits_.width);
+    tile_.rows = images_ * height_;
+    tile_.row_width = width_;
+    tile_.in_grains = CeilDivide(CeilDivide(product_.in_channels, vertex_.in_grain),
+                                 splits_.in * splits_.in_serial);
+    tile_.out_grains = CeilDivide(CeilDivide(product_.out_channels, vertex_.out_grain),
+                                  splits_.out * splits_.out_serial);
+  }
+
+  void SizeOperands() {
+    const std::uint64_t groups = tile_.group_grains * vertex_.group_grain;
+    const std::uint64_t in = tile_.in_grains * vertex_.in_grain;
+    const std::uint64_t out = tile_.out_grains * vertex_.out_grain;
+    const std::uint64_t element = FormatBytes(product_.input);
+    const std::uint64_t window =
+        InputExtent(height_, product_.kernel_height, product_.stride_height,
+                    product_.dilation_height) *
+        InputExtent(width_, product_.kernel_width, product_.stride_width, product_.dilation_width);
+    cost_.input_bytes = groups * images_ * window * in * element;
+    cost_.weight_bytes =
+        groups * product_.kernel_height * product_.kernel_width * in * out * element;
+    partials_ = groups * images_ * height_ * width_ * out;
+    cost_.partial_bytes = partials_ * FormatBytes(vertex_.format.partials());
+
+    // What overlaps with the neighbours' windows is never local.
+    const std::uint64_t own =
+        std::min(cost_.input_bytes, groups * images_ * height_ * width_ * product_.stride_height *
+                                        product_.stride_width * in * element);
+    cost_.input_received = cost_.input_bytes - own / splits_.out;
+    if (splits_.field() == 1)
+      cost_.input_received = cost_.input_bytes - cost_.input_bytes / splits_.out;
+    cost_.weight_received = cost_.weight_bytes - cost_.weight_bytes / splits_.field();
+    // Output channels are innermost in the order of tiles, so both of a bus take the same inputs.
+    const std::uint64_t rate = splits_.out % 2 == 0 ? target_.shared_exchange_bytes_per_cycle
+                                                    : target_.exchange_bytes_per_cycle;
+    cost_.input_cycles = CeilDivide(cost_.input_received, rate);
+    cost_.weight_cycles = CeilDivide(cost_.weight_received, target_.exchange_bytes_per_cycle);
+    SizeTransforms();
+  }
+
+  void SizeTransforms() {
+    if (variant_.expanded_elements > 0) {
+      cost_.expand_bytes =
+          CeilDivide(variant_.expanded_elements * FormatBytes(product_.input), splits_.tiles());
+    }
+    if (variant_.swapped) {
+      cost_.transpose_bytes = CeilDivide(
+          product_.groups * product_.rows() * product_.out_channels * FormatBytes(product_.output),
+          splits_.tiles());
+    }
+  }
+
+  /// Section 2.5, one exchange and one compute set a stage.
+  void PriceReduction() {
+    const std::uint64_t element = FormatBytes(vertex_.format.partials());
+    const std::uint64_t vector =
+        vertex_.format.has_float_partials() ? target_.accumulators_fp32 : target_.accumulators_fp16;
+    const bool accumulates = splits_.in_serial > 1;
+    const std::uint64_t stages =
+        depth() > 1 ? ReductionStages(depth(), options_.enable_multi_stage_reduce) : 0;
+    std::uint64_t elements = partials_;  // of a tile, before the stage
+    std::uint64_t remaining = depth();
+    for (std::uint64_t stage = 0; stage < stages; ++stage) {
+      const bool last = stage + 1 == stages;
+      const std::uint64_t step = last ? remaining : StageDepth(depth(), stages);
+      const std::uint64_t outputs = CeilDivide(CeilDivide(elements, step), vector) * vector;
+      const std::uint64_t cycles = PartialsReductionVertexCycles(
+          target_,
+          {.depth = step,
+           .outputs = outputs,
+           .float_partials = vertex_.format.has_float_partials(),
+           .float_outputs = last && !accumulates ? product_.output == NumberFormat::kFloat32
+                                                 : vertex_.format.has_float_partials(),
+           .single_input = true,
+           .fast_reduce = options_.enable_fast_reduce});
+      ReduceStage priced;
+      priced.depth = step;
+      priced.bytes = elements * element;
+      priced.exchange_cycles = ExchangeCycles(target_, {.bytes_received = priced.bytes,
+                                                        .bytes_sent = priced.bytes,
+                                                        .sends = step,
+                                                        .receives = step});
+      priced.cycles = ComputeSetCycles(target_, ComputeSetKind::kOther, cycles);
+      cost_.reduce.push_back(priced);
+      elements = outputs;
+      remaining = CeilDivide(remaining, step);
+    }
+    outputs_ = elements;
+    if (accumulates || depth() == 1) PriceCast();
+  }
+
+  void PriceCast() {
+    const std::uint64_t cycles =
+        CastVertexCycles(target_, vertex_.format.partials(), product_.output, outputs_);
+    if (cycles > 0) cost_.cast_cycles = ComputeSetCycles(target_, ComputeSetKind::kOther, cycles);
+  }
+
+  void PriceSerialSteps() {
+    if (splits_.serial() == 1) return;
+    cost_.slice_cycles =
+        kRepeatIterationCycles +
+        ComputeSetCycles(target_, ComputeSetKind::kOther,
+                         DynamicSliceVertexCycles(target_, product_.input, 1,
+                                                  CeilDivide(cost_.weight_bytes, splits_.field()) /
+                                                      FormatBytes(product_.input)));
+    if (splits_.out_serial > 1) {
+      cost_.update_cycles =
+          ComputeSetCycles(target_, ComputeSetKind::kOther,
+                           DynamicSliceVertexCycles(target_, product_.output, 1, outputs_));
+    }
+    if (splits_.in_serial > 1) {
+      cost_.add_cycles =
+          ComputeSetCycles(target_, ComputeSetKind::kOther,
+                           ElementwiseVertexCycles(target_, {.op = ElementwiseOp::kAdd,
+                                                             .format = vertex_.format.partials(),
+                                                             .elements = outputs_,
+                                                             .in_place = true}));
+    }
+  }
+
+  void PriceTransforms() {
+    if (cost_.expand_bytes > 0) {
+      cost_.expand_exchange_cycles = ExchangeCycles(
+          target_, {.bytes_received = cost_.expand_bytes, .bytes_sent = cost_.expand_bytes});
+      cost_.expand_copy_cycles = TransformCopyCycles(
+          target_, cost_.expand_bytes, FormatBytes(product_.input), product_.in_channels);
+    }
+    if (cost_.transpose_bytes > 0) {
+      cost_.transpose_exchange_cycles = ExchangeCycles(
+          target_, {.bytes_received = cost_.transpose_bytes, .bytes_sent = cost_.transpose_bytes});
+      cost_.transpose_copy_cycles = TransformCopyCycles(
+          target_, cost_.transpose_bytes, FormatBytes(product_.output), product_.width);
+    }
+  }
+
+  std::uint64_t Total() const {
+    std::uint64_t step = cost_.weight_cycles + cost_.slice_cycles + cost_.calculate_cycles;
+    if (cost_.input_received + cost_.weight_received > 0) step += target_.exchange_phase_cycles;
+    for (const ReduceStage& stage : cost_.reduce) step += stage.exchange_cycles + stage.cycles;
+    if (splits_.in_serial == 1) step += cost_.cast_cycles;
+    const std::uint64_t casts = splits_.in_serial > 1 ? splits_.out_serial * cost_.cast_cycles : 0;
+    return splits_.serial() * step + InputTimes() * cost_.input_cycles + casts +
+           splits_.out_serial * (cost_.update_cycles + (splits_.in_serial - 1) * cost_.add_cycles) +
+           cost_.expand_exchange_cycles + cost_.expand_copy_cycles +
+           cost_.transpose_exchange_cycles + cost_.transpose_copy_cycles;
+  }
+
+  const Target& target_;
+  const PlanOptions& options_;
+  const ProductVariant& variant_;
+  const Product& product_;
+  const ProductVertex& vertex_;
+  const ProductSplits& splits_;
+  TileProduct tile_;
+  std::uint64_t images_ = 1;
+  std::uint64_t height_ = 1;
+  std::uint64_t width_ = 1;
+  std::uint64_t partials_ = 0;  ///< elements a tile computes in a serial step
+  std::uint64_t outputs_ = 0;   ///< elements a tile has when they are added up
+  ProductCost cost_;
+};
+
+}  // namespace
+
+std::optional<ProductCost> PriceProduct(const Target& target, const PlanOptions& options,
+                                        const ProductVariant& variant, const ProductVertex& vertex,
+                                        const ProductSplits& splits, std::uint64_t memory_limit,
+                                        std::uint64_t cycle_limit) {
+  Pricer pricer(target, options, variant, vertex, splits);
+  if (pricer.TemporaryBytes() > memory_limit || pricer.Bound() >= cycle_limit) return std::nullopt;
+  ProductCost cost = pricer.Price();
+  if (cost.total >= cycle_limit) return std::nullopt;
+  return cost;
+}
+
+}  // namespace poprt::ipu

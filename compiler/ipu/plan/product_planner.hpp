@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/ipu/plan/product_variant.hpp"
+#include "compiler/ipu/plan/product_vertex.hpp"
+
+/// How a product is divided among tiles (section 2.6).
+namespace poprt::ipu {
+
+/// Parts of every dimension: side by side on tiles, or one after the other.
+struct ProductSplits {
+  std::uint64_t groups = 1;
+  std::uint64_t batch = 1;
+  std::uint64_t height = 1;
+  std::uint64_t width = 1;
+  std::uint64_t out = 1;
+  std::uint64_t in = 1;
+  std::uint64_t out_serial = 1;
+  std::uint64_t in_serial = 1;
+
+  std::uint64_t field() const { return batch * height * width; }
+  std::uint64_t tiles() const { return groups * field() * out * in; }
+  std::uint64_t serial() const { return out_serial * in_serial; }
+};
+
+/// One stage of adding up partials: an exchange and a compute set.
+struct ReduceStage {
+  std::uint64_t depth = 1;  ///< partials of an output
+  std::uint64_t bytes = 0;  ///< received by a tile
+  std::uint64_t exchange_cycles = 0;
+  std::uint64_t cycles = 0;  ///< launch included
+};
+
+/// What a tile does for its part, launches and syncs included.
+struct ProductCost {
+  // Once.
+  std::uint64_t expand_bytes =
+      0;  ///< of the input on a tile, when kernel positions become channels
+  std::uint64_t expand_exchange_cycles = 0;
+  std::uint64_t expand_copy_cycles = 0;
+  // In every serial step; the inputs once, when only output channels are serial.
+  std::uint64_t input_bytes = 0;   ///< a tile reads
+  std::uint64_t weight_bytes = 0;  ///< a tile reads
+  std::uint64_t input_received = 0;
+  std::uint64_t weight_received = 0;
+  std::uint64_t input_cycles = 0;  ///< exchange, without the overhead of the phase
+  std::uint64_t weight_cycles = 0;
+  std::uint64_t slice_cycles = 0;
+  std::uint64_t calculate_cycles = 0;
+  std::vector<ReduceStage> reduce = {};
+  std::uint64_t cast_cycles = 0;
+  std::uint64_t add_cycles = 0;     ///< all serial steps but the first
+  std::uint64_t update_cycles = 0;  ///< writing a serial part of the output
+  // Once.
+  std::uint64_t transpose_bytes = 0;  ///< of the output on a tile, when operands are swapped
+  std::uint64_t transpose_exchange_cycles = 0;
+  std::uint64_t transpose_copy_cycles = 0;
+
+  std::uint64_t partial_bytes = 0;    ///< a tile writes
+  std::uint64_t temporary_bytes = 0;  ///< on a tile
+  std::uint64_t total = 0;            ///< cycles of everything
+};
+
+struct ProductPlan {
+  ProductVariant variant = {};
+  ProductVertex vertex = {};
+  ProductSplits splits = {};
+  ProductCost cost = {};
+  std::uint64_t memory_limit = 0;  ///< bytes of temporaries that were asked for
+  bool relaxed = false;            ///< no plan kept to it
+
+  /// "5 x 36 x 8 of 729 x 72 x 72": parts of field, output and input channel grains.
+  std::string Grid() const;
+};
+
+/// Finds the plan of least cycles whose temporaries fit into available_memory_proportion of a tile
+/// and remembers it for every product. Not for use by several threads at once.
+class ProductPlanner {
+ public:
+  ProductPlanner(const Target& target, const PlanOptions& options, std::uint32_t tiles)
+      : target_(target), options_(options), tiles_(tiles) {}
+
+  const ProductPlan& Plan(const Product& product);
+
+ private:
+  ProductPlan Search(const Product& product) const;
+
+  Target target_;
+  PlanOptions options_;
+  std::uint32_t tiles_;
+  std::map<Product, ProductPlan> plans_;
+};
+
+}  // namespace poprt::ipu

@@ -1,0 +1,223 @@
+#include "compiler/ipu/plan/product_steps.hpp"
+
+#include <algorithm>
+
+#include "compiler/ipu/cost/ceil_divide.hpp"
+#include "compiler/ipu/plan/rearrangement.hpp"
+
+namespace poprt::ipu {
+namespace {
+
+/// Adds the steps of one planned product.
+class ProductSteps {
+ public:
+  ProductSteps(StepBuilder& steps, const ProductPlan& plan)
+      : steps_(steps), plan_(plan), cost_(plan.cost), splits_(plan.splits) {
+    const auto used = static_cast<std::uint32_t>(splits_.tiles());
+    tiles_ = {steps.tiles().first, std::min(used, steps.tiles().count)};
+  }
+
+  /// Brings an operand together in the channel groups of the vertex, unless it has such already.
+  Placed Regroup(const std::string& name, const ProductOperand& operand, const Layout& wanted) {
+    const std::uint64_t element = ElementBytes(operand.tensor.type.element);
+    const std::uint64_t atom = CommonAtom(operand.tensor.layout, wanted) * element;
+    if (operand.tensor.constant || atom >= steps_.target().vector_bytes) return operand.tensor;
+    return Rearrange(steps_, name, operand.tensor, wanted);
+  }
+
+  Layout Wanted(const ProductOperand& operand, bool input) const {
+    const bool first = input != plan_.variant.swapped;
+    const std::uint64_t rows = splits_.groups * splits_.field();
+    const std::uint64_t columns = splits_.groups * splits_.out;
+    return GridLayout(steps_.tiles(), operand.tensor.type,
+                      {.stride = operand.channel_stride,
+                       .extent = operand.channels,
+                       .group = std::max(plan_.vertex.in_grain, plan_.vertex.group_grain),
+                       .parts = splits_.in,
+                       .others = first ? rows : columns,
+                       .copies = first ? splits_.out : WeightCopies()});
+  }
+
+  /// Tiles among which the weights of a cell are divided: as many as have the same field.
+  std::uint64_t WeightCopies() const {
+    return std::clamp<std::uint64_t>(cost_.weight_bytes * splits_.serial() / PanelBytes(), 1,
+                                     splits_.field());
+  }
+
+  void Expand() {
+    if (cost_.expand_bytes == 0) return;
+    steps_.Exchange("exchange expanded input", tiles_,
+                    {.bytes_received = cost_.expand_bytes, .bytes_sent = cost_.expand_bytes});
+    steps_.PricedCopy("expand kernel into channels", "popops::Transpose2d", tiles_,
+                      cost_.expand_bytes, cost_.expand_copy_cycles);
+  }
+
+  /// `input_local`, `weights_local`: the operand lies where the plan has it, so that a part of what
+  /// a tile needs is there.
+  void Multiply(bool input_local, bool weights_local) {
+    const std::uint64_t input = input_local ? cost_.input_received : cost_.input_bytes;
+    const std::uint64_t weights = weights_local ? cost_.weight_received : cost_.weight_bytes;
+    const bool once = splits_.in_serial == 1 && splits_.out_serial > 1;
+    if (once) BroadcastOperands("broadcast inputs", input, 0);
+    {
+      const RepeatScope outer(steps_, splits_.out_serial);
+      {
+        const RepeatScope inner(steps_, splits_.in_serial);
+        Slice();
+        BroadcastOperands("broadcast operands", once ? 0 : input, weights);
+        Calculate();
+        Reduce();
+      }
+      if (splits_.in_serial > 1) {
+        const RepeatScope further(steps_, splits_.in_serial - 1);
+        AddSet("add in place", "popops::ScaledAddSupervisor", cost_.add_cycles);
+      }
+      AddSet("cast", "popops::Cast", cost_.cast_cycles);
+      AddSet("dynamic update", "popops::DynamicUpdateSlice", cost_.update_cycles);
+    }
+  }
+
+  void TransposeResult() {
+    if (cost_.transpose_bytes == 0) return;
+    steps_.Exchange("exchange output", tiles_,
+                    {.bytes_received = cost_.transpose_bytes, .bytes_sent = cost_.transpose_bytes});
+    steps_.PricedCopy("transpose output", "popops::Transpose2d", tiles_, cost_.transpose_bytes,
+                      cost_.transpose_copy_cycles);
+  }
+
+  Layout ResultLayout(const ProductResult& result) const {
+    const std::uint64_t field = splits_.field();
+    const bool swapped = plan_.variant.swapped;
+    return GridLayout(steps_.tiles(), result.type,
+                      {.stride = result.channel_stride,
+                       .extent = result.channels,
+                       .group = std::max(plan_.vertex.out_grain, plan_.vertex.group_grain),
+                       .parts = swapped ? field : splits_.out,
+                       .others = splits_.groups * (swapped ? splits_.out : field),
+                       .copies = splits_.in});
+  }
+
+ private:
+  void AddSet(const std::string& name, const std::string& vertex, std::uint64_t cycles) {
+    if (cycles == 0) return;
+    const std::uint64_t launch = LaunchCycles(steps_.target(), ComputeSetKind::kOther);
+    steps_.Compute({.name = name,
+                    .vertex = vertex,
+                    .tiles = tiles_,
+                    .vertex_cycles = cycles - std::min(launch, cycles)});
+  }
+
+  void Slice() {
+    if (cost_.slice_cycles == 0) return;
+    AddSet("dynamic slice", "popops::DynamicSlice1d", cost_.slice_cycles);
+  }
+
+  /// Both operands in one phase: the inputs over a bus that two tiles share, where they can.
+  void BroadcastOperands(const std::string& name, std::uint64_t input, std::uint64_t weights) {
+    const Target& target = steps_.target();
+    const std::uint64_t rate = splits_.out % 2 == 0 ? target.shared_exchange_bytes_per_cycle
+                                                    : target.exchange_bytes_per_cycle;
+    const std::uint64_t plain = target.exchange_bytes_per_cycle;
+    const std::uint64_t equivalent = CeilDivide(input, rate) * plain + weights;
+    const std::uint64_t pieces = Pieces(input, splits_.out, kLeastPieceBytes) +
+                                 Pieces(weights, splits_.field(), PanelBytes());
+    steps_.MixedExchange(
+        name, tiles_,
+        {.bytes_received = equivalent,
+         .bytes_sent = CeilDivide(input, splits_.out) + CeilDivide(weights, splits_.field()),
+         .sends = (input > 0 ? 1U : 0U) + (weights > 0 ? 1U : 0U),
+         .receives = pieces},
+        input + weights);
+  }
+
+  /// Tiles from which `bytes` come, of which each sends a piece.
+  static std::uint64_t Pieces(std::uint64_t bytes, std::uint64_t most, std::uint64_t piece) {
+    return bytes == 0 ? 0 : std::clamp<std::uint64_t>(bytes / piece, 1, most);
+  }
+
+  /// Weights are kept in panels of the vertex.
+  std::uint64_t PanelBytes() const {
+    return plan_.vertex.in_grain * plan_.vertex.out_grain *
+           FormatBytes(plan_.variant.product.input);
+  }
+
+  void Calculate() {
+    const bool amp = plan_.vertex.kind == ProductVertexKind::kAmp ||
+                     plan_.vertex.kind == ProductVertexKind::kSpatialAmp;
+    const ComputeSetKind kind = amp ? ComputeSetKind::kAmp : ComputeSetKind::kOther;
+    const std::uint64_t launch = LaunchCycles(steps_.target(), kind);
+    steps_.Compute(
+        {.name = "calculate",
+         .vertex = std::string(CodeletName(plan_.vertex.kind)),
+         .tiles = tiles_,
+         .vertex_cycles = cost_.calculate_cycles - std::min(launch, cost_.calculate_cycles),
+         .kind = kind,
+         .state = VertexState::kProduct,
+         .edges = 3});
+  }
+
+  void Reduce() {
+    for (const ReduceStage& stage : cost_.reduce) {
+      steps_.Exchange("exchange partials", tiles_,
+                      {.bytes_received = stage.bytes,
+                       .bytes_sent = stage.bytes,
+                       .sends = stage.depth,
+                       .receives = stage.depth});
+      AddSet("reduce", "poplin::ReduceAdd", stage.cycles);
+    }
+  }
+
+  static constexpr std::uint64_t kLeastPieceBytes = 64;
+
+  StepBuilder& steps_;
+  const ProductPlan& plan_;
+  const ProductCost& cost_;
+  const ProductSplits& splits_;
+  TileRange tiles_;
+};
+
+/// Products of nothing are planned like those of one element.
+Product AtLeastOne(Product product) {
+  for (std::uint64_t* extent : {&product.groups, &product.batch, &product.height, &product.width,
+                                &product.in_channels, &product.out_channels}) {
+    *extent = std::max<std::uint64_t>(*extent, 1);
+  }
+  return product;
+}
+
+}  // namespace
+
+PlannedProduct AddProduct(StepBuilder& steps, const Product& product, const ProductOperand& input,
+                          const ProductOperand& weights, const ProductResult& result) {
+  const ProductPlan& plan = steps.planner().Plan(AtLeastOne(product));
+  if (plan.relaxed) {
+    steps.Note("no plan of a product " + plan.Grid() + " has temporaries of at most " +
+               std::to_string(plan.memory_limit) +
+               " bytes on a tile (available_memory_proportion)" + "; it takes " +
+               std::to_string(plan.cost.temporary_bytes));
+  }
+  ProductSteps product_steps(steps, plan);
+  PlannedProduct planned;
+  planned.grid = plan.Grid();
+  planned.input = product_steps.Wanted(input, true);
+  planned.weights = product_steps.Wanted(weights, false);
+  const std::uint64_t held = steps.held();
+  const bool expands = plan.variant.expanded_elements > 0;
+  const Placed left = expands ? input.tensor : product_steps.Regroup("input", input, planned.input);
+  const Placed right = product_steps.Regroup("weights", weights, planned.weights);
+  steps.Hold(plan.cost.temporary_bytes);
+  product_steps.Expand();
+  const bool left_local = left.constant || expands || SamePlace(left.layout, planned.input);
+  const bool right_local = right.constant || SamePlace(right.layout, planned.weights);
+  if (plan.variant.swapped) {
+    product_steps.Multiply(right_local, left_local);
+  } else {
+    product_steps.Multiply(left_local, right_local);
+  }
+  product_steps.TransposeResult();
+  steps.Release(steps.held() - held);
+  planned.result = {result.type, product_steps.ResultLayout(result), false, true};
+  return planned;
+}
+
+}  // namespace poprt::ipu

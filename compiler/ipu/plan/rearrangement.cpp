@@ -1,0 +1,97 @@
+#include "compiler/ipu/plan/rearrangement.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/ipu/cost/ceil_divide.hpp"
+#include "compiler/ipu/cost/copy.hpp"
+#include "compiler/ipu/plan/transform_cost.hpp"
+
+namespace poprt::ipu {
+namespace {
+
+/// The block of a tensor that a tile has: pieces of the inner axis of as many rows.
+struct Block {
+  std::uint64_t columns = 1;
+  std::uint64_t rows = 1;
+};
+
+Block BlockOf(const Layout& layout, const TensorType& type) {
+  const std::uint64_t extent = InnerExtent(layout, type.shape);
+  const std::uint64_t elements = layout.mapping.bytes_per_tile / ElementBytes(type.element);
+  Block block;
+  block.columns =
+      std::max<std::uint64_t>(CeilDivide(extent, std::max<std::uint64_t>(layout.parts, 1)), 1);
+  block.rows = std::max<std::uint64_t>(CeilDivide(elements, block.columns), 1);
+  return block;
+}
+
+/// Tiles from which one of the receiving tiles gets its part: those whose blocks meet its own.
+std::uint64_t Sources(const TensorType& type, const Layout& from, const Layout& to) {
+  const Block source = BlockOf(from, type);
+  const Block result = BlockOf(to, type);
+  const bool transposed = from.stride != to.stride;
+  const std::uint64_t across =
+      CeilDivide(result.columns, transposed ? source.rows : source.columns);
+  const std::uint64_t along = CeilDivide(result.rows, transposed ? source.columns : source.rows);
+  return std::clamp<std::uint64_t>(across * along, 1, std::max(from.mapping.tiles.count, 1U));
+}
+
+}  // namespace
+
+std::uint64_t CommonAtom(const Layout& from, const Layout& to) {
+  return from.stride == to.stride ? std::gcd(from.run, to.run) : 1;
+}
+
+void Broadcast(StepBuilder& steps, const std::string& name, TileRange tiles, std::uint64_t bytes,
+               const Layout& from) {
+  const std::uint64_t sources = std::clamp<std::uint64_t>(
+      CeilDivide(bytes, std::max<std::uint64_t>(from.mapping.bytes_per_tile, 1)), 1,
+      std::max(from.mapping.tiles.count, 1U));
+  steps.Exchange(name, tiles,
+                 {.bytes_received = bytes,
+                  .bytes_sent = from.mapping.bytes_per_tile,
+                  .sends = 1,
+                  .receives = sources});
+}
+
+Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tensor,
+                 const Layout& to, MovedAs moved) {
+  Placed result = tensor;
+  result.layout = to;
+  if (tensor.constant) return result;
+  const bool in_place = SamePlace(tensor.layout, to);
+  const bool in_order = tensor.layout.stride == to.stride && tensor.layout.run == to.run;
+  if (in_place && in_order) return result;
+  result.overwrite = true;
+  result.origin = std::nullopt;
+  const Target& target = steps.target();
+  const std::uint64_t element = ElementBytes(tensor.type.element);
+  const std::uint64_t bytes = to.mapping.bytes_per_tile;
+  const std::uint64_t atom = CommonAtom(tensor.layout, to) * element;
+  // The result, and what was received before it is in order.
+  if (moved == MovedAs::kTemporary) steps.Hold(bytes);
+  steps.Hold(bytes);
+  if (!in_place) {
+    const std::uint64_t sources = Sources(tensor.type, tensor.layout, to);
+    steps.Exchange("exchange " + name, to.mapping.tiles,
+                   {.bytes_received = bytes,
+                    .bytes_sent = tensor.layout.mapping.bytes_per_tile,
+                    .sends = sources,
+                    .receives = sources,
+                    .pointer_changes = sources,
+                    .fragmented = atom < target.vector_bytes});
+  }
+  const bool transposed = tensor.layout.stride != to.stride;
+  const bool blocks = std::gcd(tensor.layout.run, to.run) * element % target.vector_bytes == 0;
+  if (transposed && blocks) {
+    steps.PricedCopy("transpose " + name, "popops::Transpose2d", to.mapping.tiles, bytes,
+                     TransformCopyCycles(target, bytes, element, to.run));
+  } else {
+    steps.Copy("rearrange " + name, to.mapping.tiles, bytes, atom);
+  }
+  steps.Release(bytes);
+  return result;
+}
+
+}  // namespace poprt::ipu

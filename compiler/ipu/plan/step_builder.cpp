@@ -1,0 +1,100 @@
+#include "compiler/ipu/plan/step_builder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/ipu/cost/copy.hpp"
+
+namespace poprt::ipu {
+namespace {
+
+/// Bytes of control program for starting a compute set or copy, and an exchange: what the operators
+/// of section 3.5 have, divided by their steps.
+constexpr std::uint64_t kComputeControlBytes = 17;
+constexpr std::uint64_t kExchangeControlBytes = 9;
+
+}  // namespace
+
+void StepBuilder::Add(Superstep step) {
+  step.repeats = repeats_;
+  step.temporary_bytes = held_;
+  step.total_cycles = step.cycles * step.tiles.count;
+  steps_.push_back(std::move(step));
+}
+
+void StepBuilder::Compute(const ComputeSet& set) {
+  if (set.vertex_cycles == 0) return;
+  Superstep step;
+  step.phase = Phase::kCompute;
+  step.name = set.name;
+  step.vertex = set.vertex;
+  step.tiles = set.tiles;
+  step.cycles = ComputeSetCycles(target_, set.kind, set.vertex_cycles);
+  step.vertices = set.vertices * set.tiles.count;
+  step.edges = set.edges * step.vertices;
+  step.vertex_state_bytes = set.vertices * static_cast<std::uint64_t>(set.state);
+  step.control_code_bytes = kComputeControlBytes;
+  Add(std::move(step));
+}
+
+void StepBuilder::Exchange(std::string name, TileRange tiles, const TileExchange& tile,
+                           Phase phase) {
+  const std::uint64_t cycles = ExchangeCycles(target_, tile);
+  if (cycles == 0) return;
+  Superstep step;
+  step.phase = phase;
+  step.name = std::move(name);
+  step.tiles = tiles;
+  step.cycles = cycles;
+  step.bytes = tile.bytes_received * tiles.count;
+  step.exchange_code_bytes = ExchangeCodeBytes(target_, tile);
+  step.control_code_bytes = kExchangeControlBytes;
+  Add(std::move(step));
+}
+
+void StepBuilder::MixedExchange(std::string name, TileRange tiles, const TileExchange& tile,
+                                std::uint64_t bytes) {
+  const std::size_t before = steps_.size();
+  Exchange(std::move(name), tiles, tile);
+  if (steps_.size() > before) steps_.back().bytes = bytes * tiles.count;
+}
+
+void StepBuilder::Copy(std::string name, TileRange tiles, std::uint64_t bytes,
+                       std::uint64_t atom_bytes) {
+  const bool strided = atom_bytes < bytes;
+  PricedCopy(std::move(name), strided ? "poplar_rt::StridedCopy" : "poplar_rt::DstVectorMemcpy",
+             tiles, bytes, CopyCycles(target_, bytes, atom_bytes));
+}
+
+void StepBuilder::PricedCopy(std::string name, std::string vertex, TileRange tiles,
+                             std::uint64_t bytes, std::uint64_t cycles) {
+  if (bytes == 0) return;
+  Superstep step;
+  step.phase = Phase::kCopy;
+  step.name = std::move(name);
+  step.vertex = std::move(vertex);
+  step.tiles = tiles;
+  step.cycles = cycles;
+  step.bytes = bytes * tiles.count;
+  step.vertices = tiles.count;
+  step.edges = 2 * step.vertices;
+  step.vertex_state_bytes = static_cast<std::uint64_t>(VertexState::kElementwise);
+  step.control_code_bytes = kComputeControlBytes;
+  Add(std::move(step));
+}
+
+void StepBuilder::AddCycles(std::uint64_t cycles) {
+  if (steps_.empty()) return;
+  steps_.back().cycles += cycles;
+  steps_.back().total_cycles += cycles * steps_.back().tiles.count;
+}
+
+void StepBuilder::Append(const std::vector<Superstep>& steps) {
+  for (Superstep step : steps) {
+    step.repeats *= repeats_;
+    step.temporary_bytes += held_;
+    steps_.push_back(std::move(step));
+  }
+}
+
+}  // namespace poprt::ipu

@@ -1,0 +1,46 @@
+"""Holds the predictions for the published models to their bounds: docs/ipu_model.md, "Validation"."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+import published_figures
+
+
+class PublishedFigures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as work:
+            cls.results = [published_figures.compare(os.environ["POPRT"], row, work)
+                           for row in published_figures.ROWS]
+
+    def large(self):
+        return [result for result in self.results if result.row.large]
+
+    def test_each_large_batch(self):
+        for result in self.large():
+            with self.subTest(model=result.row.name, batch=result.row.batch):
+                self.assertGreaterEqual(result.ratio, 0.75)
+                self.assertLessEqual(result.ratio, 1.33)
+
+    def test_geometric_mean(self):
+        mean = published_figures.geometric_mean([result.ratio for result in self.large()])
+        self.assertGreaterEqual(mean, 0.85)
+        self.assertLessEqual(mean, 1.18)
+
+    def test_order(self):
+        def order(throughput):
+            return [result.row for result in sorted(self.results, key=throughput)]
+
+        self.assertEqual(order(lambda result: result.predicted["throughput"]),
+                         order(lambda result: result.row.samples_per_second))
+
+    def test_models_fit_the_tiles(self):
+        for result in self.results:
+            self.assertEqual(result.ipu["tiles_out_of_memory"], 0, result.row)
+
+
+if __name__ == "__main__":
+    unittest.main()
