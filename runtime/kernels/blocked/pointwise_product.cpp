@@ -1,6 +1,8 @@
 #include "runtime/kernels/blocked/pointwise_product.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "runtime/kernels/packed/packed_kernels.hpp"
@@ -12,15 +14,17 @@ namespace {
 Ints ChannelOrder(const Attributes& attributes, std::int64_t channels) {
   Ints order = attributes.get_ints("channel_order");
   if (order.empty()) {
-    for (std::int64_t c = 0; c < channels; ++c) order.push_back(c);
+    order.resize(static_cast<std::size_t>(channels));
+    std::iota(order.begin(), order.end(), 0);
   }
   Require(static_cast<std::int64_t>(order.size()) == channels,
           "attribute channel_order has " + std::to_string(order.size()) + " channels, expected " +
               std::to_string(channels));
-  for (const std::int64_t channel : order) {
-    Require(channel >= 0 && channel < channels, "attribute channel_order has channel " +
-                                                    std::to_string(channel) + " of " +
-                                                    std::to_string(channels));
+  const auto outside = std::ranges::find_if(
+      order, [&](std::int64_t channel) { return channel < 0 || channel >= channels; });
+  if (outside != order.end()) {
+    Require(false, "attribute channel_order has channel " + std::to_string(*outside) + " of " +
+                       std::to_string(channels));
   }
   return order;
 }
@@ -30,6 +34,7 @@ std::vector<std::int32_t> ChannelOffsets(const Ints& order, const BlockedImage& 
   Require(floats.has_value() && *floats <= std::numeric_limits<std::int32_t>::max(),
           "the image has more than 2^31 elements");
   std::vector<std::int32_t> offsets;
+  offsets.reserve(order.size());
   for (const std::int64_t channel : order) {
     offsets.push_back(
         static_cast<std::int32_t>(channel / kBlock * in.BlockFloats() + channel % kBlock));
