@@ -210,7 +210,9 @@ class Fuser {
     for (auto root = static_cast<std::int32_t>(graph_.nodes.size()); root-- > 0;) {
       if (functions_[Index(root)].empty() || taken_.contains(root)) continue;
       Tree tree{root};
-      Program program = *ProgramOf(tree);
+      std::optional<Program> alone = ProgramOf(tree);
+      if (!alone) continue;
+      Program program = *std::move(alone);
       Grow(tree, program);
       if (tree.size() < 2 && !PaysAlone(root, program)) continue;
       if (program.inputs().empty()) continue;

@@ -104,6 +104,15 @@ TEST(FuseElementwiseChainTest, LeavesWhatOthersRead) {
   EXPECT_EQ(g.After("fuse_elementwise_chain"), before);
 }
 
+TEST(FuseElementwiseChainTest, LeavesOperatorsOfTooManyInputs) {
+  GraphForTest g;
+  std::vector<ir::ValueId> inputs;
+  for (int i = 0; i < 40; ++i) inputs.push_back(g.Input("x" + std::to_string(i), {3}));
+  g.Output(g.Op("y", "Relu", {g.Op("m", "Max", inputs, {3})}, {3}));
+  const std::string before = g.Text();
+  EXPECT_EQ(g.After("fuse_elementwise_chain"), before);
+}
+
 TEST(FuseElementwiseChainTest, CutsLongChains) {
   GraphForTest g;
   ir::ValueId x = g.Input("x", {3});

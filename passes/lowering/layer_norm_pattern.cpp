@@ -126,6 +126,8 @@ TensorType ParameterType(const ir::Graph& graph, ValueId x, std::size_t axis) {
 bool StartNormalization(Rewriter& rewriter, Node& node) {
   const auto match = MatchStandardized(rewriter, node);
   if (!match || !IsFloat(rewriter.graph().type(match->x).element)) return false;
+  // An epsilon of higher rank would repeat the result.
+  if (rewriter.graph().type(match->x) != rewriter.graph().type(node.outputs[0])) return false;
   const TensorType type = ParameterType(rewriter.graph(), match->x, match->axis);
   const std::vector<double> ones(static_cast<std::size_t>(ElementCount(type.shape)), 1.0);
   const ValueId scale = rewriter.AddConstant(node.name + "_ones", FromDoubles(type, ones));

@@ -115,6 +115,19 @@ TEST(LayerNormPatternTest, FindsRootMeanSquares) {
   }
 }
 
+TEST(LayerNormPatternTest, LeavesAnEpsilonThatRepeatsTheResult) {
+  GraphForTest g;
+  const auto x = g.Input("x", {3, 4});
+  const auto mean = g.Op("mean", "ReduceMean", {g.Op("sq", "Mul", {x, x}, {3, 4})}, {3, 1},
+                         {{"axes", Ints{-1}}, {"keepdims", std::int64_t{1}}});
+  const auto epsilon = g.Constant("epsilon", {2, 1, 1}, {0.5, 0.5});
+  const auto sum = g.Op("sum", "Add", {mean, epsilon}, {2, 3, 1});
+  const auto root = g.Op("root", "Sqrt", {sum}, {2, 3, 1});
+  g.Output(g.Op("y", "Div", {x, root}, {2, 3, 4}));
+  const std::string before = g.Text();
+  EXPECT_EQ(g.After("layer_norm_pattern"), before);
+}
+
 TEST(LayerNormPatternTest, AddsNoBiasToRootMeanSquares) {
   GraphForTest g;
   const auto x = g.Input("x", {3, 4});

@@ -143,9 +143,8 @@ MemoryPlan PlanMemory(const std::vector<GraphPlan>& graphs, const Target& target
                       const TilePartition& partition, const PlanOptions& options) {
   const TileSpace space = TilesOf(graphs, partition, options);
   std::vector<GraphLiveness> liveness;
-  for (const GraphPlan& graph : graphs) {
-    liveness.push_back(FindLiveness(graph, space));
-  }
+  liveness.reserve(graphs.size());
+  for (const GraphPlan& graph : graphs) liveness.push_back(FindLiveness(graph, space));
   std::vector<std::uint32_t> all(graphs.size());
   std::iota(all.begin(), all.end(), 0);
   MemoryPlan memory;

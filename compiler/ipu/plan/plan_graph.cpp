@@ -93,8 +93,10 @@ class GraphPlanner {
 
   std::vector<const TensorPlan*> Tensors(const std::vector<ir::ValueId>& ids) const {
     std::vector<const TensorPlan*> tensors;
-    for (const ir::ValueId id : ids)
+    tensors.reserve(ids.size());
+    for (const ir::ValueId id : ids) {
       tensors.push_back(&plan_.tensors[static_cast<std::size_t>(id)]);
+    }
     return tensors;
   }
 

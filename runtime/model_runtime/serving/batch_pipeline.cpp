@@ -21,7 +21,7 @@ class Timed {
 
 }  // namespace
 
-BatchPipeline::BatchPipeline(std::shared_ptr<const poprt::device::Image> image,
+BatchPipeline::BatchPipeline(const std::shared_ptr<const poprt::device::Image>& image,
                              std::shared_ptr<poprt::device::Device> device,
                              const SharedVariables& variables, bool auto_reset)
     : program_(image, std::move(device), variables, auto_reset),

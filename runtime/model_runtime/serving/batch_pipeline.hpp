@@ -26,7 +26,7 @@ class BatchPipeline {
   using Clock = std::chrono::steady_clock;
 
   /// As DeviceProgram.
-  BatchPipeline(std::shared_ptr<const poprt::device::Image> image,
+  BatchPipeline(const std::shared_ptr<const poprt::device::Image>& image,
                 std::shared_ptr<poprt::device::Device> device, const SharedVariables& variables,
                 bool auto_reset);
 
