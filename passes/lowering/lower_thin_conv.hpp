@@ -13,7 +13,8 @@ namespace poprt::passes {
 /// before: Conv(x, w[3, C, 9, 9])
 /// after:  SubpixelShuffle(Conv(x, w'[15, C, 9, 13]) strides=[1, 5]) blocks=[1, 5]
 ///
-/// Where that needs at most half of the multiplications, those for empty channels included.
+/// Where that needs at most half of the multiplications, those for empty channels included. A
+/// NaN or an infinity in x may make all pixels NaN that are computed together from it.
 absl::Status LowerThinConv(ir::Graph& graph, const PassContext& context);
 
 }  // namespace poprt::passes

@@ -12,7 +12,8 @@ namespace poprt::passes {
 /// before: Conv(x, w[128, 4, 3, 3]) group=32
 /// after:  Conv(x, w'[128, 16, 3, 3]) group=8
 ///
-/// Filters of more than one tap only.
+/// Filters of more than one tap only. A NaN or an infinity in x may make the outputs of all
+/// groups that are put together NaN.
 absl::Status MergeGroups(ir::Graph& graph, const PassContext& context);
 
 }  // namespace poprt::passes
