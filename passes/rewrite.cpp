@@ -3,6 +3,8 @@
 #include <numeric>
 #include <utility>
 
+#include "compiler/ir/placement.hpp"
+
 namespace poprt::passes {
 
 using ir::kAbsent;
@@ -70,8 +72,14 @@ bool Rewriter::Sweep(const Rule& rule) {
     Node& node = graph_.nodes[position_];
     Resolve(node.inputs);
     const std::vector<ValueId> before = node.inputs;
+    const ir::Placement placement = ir::PlacementOf(node.attributes);
+    const std::size_t first_inserted = insertions_.size();
     if (!rule(*this, node)) continue;
     changed = true;
+    ir::PlaceIfUnplaced(node, placement);
+    for (std::size_t i = first_inserted; i < insertions_.size(); ++i) {
+      ir::PlaceIfUnplaced(insertions_[i].node, placement);
+    }
     Grow();
     Count(before, -1);
     Count(node.inputs, 1);

@@ -13,6 +13,7 @@ namespace poprt::passes {
 /// One sweep over a graph, nodes in order. A pattern is rooted at its last node, so that everything
 /// it reads is defined before it; the rule changes that node in place (its outputs and their names
 /// stay) or forwards its output to another value. What the pattern no longer needs goes afterwards.
+/// The changed node and those inserted run where the node ran, if it says so.
 class Rewriter {
  public:
   /// True if the rule changed something. A rule must not match what it has made.

@@ -9,6 +9,7 @@
 
 #include "compiler/driver/return_free_memory.hpp"
 #include "compiler/host/order_steps.hpp"
+#include "compiler/ir/placement.hpp"
 #include "compiler/lower/in_place.hpp"
 #include "compiler/lower/lower.hpp"
 #include "compiler/lower/views.hpp"
@@ -94,6 +95,7 @@ absl::StatusOr<Lowered> LowerTuned(const ir::Graph& graph, passes::PipelineOptio
 absl::StatusOr<lower::Schedule> LowerGraph(ir::Graph graph, const passes::PipelineOptions& options,
                                            bool constant_weights, const Log& warn,
                                            tuner::KernelTuner* tuner) {
+  ir::RemovePlacements(graph);  // the host runs all of them
   const GraphLowering lowering(constant_weights, warn, tuner);
   absl::StatusOr<Lowered> lowered = tuner == nullptr ? lowering.Run(std::move(graph), options)
                                                      : LowerTuned(graph, options, lowering, *tuner);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "compiler/frontend/model_text.hpp"
 
@@ -80,6 +81,30 @@ const std::string kMixed =
     NodeText("ReduceMean", {"c"}, {"d"}, IntsAttribute("axes", {1}) + IntAttribute("keepdims", 0)) +
     NodeText("Softmax", {"d"}, {"y"}, IntAttribute("axis", -1)) +
     NodeText("TopK", {"y", "k"}, {"v", "z"});
+
+TEST(OnnxExport, NodesSayWhereTheyRun) {
+  const std::string placed = IntAttribute("__ipu_number", 1) + IntAttribute("__pipeline_stage", 2);
+  const ir::Graph graph =
+      Import(InputText("x", {"2"}) + OutputText("z") + NodeText("Gelu", {"x"}, {"a"}, placed) +
+                 NodeText("Abs", {"a"}, {"z"}),
+             20);
+  // Gelu becomes several nodes in opset 13.
+  const onnx::ModelProto model = Parse(ExportOnnx(graph, 13));
+  ASSERT_GT(model.graph().node_size(), 2);
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    std::map<std::string, std::int64_t> places;
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.name().starts_with("__")) places[attribute.name()] = attribute.i();
+    }
+    if (node.op_type() == "Abs") {
+      EXPECT_TRUE(places.empty());
+    } else {
+      EXPECT_EQ(places,
+                (std::map<std::string, std::int64_t>{{"__ipu_number", 1}, {"__pipeline_stage", 2}}))
+          << node.op_type();
+    }
+  }
+}
 
 TEST(OnnxExport, ExtentsThatDependOnDataAreOpenDimensions) {
   const ir::Graph graph =

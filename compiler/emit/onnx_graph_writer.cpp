@@ -3,12 +3,50 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "compiler/ir/control_flow.hpp"
+#include "compiler/ir/placement.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace poprt::emit {
+namespace {
+
+/// Gives what is written for a node while this lives the node's placement, which no operator's
+/// schema has.
+class PlacedNodes {
+ public:
+  PlacedNodes(const ir::Node& node, onnx::GraphProto& scope)
+      : attributes_(node.attributes), scope_(scope), first_(scope.node_size()) {}
+  ~PlacedNodes() {
+    for (const std::string_view name : {ir::kIpuNumber, ir::kPipelineStage}) {
+      if (!attributes_.has(name)) continue;
+      for (int i = first_; i < scope_.node_size(); ++i) {
+        onnx::AttributeProto* attribute = scope_.mutable_node(i)->add_attribute();
+        attribute->set_name(std::string(name));
+        attribute->set_type(onnx::AttributeProto::INT);
+        attribute->set_i(attributes_.get_int(name, 0));
+      }
+    }
+  }
+  PlacedNodes(const PlacedNodes&) = delete;
+  PlacedNodes& operator=(const PlacedNodes&) = delete;
+
+ private:
+  const Attributes& attributes_;
+  onnx::GraphProto& scope_;
+  int first_;
+};
+
+Attributes WithoutPlacement(Attributes attributes) {
+  attributes.erase(ir::kIpuNumber);
+  attributes.erase(ir::kPipelineStage);
+  return attributes;
+}
+
+}  // namespace
 
 void WriteValueInfo(const std::string& name, const TensorType& type, onnx::ValueInfoProto* info) {
   info->set_name(name);
@@ -83,7 +121,7 @@ absl::Status OnnxGraphWriter::WriteNode(const ir::Node& node, const ir::Uses& us
                        .op = node.op,
                        .inputs = Values(node.inputs),
                        .outputs = Values(node.outputs),
-                       .attributes = node.attributes});
+                       .attributes = WithoutPlacement(node.attributes)});
 }
 
 absl::Status OnnxGraphWriter::WriteOpen(const ir::Node& node, const ops::OpDef& def,
@@ -95,7 +133,7 @@ absl::Status OnnxGraphWriter::WriteOpen(const ir::Node& node, const ops::OpDef& 
                                       .op = node.op,
                                       .inputs = Values(node.inputs),
                                       .outputs = outputs,
-                                      .attributes = node.attributes});
+                                      .attributes = WithoutPlacement(node.attributes)});
   if (!status.ok() || !needs_count) return status;
   ops::InferenceCall call{
       .op = node.op, .inputs = {}, .attributes = node.attributes, .outputs = node.outputs.size()};
@@ -159,6 +197,7 @@ void OnnxGraphWriter::Write(OnnxNodeWriter& writer, bool share_constants,
   NameValues(share_constants);
   const ir::Uses uses(graph_);
   for (const ir::Node& node : graph_.nodes) {
+    const PlacedNodes placed(node, *writer.scope());
     if (!node.regions.empty()) {
       WriteRegions(node, writer, share_constants, problems);
       continue;

@@ -378,6 +378,12 @@ std::vector<ValueId> GraphBuilder::Append(SourceNode node, const std::vector<Ten
   return graph_.nodes.back().outputs;
 }
 
+void GraphBuilder::PlaceNodesFrom(std::size_t count, const ir::Placement& placement) {
+  for (std::size_t i = count; i < graph_.nodes.size(); ++i) {
+    ir::PlaceIfUnplaced(graph_.nodes[i], placement);
+  }
+}
+
 absl::Status GraphBuilder::PlaceOpen(SourceNode node, const ops::OpDef& def,
                                      const ops::InferenceCall& call,
                                      const std::vector<TensorType>& types) {

@@ -11,6 +11,7 @@
 #include "compiler/frontend/import_value.hpp"
 #include "compiler/frontend/open_extents.hpp"
 #include "compiler/frontend/upgrade/upgrade.hpp"
+#include "compiler/ir/placement.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace poprt::frontend {
@@ -92,6 +93,9 @@ class GraphBuilder final : public NodeSink {
   /// How many nodes there are, and back to when there were so many: forgets what an attempt added.
   std::size_t node_count() const { return graph_.nodes.size(); }
   void DropNodesFrom(std::size_t count) { graph_.nodes.resize(count); }
+
+  /// Makes the nodes from there on that do not say where they run say that.
+  void PlaceNodesFrom(std::size_t count, const ir::Placement& placement);
 
   /// The graph; the builder is empty then.
   ir::Graph Take() { return std::move(graph_); }

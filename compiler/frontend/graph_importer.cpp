@@ -178,9 +178,18 @@ void GraphImporter::ImportNode(NodeImport import) {
       if (value == nullptr && !name.empty()) return;
       import.inputs.push_back(value == nullptr ? std::nullopt : std::optional(*value));
     }
-    status = ImportKnown(import);
+    status = ImportPlaced(import);
   }
   if (!status.ok()) import.problems.Add(status, Where(node, &import.builder));
+}
+
+absl::Status GraphImporter::ImportPlaced(NodeImport& import) {
+  const absl::StatusOr<ir::Placement> placement = PlacementFromProto(import.node);
+  if (!placement.ok()) return placement.status();
+  const std::size_t first = import.builder.node_count();
+  absl::Status status = ImportKnown(import);
+  import.builder.PlaceNodesFrom(first, *placement);
+  return status;
 }
 
 absl::Status GraphImporter::ImportKnown(NodeImport& import) {

@@ -79,6 +79,8 @@ class GraphImporter {
   void ImportNode(NodeImport import);
   /// False, and a problem, when bodies and parts have more nodes all together than they may.
   bool CountBodyNodes(std::int64_t count, Problems& problems);
+  /// ImportKnown; the nodes it makes run where the node does, if that says so.
+  absl::Status ImportPlaced(NodeImport& import);
   absl::Status ImportKnown(NodeImport& import);
   absl::StatusOr<Attributes> AttributesOf(const onnx::NodeProto& node);
   void ImportInitializers(const onnx::GraphProto& body, GraphBuilder& builder, Problems& problems);

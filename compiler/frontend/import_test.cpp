@@ -23,6 +23,31 @@ TEST(Import, KeepsNamesAndTypes) {
   EXPECT_EQ(model->graph.output_names, std::vector<std::string>{"y"});
 }
 
+TEST(Import, NodesSayWhereTheyRun) {
+  const std::string placed = IntAttribute("__ipu_number", 1) + IntAttribute("__pipeline_stage", 2);
+  const auto model = ImportText(InputText("x", {"2"}) + OutputText("z") +
+                                NodeText("HardSwish", {"x"}, {"a"}, placed) +
+                                NodeText("Abs", {"a"}, {"z"}, IntAttribute("__ipu_number", 0)));
+  EXPECT_EQ(TextOf(model),
+            "graph m(x)\n  a = HardSwish(x) __ipu_number=1 __pipeline_stage=2 : float32[2]\n"
+            "  z = Abs(a) __ipu_number=0 : float32[2]\n  return z\n");
+}
+
+TEST(Import, PlacesThatCannotBeAreRefused) {
+  const auto error = [](const std::string& attributes) {
+    return ErrorOf(ImportText(InputText("x", {"2"}) + OutputText("y") +
+                              NodeText("Relu", {"x"}, {"y"}, "name: \"r\" " + attributes)));
+  };
+  const std::string where = "m: node 'r' (Relu, opset 17, inputs float32[2]): attribute ";
+  EXPECT_EQ(error(IntAttribute("__ipu_number", -1)),
+            where + "'__ipu_number' is -1, allowed are 0 to 1023");
+  EXPECT_EQ(error(IntAttribute("__pipeline_stage", std::int64_t{1} << 40)),
+            where + "'__pipeline_stage' is 1099511627776, allowed are 0 to 1023");
+  EXPECT_EQ(error(TextAttribute("__ipu_number", "1")), where + "'__ipu_number' is no integer");
+  EXPECT_EQ(error(IntAttribute("__ipu_number", 0) + IntAttribute("__ipu_number", 1)),
+            where + "'__ipu_number' is given twice");
+}
+
 TEST(Import, NamesUnnamedNodesByOperatorAndPosition) {
   const auto model =
       ImportText(InputText("x", {"2"}) + OutputText("z") + NodeText("Relu", {"x"}, {"a"}) +

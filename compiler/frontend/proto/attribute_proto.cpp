@@ -2,6 +2,8 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -58,6 +60,24 @@ absl::StatusOr<AttributeValue> ValueFromProto(const Proto& proto, ExternalData& 
 }  // namespace
 
 bool IsToolAttribute(std::string_view name) { return name.substr(0, 2) == "__"; }
+
+absl::StatusOr<ir::Placement> PlacementFromProto(const onnx::NodeProto& node) {
+  Attributes attributes;
+  for (const Proto& proto : node.attribute()) {
+    if (!ir::IsPlacement(proto.name())) continue;
+    const std::string where = "attribute '" + proto.name() + "' ";
+    if (attributes.has(proto.name())) return absl::InvalidArgumentError(where + "is given twice");
+    if (KindOf(proto) != Proto::INT || !proto.ref_attr_name().empty()) {
+      return absl::InvalidArgumentError(where + "is no integer");
+    }
+    attributes.set(proto.name(), proto.i());
+  }
+  try {
+    return ir::PlacementOf(attributes);
+  } catch (const std::invalid_argument& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+}
 
 absl::StatusOr<Attributes> AttributesFromProto(const onnx::NodeProto& node,
                                                ExternalData& external) {

@@ -5,13 +5,10 @@
 #include <stdexcept>
 
 #include "compiler/ipu/plan/elementwise.hpp"
+#include "compiler/ir/placement.hpp"
 
 namespace poprt::ipu {
 namespace {
-
-/// Attributes that users put on nodes to say where they run (manual sharding).
-constexpr std::string_view kIpuNumber = "__ipu_number";
-constexpr std::string_view kPipelineStage = "__pipeline_stage";
 
 std::size_t Index(ir::ValueId id) { return static_cast<std::size_t>(id); }
 
@@ -171,11 +168,6 @@ class RegionPlanner {
     plan_.tensors[id].storage = static_cast<TensorIndex>(root);
   }
 
-  static std::uint32_t Number(const ir::Node& node, std::string_view attribute) {
-    return static_cast<std::uint32_t>(
-        std::max<std::int64_t>(node.attributes.get_int(attribute, 0), 0));
-  }
-
   OperatorPlan Describe(Operation& operation, StepBuilder& steps) const {
     const ir::Node& node = operation.node();
     OperatorPlan op;
@@ -183,8 +175,9 @@ class RegionPlanner {
     op.op = node.op;
     op.flops = operation.flops;
     op.grid = operation.grid;
-    op.ipu = Number(node, kIpuNumber);
-    op.stage = Number(node, kPipelineStage);
+    const ir::Placement placement = ir::PlacementOf(node.attributes);
+    op.ipu = placement.ipu.value_or(0);
+    op.stage = placement.stage.value_or(0);
     for (const ir::ValueId id : node.inputs) {
       if (id != ir::kAbsent) op.inputs.push_back(static_cast<TensorIndex>(id));
     }
