@@ -1,6 +1,8 @@
 #include "compiler/driver/ipu_plan.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,6 +14,8 @@
 #include "compiler/ipu/memory/out_of_memory.hpp"
 #include "compiler/ipu/memory/performance.hpp"
 #include "compiler/ipu/memory/plan_memory.hpp"
+#include "compiler/ipu/plan/ipu_exchanges.hpp"
+#include "compiler/ipu/plan/place_nodes.hpp"
 #include "compiler/ipu/plan/plan_graph.hpp"
 #include "passes/pass.hpp"
 
@@ -81,6 +85,7 @@ class WeightNumbers {
 
 absl::StatusOr<std::vector<GraphPlan>> PlanGraphs(const std::vector<ir::Graph>& graphs,
                                                   const ipu::Target& target,
+                                                  const ipu::Platform& platform,
                                                   const ipu::TilePartition& partition,
                                                   const ipu::PlanOptions& options) {
   std::vector<GraphPlan> plans;
@@ -90,16 +95,38 @@ absl::StatusOr<std::vector<GraphPlan>> PlanGraphs(const std::vector<ir::Graph>& 
     if (!plan.ok()) return plan.status();
     numbers.Assign(graph, *plan);
     ipu::OrderOperators(*plan);
+    ipu::AddIpuExchanges(target, platform, *plan);
     plans.push_back(*std::move(plan));
   }
   return plans;
+}
+
+/// Puts all nodes on IPUs. Problems of all graphs are told together.
+absl::Status Place(std::vector<ir::Graph>& graphs, std::uint32_t num_ipus, const Log& warn) {
+  std::uint32_t used = 1;
+  std::string problems;
+  for (ir::Graph& graph : graphs) {
+    const auto ipus = ipu::PlaceNodes(graph, num_ipus);
+    if (ipus.ok()) {
+      used = std::max(used, *ipus);
+    } else {
+      absl::StrAppend(&problems, problems.empty() ? "" : "\n", ipus.status().message());
+    }
+  }
+  if (!problems.empty()) return absl::InvalidArgumentError(problems);
+  if (used < num_ipus) {
+    warn(absl::StrCat("num_ipus is ", num_ipus, ", the nodes are placed on ", used,
+                      used == 1 ? " IPU" : " IPUs",
+                      ": the others stay idle; nodes say where they run by __ipu_number"));
+  }
+  return absl::OkStatus();
 }
 
 /// Tiles for input and output: as many as the options say, or as are best.
 absl::Status Partition(const std::vector<ir::Graph>& graphs, std::int64_t num_io_tiles,
                        ipu::Plan& plan) {
   const auto plan_for = [&](const ipu::TilePartition& partition) {
-    return PlanGraphs(graphs, plan.target, partition, plan.options);
+    return PlanGraphs(graphs, plan.target, plan.platform, partition, plan.options);
   };
   if (num_io_tiles == compiler::kAutoIoTiles) {
     auto choice = ipu::ChooseIoTiles(plan.target, plan.platform, plan.options, plan_for);
@@ -135,7 +162,9 @@ absl::StatusOr<ipu::Plan> PlanForIpu(const Converted& converted, const CompilerO
     graphs.push_back(*std::move(patterned));
   }
   ipu::Plan plan{.target = *target, .platform = *platform, .options = PlanOptionsOf(options)};
-  absl::Status status = Partition(graphs, options.numIoTiles, plan);
+  absl::Status status = Place(graphs, plan.options.num_ipus, warn);
+  if (!status.ok()) return status;
+  status = Partition(graphs, options.numIoTiles, plan);
   if (!status.ok()) return status;
   if (plan.partition.io_tiles > 0 && options.batchesPerStep < ipu::kPipelineDepth) {
     warn(absl::StrCat("batches_per_step is ", options.batchesPerStep, " with ",

@@ -91,6 +91,12 @@ struct Target {
 
   std::string default_platform;
   std::vector<Platform> platforms;  ///< in the order of the file
+
+  // Other IPUs (sections 1.1 and 1.4).
+  std::uint64_t ipu_links = 0;                 ///< of an IPU
+  std::uint64_t ipu_link_bits_per_second = 0;  ///< of a link, in each direction
+  double ipu_link_efficiency = 0;              ///< of that, sustained
+  std::uint64_t ipu_sync_hop_nanoseconds = 0;  ///< of a sync from one IPU to the next
 };
 
 /// The target of that name. InvalidArgument lists the known ones.

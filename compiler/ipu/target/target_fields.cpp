@@ -13,6 +13,7 @@ constexpr double kMostWidth = 1024;      // bytes or elements that move at once
 constexpr double kMostCycles = 1 << 20;  // of one event
 constexpr double kMostCyclesPerByte = 1024;
 constexpr double kMostCodeBytes = 4096;
+constexpr double kMostBytesPerSecond = 1e15;
 
 constexpr auto kTargetFields = std::to_array<Field<Target>>({
     {"ipu_version", &Target::ipu_version},
@@ -72,9 +73,11 @@ constexpr auto kTargetFields = std::to_array<Field<Target>>({
     {"interleaved_bytes", &Target::interleaved_bytes, 0, kMostSramBytes},
     {"unloadable_bytes", &Target::unloadable_bytes, 0, kMostSramBytes},
     {"default_platform", &Target::default_platform},
+    {"ipu_links", &Target::ipu_links, 1, 1024},
+    {"ipu_link_bits_per_second", &Target::ipu_link_bits_per_second, 1, kMostBytesPerSecond},
+    {"ipu_link_efficiency", &Target::ipu_link_efficiency, 0.01, 1},
+    {"ipu_sync_hop_nanoseconds", &Target::ipu_sync_hop_nanoseconds, 0, kMostCycles},
 });
-
-constexpr double kMostBytesPerSecond = 1e15;
 
 constexpr auto kPlatformFields = std::to_array<Field<Platform>>({
     {"clock_hz", &Platform::clock_hz, 1e6, 1e11},

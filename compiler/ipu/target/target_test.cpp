@@ -58,6 +58,16 @@ TEST(TargetTest, KnowsTheConstantsOfPlanners) {
   EXPECT_EQ(FindTarget("ipu2")->conv_units_fp8, 0U);
 }
 
+// Section 1.1; section 1.4: 128 Gibit/s a link.
+TEST(TargetTest, KnowsTheLinksBetweenIpus) {
+  EXPECT_EQ(FindTarget("ipu2")->ipu_links, 10U);
+  const Target ipu21 = *FindTarget("ipu21");
+  EXPECT_EQ(ipu21.ipu_links, 4U);
+  EXPECT_EQ(ipu21.ipu_link_bits_per_second, std::uint64_t{128} << 30);
+  EXPECT_EQ(ipu21.ipu_link_efficiency, 0.85);
+  EXPECT_EQ(ipu21.ipu_sync_hop_nanoseconds, 15U);
+}
+
 TEST(TargetTest, DividesTiles) {
   const Target target = *FindTarget("ipu21");
   EXPECT_EQ(PartitionTiles(target, 128)->compute_tiles, 1344U);
