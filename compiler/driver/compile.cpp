@@ -182,6 +182,7 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
                  .weights = &weights,
                  .variables = ValuesOfVariables(*schedules),
                  .fused = fused,
+                 .num_ipus = report.ipu.options.num_ipus,
                  .engine_options = EngineOptions(options),
                  .device_options = DeviceOptions(report.ipu),
                  .ipu_plan = ipu::CompactReportJson(report.ipu),

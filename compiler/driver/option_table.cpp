@@ -88,11 +88,13 @@ std::string GetInteger(const CompilerOptions& options) {
   return std::to_string(options.*Member);
 }
 
+/// A POD64.
+constexpr std::int64_t kMostIpus = 64;
+
 absl::Status SetNumIpus(CompilerOptions& options, std::string_view value) {
   const std::optional<std::int64_t> parsed = ParseInteger(value);
   if (!parsed) return Bad("not an integer");
-  if (*parsed < 1) return Bad("out of range");
-  if (*parsed > 1) return Bad("programs for several IPUs are not there yet");
+  if (*parsed < 1 || *parsed > kMostIpus) return Bad("out of range");
   options.numIpus = *parsed;
   return absl::OkStatus();
 }
@@ -323,7 +325,7 @@ constexpr CompilerOptionDef kTable[] = {
     {"ipu_version", "ipu1, ipu2 or ipu21", true, SetIpuVersion, GetText<&O::ipuVersion>},
     {"num_io_tiles", "auto, 0, or an even integer from 32 to 1470", true, SetNumIoTiles,
      GetNumIoTiles},
-    {"num_ipus", "1", false, SetNumIpus, GetInteger<&O::numIpus>},
+    {"num_ipus", "an integer from 1 to 64", true, SetNumIpus, GetInteger<&O::numIpus>},
     {"opaque_blobs", kTextMap, true, SetMap<&O::opaqueBlobs>, GetMap<&O::opaqueBlobs>},
     {"outline_threshold", "a number", true, SetNumber<&O::outlineThreshold>,
      GetNumber<&O::outlineThreshold>},

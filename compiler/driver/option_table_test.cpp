@@ -79,9 +79,10 @@ TEST(OptionTable, RefusalsNameKeyValueAndWhatIsAllowed) {
             "compiler option 'batches_per_step' is '0', out of range; allowed: an integer >= 1");
   EXPECT_EQ(Refusal("partials_type", "double"),
             "compiler option 'partials_type' is 'double', not one of them; allowed: half or float");
-  EXPECT_EQ(Refusal("num_ipus", "2"),
-            "compiler option 'num_ipus' is '2', programs for several IPUs are not there yet; "
-            "allowed: 1");
+  EXPECT_EQ(With("num_ipus", "64").numIpus, 64);
+  EXPECT_EQ(Refusal("num_ipus", "65"),
+            "compiler option 'num_ipus' is '65', out of range; allowed: an integer from 1 to 64");
+  EXPECT_THAT(Refusal("num_ipus", "0"), HasSubstr("out of range"));
   EXPECT_THAT(Refusal("num_io_tiles", "33"), HasSubstr("not even"));
   EXPECT_THAT(Refusal("num_io_tiles", "30"), HasSubstr("out of range"));
   EXPECT_THAT(Refusal("num_io_tiles", "-2"), HasSubstr("out of range"));

@@ -96,6 +96,7 @@ popef::Metadata MakeMetadata(const Container& container, const std::string& exec
   popef::Metadata metadata;
   metadata.setExecutable(executable);
   metadata.setIpuVersion(VersionNumber(container.program.ipu_version));
+  metadata.setNumIpus(container.num_ipus);
   metadata.setIsInference(true);
   metadata.setAnchors(anchors);
   metadata.programFlow().setLoad({kLoad});

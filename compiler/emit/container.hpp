@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@ struct Container {
   const host::WeightsPlan* weights = nullptr;  ///< not owned
   std::vector<Tensor> variables = {};          ///< values of the program's, in their order
   bool fused = false;
+  std::uint32_t num_ipus = 1;  ///< that a device of it has
   std::vector<popef::Option> engine_options;
   std::vector<popef::Option> device_options;
   std::string ipu_plan;  ///< content of program::kIpuPlanBlob

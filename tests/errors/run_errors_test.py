@@ -120,10 +120,10 @@ class ErrorsTest(unittest.TestCase):
         self.refused(
             2,
             [
-                "--compiler_options: compiler option 'num_ipus' is '2', programs for several IPUs "
-                "are not there yet; allowed: 1"
+                "--compiler_options: compiler option 'num_ipus' is '65', out of range; allowed: an "
+                "integer from 1 to 64"
             ],
-            *("-i", "good.onnx", "--compiler_options", "num_ipus=2"),
+            *("-i", "good.onnx", "--compiler_options", "num_ipus=65"),
         )
 
     def test_missing_files(self):

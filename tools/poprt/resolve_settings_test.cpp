@@ -181,7 +181,7 @@ TEST_F(ResolveSettingsTest, ANameAsksForAFusedContainer) {
 
 TEST_F(ResolveSettingsTest, AllProblemsAtOnce) {
   Resolve({"--precision", "fp8", "--num_io_tiles", "33", "--convert_version", "23",
-           "--compiler_options", "num_ipus=2", "partials=half", "-i", "missing.onnx",
+           "--compiler_options", "num_ipus=65", "partials=half", "-i", "missing.onnx",
            "--available_memory_proportion", "2", "--batch_axis", "1", "--framework", "tensorflow"});
   EXPECT_THAT(
       Messages(),
@@ -191,8 +191,8 @@ TEST_F(ResolveSettingsTest, AllProblemsAtOnce) {
           "20, 21, 22",
           "--num_io_tiles: '33' is not even; allowed: auto, 0, or an even integer from 32 to 1470",
           "--available_memory_proportion: '2' is out of range; allowed: a number in (0, 1]",
-          "--compiler_options: compiler option 'num_ipus' is '2', programs for several IPUs are "
-          "not there yet; allowed: 1\n--compiler_options: unknown compiler option 'partials'",
+          "--compiler_options: compiler option 'num_ipus' is '65', out of range; allowed: an "
+          "integer from 1 to 64\n--compiler_options: unknown compiler option 'partials'",
           "--precision: 'fp8' is not there yet; allowed: fp32, fp16",
           "--input_model: there is no file 'missing.onnx'", "--batch_axis: needs batch_size"));
   EXPECT_EQ(problems_.exit_code(), kWrongUsage);
