@@ -14,9 +14,11 @@
 #include "compiler/ipu/memory/out_of_memory.hpp"
 #include "compiler/ipu/memory/performance.hpp"
 #include "compiler/ipu/memory/plan_memory.hpp"
+#include "compiler/ipu/memory/shard_operators.hpp"
 #include "compiler/ipu/plan/ipu_exchanges.hpp"
 #include "compiler/ipu/plan/place_nodes.hpp"
 #include "compiler/ipu/plan/plan_graph.hpp"
+#include "compiler/ir/placement.hpp"
 #include "passes/pass.hpp"
 
 namespace poprt::driver {
@@ -39,7 +41,7 @@ ipu::PlanOptions PlanOptionsOf(const CompilerOptions& options) {
           .outline_threshold = options.outlineThreshold,
           .batches_per_step = options.batchesPerStep,
           .stream_buffering_depth = options.streamBufferingDepth,
-          .num_ipus = static_cast<std::uint32_t>(options.numIpus)};
+          .num_ipus = static_cast<std::uint32_t>(std::max(options.numIpus, options.autoSharding))};
 }
 
 absl::StatusOr<ipu::Target> TargetOf(const CompilerOptions& options) {
@@ -85,7 +87,6 @@ class WeightNumbers {
 
 absl::StatusOr<std::vector<GraphPlan>> PlanGraphs(const std::vector<ir::Graph>& graphs,
                                                   const ipu::Target& target,
-                                                  const ipu::Platform& platform,
                                                   const ipu::TilePartition& partition,
                                                   const ipu::PlanOptions& options) {
   std::vector<GraphPlan> plans;
@@ -95,17 +96,33 @@ absl::StatusOr<std::vector<GraphPlan>> PlanGraphs(const std::vector<ir::Graph>& 
     if (!plan.ok()) return plan.status();
     numbers.Assign(graph, *plan);
     ipu::OrderOperators(*plan);
-    ipu::AddIpuExchanges(target, platform, *plan);
     plans.push_back(*std::move(plan));
   }
   return plans;
 }
 
-/// Puts all nodes on IPUs. Problems of all graphs are told together.
-absl::Status Place(std::vector<ir::Graph>& graphs, std::uint32_t num_ipus, const Log& warn) {
-  std::uint32_t used = 1;
+/// The problem of graphs that say where nodes run when the compiler is to find that; or empty.
+std::string PlacedNodes(const ir::Graph& graph) {
+  for (const ir::Node& node : graph.nodes) {
+    if (ir::PlacementOf(node.attributes).empty()) continue;
+    return absl::StrCat(graph.name, ": node '", node.name, "' (", node.op,
+                        ") says where it runs, and auto_sharding is to find that: leave out one of "
+                        "the two");
+  }
+  return "";
+}
+
+/// Puts all nodes on IPUs. Problems of all graphs are told together. `stages` is auto_sharding.
+absl::Status Place(std::vector<ir::Graph>& graphs, std::uint32_t num_ipus, std::uint32_t stages,
+                   const Log& warn) {
+  std::uint32_t used = std::max(stages, std::uint32_t{1});
   std::string problems;
   for (ir::Graph& graph : graphs) {
+    if (stages > 1) {
+      const std::string problem = PlacedNodes(graph);
+      absl::StrAppend(&problems, problems.empty() || problem.empty() ? "" : "\n", problem);
+      continue;
+    }
     const auto ipus = ipu::PlaceNodes(graph, num_ipus);
     if (ipus.ok()) {
       used = std::max(used, *ipus);
@@ -117,16 +134,26 @@ absl::Status Place(std::vector<ir::Graph>& graphs, std::uint32_t num_ipus, const
   if (used < num_ipus) {
     warn(absl::StrCat("num_ipus is ", num_ipus, ", the nodes are placed on ", used,
                       used == 1 ? " IPU" : " IPUs",
-                      ": the others stay idle; nodes say where they run by __ipu_number"));
+                      ": the others stay idle; nodes say where they run by __ipu_number, and "
+                      "auto_sharding finds a place for them"));
   }
   return absl::OkStatus();
 }
 
-/// Tiles for input and output: as many as the options say, or as are best.
+/// Tiles for input and output: as many as the options say, or as are best. With `stages` of 2 or
+/// more the operators are split into that many.
 absl::Status Partition(const std::vector<ir::Graph>& graphs, std::int64_t num_io_tiles,
-                       ipu::Plan& plan) {
-  const auto plan_for = [&](const ipu::TilePartition& partition) {
-    return PlanGraphs(graphs, plan.target, plan.platform, partition, plan.options);
+                       std::uint32_t stages, ipu::Plan& plan) {
+  const auto plan_for =
+      [&](const ipu::TilePartition& partition) -> absl::StatusOr<std::vector<GraphPlan>> {
+    auto plans = PlanGraphs(graphs, plan.target, partition, plan.options);
+    if (!plans.ok()) return plans;
+    if (stages > 1) {
+      ipu::ShardOperators(plan.target, plan.platform, partition, plan.options, stages, *plans);
+    } else {
+      for (GraphPlan& graph : *plans) ipu::AddIpuExchanges(plan.target, plan.platform, graph);
+    }
+    return plans;
   };
   if (num_io_tiles == compiler::kAutoIoTiles) {
     auto choice = ipu::ChooseIoTiles(plan.target, plan.platform, plan.options, plan_for);
@@ -162,9 +189,10 @@ absl::StatusOr<ipu::Plan> PlanForIpu(const Converted& converted, const CompilerO
     graphs.push_back(*std::move(patterned));
   }
   ipu::Plan plan{.target = *target, .platform = *platform, .options = PlanOptionsOf(options)};
-  absl::Status status = Place(graphs, plan.options.num_ipus, warn);
+  const auto stages = static_cast<std::uint32_t>(options.autoSharding);
+  absl::Status status = Place(graphs, plan.options.num_ipus, stages, warn);
   if (!status.ok()) return status;
-  status = Partition(graphs, options.numIoTiles, plan);
+  status = Partition(graphs, options.numIoTiles, stages, plan);
   if (!status.ok()) return status;
   if (plan.partition.io_tiles > 0 && options.batchesPerStep < ipu::kPipelineDepth) {
     warn(absl::StrCat("batches_per_step is ", options.batchesPerStep, " with ",
@@ -178,6 +206,11 @@ absl::StatusOr<ipu::Plan> PlanForIpu(const Converted& converted, const CompilerO
   }
   if (!options.allowOutOfMemory) {
     status = ipu::CheckMemory(plan);
+    if (!status.ok() && stages > 1) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          status.message(), "\nauto_sharding ", stages,
+          ": no split into so many stages was found that fits: ", ipu::MissingMemory(plan)));
+    }
     if (!status.ok()) return status;
   }
   return plan;

@@ -99,6 +99,14 @@ absl::Status SetNumIpus(CompilerOptions& options, std::string_view value) {
   return absl::OkStatus();
 }
 
+absl::Status SetAutoSharding(CompilerOptions& options, std::string_view value) {
+  const std::optional<std::int64_t> parsed = ParseInteger(value);
+  if (!parsed) return Bad("not an integer");
+  if (*parsed != 0 && (*parsed < 2 || *parsed > kMostIpus)) return Bad("out of range");
+  options.autoSharding = *parsed;
+  return absl::OkStatus();
+}
+
 constexpr std::string_view kAuto = "auto";
 
 absl::Status SetNumIoTiles(CompilerOptions& options, std::string_view value) {
@@ -303,6 +311,8 @@ constexpr std::string_view kNumberList = "[1, 2] or 1,2";
 // One row an option, ordered by name.
 constexpr CompilerOptionDef kTable[] = {
     BoolOption<&O::allowOutOfMemory>("allow_out_of_memory", true),
+    {"auto_sharding", "0, or an integer from 2 to 64", true, SetAutoSharding,
+     GetInteger<&O::autoSharding>},
     {"available_memory_proportion", "a number in (0, 1]", true,
      SetNumber<&O::availableMemoryProportion, true, 1>, GetNumber<&O::availableMemoryProportion>},
     CountOption<&O::batchesPerStep>("batches_per_step", true),

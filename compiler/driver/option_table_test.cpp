@@ -32,7 +32,7 @@ std::string Refusal(std::string_view name, std::string_view value) {
 
 TEST(OptionTable, IsOrderedByNameWithoutRepeats) {
   const auto table = CompilerOptionTable();
-  EXPECT_EQ(table.size(), 39U);
+  EXPECT_EQ(table.size(), 40U);
   for (std::size_t i = 1; i < table.size(); ++i) EXPECT_LT(table[i - 1].name, table[i].name);
 }
 
@@ -82,6 +82,10 @@ TEST(OptionTable, RefusalsNameKeyValueAndWhatIsAllowed) {
   EXPECT_EQ(With("num_ipus", "64").numIpus, 64);
   EXPECT_EQ(Refusal("num_ipus", "65"),
             "compiler option 'num_ipus' is '65', out of range; allowed: an integer from 1 to 64");
+  EXPECT_EQ(With("auto_sharding", "2").autoSharding, 2);
+  EXPECT_EQ(Refusal("auto_sharding", "1"),
+            "compiler option 'auto_sharding' is '1', out of range; allowed: 0, or an integer from "
+            "2 to 64");
   EXPECT_THAT(Refusal("num_ipus", "0"), HasSubstr("out of range"));
   EXPECT_THAT(Refusal("num_io_tiles", "33"), HasSubstr("not even"));
   EXPECT_THAT(Refusal("num_io_tiles", "30"), HasSubstr("out of range"));

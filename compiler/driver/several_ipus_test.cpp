@@ -35,9 +35,10 @@ struct Compiled {
   std::vector<std::string> warnings;
 };
 
-Compiled Compile(std::int64_t num_ipus) {
+Compiled Compile(std::int64_t num_ipus, std::int64_t auto_sharding = 0,
+                 const std::string& graph = TwoStages()) {
   ModelOptions model;
-  model.bytes = frontend::ModelBytes(TwoStages());
+  model.bytes = frontend::ModelBytes(graph);
   const Progress progress = [](const std::string&, int, int) {};
   Compiled compiled;
   const Log warn = [&](const std::string& text) { compiled.warnings.push_back(text); };
@@ -45,6 +46,7 @@ Compiled Compile(std::int64_t num_ipus) {
   EXPECT_TRUE(converted.ok()) << converted.status();
   compiler::CompilerOptions options;
   options.numIpus = num_ipus;
+  options.autoSharding = auto_sharding;
   std::stringstream container;
   compiled.report = CompileToStream(*std::move(converted), options, container, progress, warn);
   compiled.container = container.str();
@@ -79,10 +81,33 @@ TEST(SeveralIpus, ThereAreAsManyAsTheOptionSays) {
       testing::HasSubstr("node 'sin' (Sin) is placed on IPU 1, num_ipus is 1: raise it to 2"));
   const Compiled four = Compile(4);
   ASSERT_TRUE(four.report.ok()) << four.report.status();
-  EXPECT_THAT(four.warnings,
-              ElementsAre("num_ipus is 4, the nodes are placed on 2 IPUs: the others stay idle; "
-                          "nodes say where they run by __ipu_number"));
+  EXPECT_THAT(
+      four.warnings,
+      ElementsAre("num_ipus is 4, the nodes are placed on 2 IPUs: the others stay idle; "
+                  "nodes say where they run by __ipu_number, and auto_sharding finds a place "
+                  "for them"));
   EXPECT_EQ(NumIpusOf(four.container), 4U);
+}
+
+TEST(SeveralIpus, AutoShardingFindsStages) {
+  const std::string graph = InputText("x", {"512", "512"}) + OutputText("y") +
+                            NodeText("Sin", {"x"}, {"a"}) + NodeText("Cos", {"a"}, {"b"}) +
+                            NodeText("Sin", {"b"}, {"c"}) + NodeText("Cos", {"c"}, {"y"});
+  const Compiled compiled = Compile(1, 2, graph);
+  ASSERT_TRUE(compiled.report.ok()) << compiled.report.status();
+  EXPECT_THAT(compiled.warnings, IsEmpty());
+  std::vector<std::uint32_t> stages;
+  for (const ipu::OperatorPlan& op : compiled.report->ipu.graphs.at(0).operators) {
+    if (op.op == "Sin" || op.op == "Cos") stages.push_back(op.stage);
+  }
+  EXPECT_THAT(stages, ElementsAre(0, 0, 1, 1));
+  EXPECT_EQ(NumIpusOf(compiled.container), 2U);
+}
+
+TEST(SeveralIpus, AutoShardingDoesNotMovePlacedNodes) {
+  EXPECT_THAT(std::string(Compile(2, 2).report.status().message()),
+              testing::HasSubstr("node 'abs' (Abs) says where it runs, and auto_sharding is to "
+                                 "find that: leave out one of the two"));
 }
 
 }  // namespace

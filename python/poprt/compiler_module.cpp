@@ -77,6 +77,7 @@ void BindOptions(py::module_& module) {
   py::class_<Options> options(module, "CompilerOptions");
   options.def(py::init<>())
       .def_readwrite("num_ipus", &Options::numIpus)
+      .def_readwrite("auto_sharding", &Options::autoSharding)
       .def_readwrite("ipu_version", &Options::ipuVersion)
       .def_readwrite("target_config", &Options::targetConfig)
       .def_readwrite("platform", &Options::platform)

@@ -50,6 +50,7 @@ constexpr char kMemoryProportion[] = "available_memory_proportion";
 constexpr char kPlatform[] = "platform";
 constexpr char kTargetConfig[] = "target_config";
 constexpr char kAllowOutOfMemory[] = "allow_out_of_memory";
+constexpr char kAutoSharding[] = "auto_sharding";
 
 absl::Status SetCompilerPair(Settings& settings, const std::string& pair) {
   const std::size_t equals = pair.find('=');
@@ -370,6 +371,12 @@ constexpr OptionDef kOptions[] = {
      .topic = kCompilation,
      .help = "compile and report what does not fit the tiles of the IPU",
      .set = SetCompiler<kAllowOutOfMemory>},
+    {.name = "auto_sharding",
+     .kind = Kind::kInteger,
+     .topic = kCompilation,
+     .value = "N",
+     .help = "split the operators into N stages on N IPUs that fit and take equally long",
+     .set = SetCompiler<kAutoSharding>},
     {.name = "perf_tuner",
      .kind = Kind::kFlag,
      .topic = kCompilation,

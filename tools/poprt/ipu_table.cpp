@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "compiler/ipu/memory/shard_operators.hpp"
 #include "tools/poprt/text_table.hpp"
 
 namespace poprt::cli {
@@ -34,6 +35,7 @@ std::string IpuTable(const ipu::Plan& plan) {
                   " compute tiles, fullest tile ", BytesText(fullest), " of ",
                   BytesText(plan.target.sram_bytes_per_tile), "\n");
   if (!plan.partition_reason.empty()) absl::StrAppend(&text, plan.partition_reason, "\n");
+  if (plan.options.num_ipus > 1) absl::StrAppend(&text, ipu::StageTable(plan));
   return text;
 }
 

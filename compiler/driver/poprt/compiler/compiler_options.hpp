@@ -19,6 +19,9 @@ inline constexpr std::int64_t kAutoIoTiles = -1;
 /// options and named once in the log at INFO.
 struct CompilerOptions {
   std::int64_t numIpus = 1;
+  /// 2 or more: the operators are split into that many stages, each on an IPU; 0: nodes say where
+  /// they run.
+  std::int64_t autoSharding = 0;
   std::string ipuVersion;    ///< "ipu1", "ipu2", "ipu21"; empty: ipu2
   std::string targetConfig;  ///< file with the constants of the target, instead of ipuVersion
   std::string platform;      ///< "m2000", "bow2000", "c600", ...; empty: the target's default
