@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,6 +17,13 @@
 /// Passes are free functions Graph -> Graph. One table (pass_table.cpp) names them all, one file
 /// (pipeline.cpp) says in which order they run.
 namespace poprt::passes {
+
+/// A node from which manual_sharding walks towards the inputs, and where what it finds runs.
+struct ShardingNode {
+  std::string node;
+  std::uint32_t device = 0;
+  std::optional<std::uint32_t> stage = {};
+};
 
 /// What passes may need besides the graph. One context belongs to one model.
 struct PassContext {
@@ -31,6 +40,8 @@ struct PassContext {
   bool in_region = false;
   /// Decides where a node can be computed in several ways.
   Decider decide = DecideByEstimate;
+  /// Nodes of the model, those that are nearer to the inputs first.
+  std::vector<ShardingNode> sharding = {};
 };
 
 /// Where a pass may stand. Conversion passes keep the graph expressible as ONNX of the chosen

@@ -28,6 +28,7 @@
 #include "passes/conversion/fuse_consecutive_unsqueeze.hpp"
 #include "passes/conversion/fuse_mul_into_matmul.hpp"
 #include "passes/conversion/int64_to_int32.hpp"
+#include "passes/conversion/manual_sharding.hpp"
 #include "passes/conversion/remove_outputs.hpp"
 #include "passes/conversion/replace_bn_with_mul_add.hpp"
 #include "passes/conversion/replace_div_with_mul.hpp"
@@ -163,6 +164,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"lower_to_fused_norm",
      "Makes normalisations of rows, with an Add before them, operators of the backend.",
      Stage::kLowering, LowerToFusedNorm},
+    {"manual_sharding", "Places nodes on IPUs as --manual_sharding_config says.",
+     Stage::kConversion, ManualSharding, Regions::kNo},
     {"merge_groups", "Makes groups of a few channels groups of 16.", Stage::kLowering, MergeGroups},
     {"remove_outputs", "Drops the outputs that --remove_outputs names and what only they need.",
      Stage::kConversion, RemoveOutputs, Regions::kNo},

@@ -11,6 +11,7 @@ using Names = std::vector<std::string_view>;
 
 /// What every conversion starts with: what the user asked for, then what is known already.
 const Names kPrepare = {
+    "manual_sharding",    // while nodes still have the model's names
     "remove_outputs",     // what nobody wants need not be converted
     "add_checkpoints",    // while values still have the model's names
     "constant_folding",   // at the precision of the model

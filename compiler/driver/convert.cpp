@@ -4,12 +4,14 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/driver/return_free_memory.hpp"
+#include "compiler/driver/sharding_file.hpp"
 #include "compiler/frontend/import.hpp"
 #include "passes/fuse_models.hpp"
 
@@ -52,11 +54,25 @@ constexpr std::array<const char*, 8> kUseElements{
     "replace_pow",
 };
 
+constexpr std::string_view kSharding = "manual_sharding";
+
 passes::PipelineOptions PipelineOf(const ModelOptions& model) {
   passes::PipelineOptions options{
       .precision = model.precision, .extra = model.passes, .skip = model.skip_passes};
   if (!model.constant_weights) options.skip.insert(kUseElements.begin(), kUseElements.end());
+  if (!model.only_manual_sharding) return options;
+  for (const passes::PassDef& pass : passes::AllPasses()) {
+    const bool is_other = pass.stage == passes::Stage::kConversion && pass.name != kSharding;
+    if (is_other) options.skip.emplace(pass.name);
+  }
   return options;
+}
+
+/// Where the user wants nodes; nothing without a file.
+absl::StatusOr<std::vector<passes::ShardingNode>> ShardingOf(const ModelOptions& model) {
+  if (!model.manual_sharding_config.empty()) return ReadShardingFile(model.manual_sharding_config);
+  if (!model.only_manual_sharding) return std::vector<passes::ShardingNode>();
+  return absl::InvalidArgumentError("only_manual_sharding needs manual_sharding_config");
 }
 
 /// Counts nodes and constants, those inside control flow among them.
@@ -149,6 +165,8 @@ absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const Pipeline& 
                                      const std::string& short_label, Steps& steps, const Log& warn,
                                      ModelReport& report) {
   const std::string label = LabelOf(model);
+  const auto sharding = ShardingOf(model);
+  if (!sharding.ok()) return sharding.status();
   const auto import_start = Clock::now();
   steps.Begin("import " + short_label);
   absl::StatusOr<frontend::ImportedModel> imported = Import(model, warn);
@@ -167,7 +185,8 @@ absl::StatusOr<ir::Graph> ConvertOne(const ModelOptions& model, const Pipeline& 
       .fp16_skip_op_types = model.fp16_skip_op_types,
       .checkpoints = model.checkpoints,
       .remove_outputs = model.remove_outputs,
-      .warn = [&](const std::string& message) { warn(label + ": " + message); }};
+      .warn = [&](const std::string& message) { warn(label + ": " + message); },
+      .sharding = *sharding};
   const auto convert_start = Clock::now();
   const std::string phase = "convert " + short_label;
   steps.Finish(phase);

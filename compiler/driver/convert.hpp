@@ -36,6 +36,8 @@ struct ModelOptions {
   std::set<std::string> skip_passes;
   std::vector<std::string> checkpoints;
   std::vector<std::string> remove_outputs;
+  std::string manual_sharding_config;  ///< file for ReadShardingFile; empty: nodes stay placed
+  bool only_manual_sharding = false;   ///< of the conversion passes only manual_sharding runs
   /// False: weights may change after compilation, so passes that calculate with their elements, or
   /// that take equal ones for one, do not run.
   bool constant_weights = true;

@@ -118,6 +118,11 @@ absl::Status SetCheckedList(ModelOptions& model, Words words) {
   return status.ok() ? SetModelList<Member>(model, words) : status;
 }
 
+absl::Status SetOnlyManualSharding(ModelOptions& model, Words words) {
+  model.only_manual_sharding = *ParseBool(words.front());
+  return absl::OkStatus();
+}
+
 absl::Status SetModelPath(ModelOptions& model, Words words) {
   auto [name, path] = ParseNamedPath(words.front());
   if (path.empty()) return Bad(absl::StrCat("'", words.front(), "' has no path"));
@@ -371,6 +376,19 @@ constexpr OptionDef kOptions[] = {
      .topic = kCompilation,
      .help = "compile and report what does not fit the tiles of the IPU",
      .set = SetCompiler<kAllowOutOfMemory>},
+    {.name = "manual_sharding_config",
+     .scope = Scope::kModel,
+     .kind = Kind::kPath,
+     .topic = kCompilation,
+     .value = "FILE",
+     .help = "where nodes run: a YAML list of {node, device, stage}",
+     .set_model = SetModelText<&ModelOptions::manual_sharding_config>},
+    {.name = "only_manual_sharding",
+     .scope = Scope::kModel,
+     .kind = Kind::kFlag,
+     .topic = kCompilation,
+     .help = "place nodes and leave out all other conversion passes",
+     .set_model = SetOnlyManualSharding},
     {.name = "auto_sharding",
      .kind = Kind::kInteger,
      .topic = kCompilation,
@@ -485,13 +503,11 @@ constexpr OptionDef kOptions[] = {
     {.name = "fp8_params"},
     {.name = "fp8_skip_op_names"},
     {.name = "infer_shape_ahead"},
-    {.name = "manual_sharding_config"},
     {.name = "merge_if_with_same_cond"},
     {.name = "merge_matmul"},
     {.name = "merge_matmul_add"},
     {.name = "merge_moe"},
     {.name = "num_of_layers_keep_fp16"},
-    {.name = "only_manual_sharding"},
     {.name = "optimize_internal_exchange_code"},
     {.name = "pack_args"},
     {.name = "precision_compare"},

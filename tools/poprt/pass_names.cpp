@@ -34,7 +34,6 @@ constexpr std::string_view kPassesOfPopRT[] = {
     "fuse_consecutive_arithmetic",
     "fused_attention",
     "layer_precision_compare",
-    "manual_sharding",
     "matmul_rotary_embedding",
     "merge_if_with_same_cond",
     "merge_matmul",
