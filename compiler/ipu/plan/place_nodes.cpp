@@ -32,7 +32,7 @@ class NodePlacer {
       const Place from = PlaceOfInputs(node);
       const Place place{.stage = said.stage.value_or(from.stage),
                         .ipu = said.ipu.value_or(from.ipu)};
-      if (place.ipu >= num_ipus_ && said.ipu) OnMissingIpu(node, place);
+      if (place.ipu >= num_ipus_) missing_[place.ipu].push_back(About(node));
       CheckInputs(node, place);
       CheckStage(node, place);
       ir::SetPlacement(node.attributes, {.ipu = place.ipu, .stage = place.stage});
@@ -41,6 +41,7 @@ class NodePlacer {
       }
       ipus = std::max(ipus, place.ipu + 1);
     }
+    ReportMissingIpus();
     // Without a pipeline all nodes are in stage 0, on whatever IPU.
     if (stages_.size() > 1) {
       for (const auto& [stage, problem] : split_) problems_.push_back(problem);
@@ -73,10 +74,15 @@ class NodePlacer {
     return absl::StrCat(graph_.name, ": node '", node.name, "' (", node.op, ") ");
   }
 
-  void OnMissingIpu(const ir::Node& node, const Place& place) {
-    problems_.push_back(absl::StrCat(About(node), "is placed on IPU ", place.ipu, ", num_ipus is ",
-                                     num_ipus_, ": raise it to ", place.ipu + 1,
-                                     " or place the node on a lower one"));
+  /// Each IPU that is missing is one problem, told with the first node on it.
+  void ReportMissingIpus() {
+    for (const auto& [ipu, nodes] : missing_) {
+      const std::string others =
+          nodes.size() > 1 ? absl::StrCat(" (and ", nodes.size() - 1, " more nodes)") : "";
+      problems_.push_back(absl::StrCat(nodes.front(), "is placed on IPU ", ipu, others,
+                                       ", num_ipus is ", num_ipus_, ": raise it to ", ipu + 1,
+                                       " or place the node on a lower one"));
+    }
   }
 
   void CheckInputs(const ir::Node& node, const Place& place) {
@@ -105,6 +111,7 @@ class NodePlacer {
   std::vector<std::optional<Maker>> makers_;    ///< of every value
   std::map<std::uint32_t, Maker> stages_;       ///< first node of each
   std::map<std::uint32_t, std::string> split_;  ///< the problem of a stage on several IPUs
+  std::map<std::uint32_t, std::vector<std::string>> missing_;  ///< nodes of IPUs there are not
   std::vector<std::string> problems_;
 };
 

@@ -64,12 +64,19 @@ TEST(PlaceNodesTest, OfSeveralProducersTheOneInTheLastStageCounts) {
 TEST(PlaceNodesTest, AllProblemsAreTold) {
   ir::Graph graph = Chain({{.ipu = 5, .stage = 1}, {.ipu = 0, .stage = 0}, {.ipu = 0, .stage = 1}});
   EXPECT_EQ(std::string(PlaceNodes(graph, 2).status().message()),
-            "m: node 'Relu' (Relu) is placed on IPU 5, num_ipus is 2: raise it to 6 or place the "
-            "node on a lower one\n"
             "m: node 'Relu_1' (Relu) is in stage 0 and reads 'Relu:0' of node 'Relu' in stage 1: "
             "no stage can read what a later one makes\n"
+            "m: node 'Relu' (Relu) is placed on IPU 5, num_ipus is 2: raise it to 6 or place the "
+            "node on a lower one\n"
             "m: node 'Relu_2' (Relu) is in stage 1 on IPU 0, node 'Relu' of the same stage on IPU "
             "5: a stage runs on one IPU");
+}
+
+TEST(PlaceNodesTest, AMissingIpuIsToldOnce) {
+  ir::Graph graph = Chain({{.ipu = 2}, {}, {}});
+  EXPECT_EQ(std::string(PlaceNodes(graph, 1).status().message()),
+            "m: node 'Relu' (Relu) is placed on IPU 2 (and 2 more nodes), num_ipus is 1: raise it "
+            "to 3 or place the node on a lower one");
 }
 
 TEST(PlaceNodesTest, WithoutAPipelineIpusFollowEachOtherAsTheyLike) {
