@@ -102,6 +102,18 @@ TEST(PlanGraphTest, SoftmaxTakesAboutWhatWasMeasured) {
               0.15 * 18300);
 }
 
+TEST(PlanGraphTest, SoftmaxOfRowsTooLongForATileGoesOverTiles) {
+  const GraphPlan plan = Planned(Unary("Softmax", {2, 300000}));
+  const OperatorPlan softmax = Operator(plan, "Softmax");
+  EXPECT_LT(plan.tensors[1].mapping.bytes_per_tile, 2048U);
+  for (const Superstep& step : softmax.steps) {
+    EXPECT_LT(step.temporary_bytes, 16384U) << step.name;
+    if (step.name == "exp") {
+      EXPECT_GT(step.tiles.count, 1000U);
+    }
+  }
+}
+
 TEST(PlanGraphTest, LayerNormHasAboutEightComputeSets) {
   GraphForTest g;
   const auto x = g.Input("x", {2048, 768});

@@ -16,12 +16,20 @@ std::uint64_t AxisStride(const Shape& shape, std::size_t axis) {
   return stride;
 }
 
-/// Whole rows along the axis on every tile.
+/// Whether a tile may hold a whole row and what is computed from it.
+bool RowFitsTile(StepBuilder& steps, const TensorType& type, std::uint64_t row) {
+  const auto memory = static_cast<double>(steps.target().sram_bytes_per_tile);
+  return static_cast<double>(2 * row * ElementBytes(type.element)) <=
+         steps.options().available_memory_proportion * memory;
+}
+
+/// Whole rows along the axis on every tile; rows too long for that stay where they are, and the
+/// reductions go over tiles.
 Placed BringRowsTogether(StepBuilder& steps, const Placed& x, std::size_t axis) {
   const auto row = static_cast<std::uint64_t>(x.type.shape[axis]);
   const std::uint64_t stride = AxisStride(x.type.shape, axis);
   const bool together = !x.constant && x.layout.parts == 1 && x.layout.stride == stride;
-  if (together) return x;
+  if (together || !RowFitsTile(steps, x.type, row)) return x;
   Layout rows = RowLayout(steps.target(), steps.tiles(), x.type, row);
   rows.run = row;
   rows.stride = stride;
