@@ -39,7 +39,7 @@ TileSums::TileSums(const TileSpace& space)
 void TileSums::Add(std::uint32_t ipu, TileRange tiles, std::uint64_t bytes) {
   if (tiles.first >= tiles_per_ipu_) return;
   const std::size_t first = std::size_t{ipu} * tiles_per_ipu_ + tiles.first;
-  if (first >= steps_.size()) return;
+  if (first >= steps_.size() - 1) return;
   steps_[first] += bytes;
   steps_[first + std::min(tiles.count, tiles_per_ipu_ - tiles.first)] -= bytes;
 }
