@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "passes/lowering/fused_operator.hpp"
-#include "passes/lowering/hoist_activation.hpp"
+#include "passes/lowering/subpixel_convolution.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/window/window.hpp"
@@ -76,18 +76,6 @@ Tensor PhaseWeights(const Tensor& weights, std::int64_t group, bool phases_first
   return phases;
 }
 
-/// Every element `times` times in a row, or all of them that often.
-Tensor Repeated(const Tensor& bias, std::int64_t times, bool all) {
-  Tensor repeated({bias.element(), {bias.count() * times}});
-  const std::size_t size = ElementSize(bias.element());
-  for (std::int64_t i = 0; i < repeated.count(); ++i) {
-    const std::int64_t from = all ? i % bias.count() : i / times;
-    std::memcpy(repeated.mutable_data() + static_cast<std::size_t>(i) * size,
-                bias.data() + static_cast<std::size_t>(from) * size, size);
-  }
-  return repeated;
-}
-
 struct Operands {
   Tensor weights;
   std::optional<Tensor> bias;
@@ -136,8 +124,8 @@ bool Lower(Rewriter& rewriter, Node& node) {
       rewriter.AddConstant(node.name + "_phases",
                            PhaseWeights(operands->weights, group, phases_first, rows, columns))};
   if (operands->bias) {
-    inputs.push_back(
-        rewriter.AddConstant(node.name + "_bias", Repeated(*operands->bias, phases, phases_first)));
+    inputs.push_back(rewriter.AddConstant(node.name + "_bias",
+                                          RepeatedBias(*operands->bias, phases, phases_first)));
   }
   const TensorType image{y.element, {y.shape[0], y.shape[1] * phases, rows.extent, columns.extent}};
   const ValueId result = rewriter.Insert(graph.MakeNode(
@@ -148,25 +136,15 @@ bool Lower(Rewriter& rewriter, Node& node) {
        {"pads", Ints{rows.pad_begin, columns.pad_begin, rows.pad_end, columns.pad_end}},
        {"strides", Ints{1, 1}}},
       node.name));
-  node.op = "SubpixelShuffle";
-  node.inputs = {result};
-  node.attributes = {{"blocks", Ints{rows.stride, columns.stride}},
-                     {"crops", Ints{rows.crop, columns.crop}},
-                     {"phases_first", std::int64_t{phases_first ? 1 : 0}}};
+  MakeSubpixelShuffle(node, result, {rows.stride, columns.stride}, {rows.crop, columns.crop},
+                      phases_first);
   return true;
 }
 
 }  // namespace
 
 absl::Status LowerConvTranspose(ir::Graph& graph, const PassContext&) {
-  bool lowered = false;
-  try {
-    lowered = Rewrite(graph, Lower);
-  } catch (const kernels::KernelError& error) {
-    return absl::InvalidArgumentError(error.what());
-  }
-  if (lowered) HoistActivations(graph, "SubpixelShuffle", {"Conv"});
-  return absl::OkStatus();
+  return LowerToSubpixelConvolutions(graph, Lower);
 }
 
 }  // namespace poprt::passes

@@ -7,7 +7,7 @@
 
 #include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/fused_operator.hpp"
-#include "passes/lowering/hoist_activation.hpp"
+#include "passes/lowering/subpixel_convolution.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/window/window.hpp"
@@ -69,16 +69,6 @@ Tensor NeighbourWeights(const Tensor& weights, const Neighbours& neighbours) {
   return wide;
 }
 
-/// All elements that often.
-Tensor Repeated(const Tensor& bias, std::int64_t times) {
-  Tensor repeated({bias.element(), {bias.count() * times}});
-  const auto size = static_cast<std::size_t>(bias.type().bytes());
-  for (std::int64_t i = 0; i < times; ++i) {
-    std::memcpy(repeated.mutable_data() + static_cast<std::size_t>(i) * size, bias.data(), size);
-  }
-  return repeated;
-}
-
 /// The window of a Conv of images with constant operands, all of whose taps and pixels follow each
 /// other.
 std::optional<kernels::Window> DenseWindow(const ir::Graph& graph, const Node& node) {
@@ -133,32 +123,23 @@ bool Lower(Rewriter& rewriter, Node& node) {
       rewriter.AddConstant(node.name + "_neighbours", NeighbourWeights(weights, neighbours))};
   if (HasInput(node, kBiasInput)) {
     const Tensor bias = *graph.ConstantOf(node.inputs[kBiasInput]);
-    inputs.push_back(rewriter.AddConstant(node.name + "_bias", Repeated(bias, neighbours.count())));
+    inputs.push_back(rewriter.AddConstant(node.name + "_bias",
+                                          RepeatedBias(bias, neighbours.count(), /*all=*/true)));
   }
   const Shape x = graph.type(node.inputs[0]).shape;
   const TensorType image{y.element,
                          {y.shape[0], y.shape[1] * neighbours.count(), extents[0], extents[1]}};
   const ValueId result = rewriter.Insert(graph.MakeNode(
       "Conv", std::move(inputs), image, AttributesOf(*window, x, extents, neighbours), node.name));
-  node.op = "SubpixelShuffle";
-  node.inputs = {result};
-  node.attributes = {{"blocks", Ints{neighbours.rows, neighbours.columns}},
-                     {"crops", Ints{0, 0}},
-                     {"phases_first", std::int64_t{1}}};
+  MakeSubpixelShuffle(node, result, {neighbours.rows, neighbours.columns}, {0, 0},
+                      /*phases_first=*/true);
   return true;
 }
 
 }  // namespace
 
 absl::Status LowerThinConv(ir::Graph& graph, const PassContext&) {
-  bool lowered = false;
-  try {
-    lowered = Rewrite(graph, Lower);
-  } catch (const kernels::KernelError& error) {
-    return absl::InvalidArgumentError(error.what());
-  }
-  if (lowered) HoistActivations(graph, "SubpixelShuffle", {"Conv"});
-  return absl::OkStatus();
+  return LowerToSubpixelConvolutions(graph, Lower);
 }
 
 }  // namespace poprt::passes
