@@ -7,6 +7,7 @@
 
 #include "compiler/ipu/memory/liveness.hpp"
 #include "compiler/ipu/memory/stored_tensors.hpp"
+#include "compiler/ipu/plan/lifetimes.hpp"
 #include "compiler/ir/list_schedule.hpp"
 
 namespace poprt::ipu {
@@ -96,22 +97,6 @@ ir::ListScheduleProblem ProblemOf(const GraphPlan& graph) {
     SortUnique(storages);
   }
   return problem;
-}
-
-/// When every tensor that operators name is made and used last in the order they have now. What no
-/// operator makes is there from the first, what the host reads stays to the last.
-void FindLifetimes(GraphPlan& graph) {
-  for (const OperatorPlan& op : graph.operators) {
-    for (const TensorIndex t : op.inputs) graph.tensors[t].first = 0;
-  }
-  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
-    const OperatorPlan& op = graph.operators[i];
-    for (const TensorIndex t : op.inputs) graph.tensors[t].last = i;
-    for (const TensorIndex t : op.outputs) graph.tensors[t].first = graph.tensors[t].last = i;
-  }
-  for (TensorPlan& tensor : graph.tensors) {
-    if (tensor.kind == TensorKind::kOutput) tensor.last = graph.operators.size() - 1;
-  }
 }
 
 GraphPlan Reordered(const GraphPlan& graph, const std::vector<OperatorIndex>& order) {

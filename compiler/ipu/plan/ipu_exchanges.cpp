@@ -9,6 +9,7 @@
 
 #include "compiler/ipu/cost/exchange.hpp"
 #include "compiler/ipu/cost/ipu_link.hpp"
+#include "compiler/ipu/plan/lifetimes.hpp"
 
 namespace poprt::ipu {
 namespace {
@@ -46,7 +47,7 @@ class IpuExchanger {
       if (op.outlined) op.outlined = place_[*op.outlined];
     }
     plan_.operators = std::move(operators_);
-    FindLifetimes();
+    FindLifetimes(plan_);
   }
 
  private:
@@ -219,29 +220,6 @@ class IpuExchanger {
   void Add(std::size_t old_index, OperatorPlan op) {
     place_[old_index] = operators_.size();
     operators_.push_back(std::move(op));
-  }
-
-  /// From the operator that makes a tensor to the last that reads it; what the host loads is there
-  /// from the first, what it reads stays to the last.
-  void FindLifetimes() {
-    std::vector<bool> used(plan_.tensors.size(), false);
-    const std::size_t last = plan_.operators.size() - 1;
-    for (std::size_t i = 0; i <= last; ++i) {
-      const OperatorPlan& op = plan_.operators[i];
-      for (const Tensors* tensors : {&op.inputs, &op.outputs}) {
-        for (const TensorIndex t : *tensors) {
-          TensorPlan& tensor = plan_.tensors[t];
-          if (!used[t]) tensor.first = IsWeight(t) ? 0 : i;
-          used[t] = true;
-          tensor.last = i;
-        }
-      }
-    }
-    for (TensorPlan& tensor : plan_.tensors) {
-      if (tensor.kind == TensorKind::kOutput) tensor.last = last;
-      tensor.first = std::min(tensor.first, last);
-      tensor.last = std::max(tensor.first, std::min(tensor.last, last));
-    }
   }
 
   const Target& target_;
