@@ -40,7 +40,6 @@ ipu::PlanOptions PlanOptionsOf(const CompilerOptions& options) {
           .enable_outlining = options.enableOutlining,
           .outline_threshold = options.outlineThreshold,
           .batches_per_step = options.batchesPerStep,
-          .stream_buffering_depth = options.streamBufferingDepth,
           .num_ipus = static_cast<std::uint32_t>(std::max(options.numIpus, options.autoSharding))};
 }
 

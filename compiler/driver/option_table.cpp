@@ -348,7 +348,7 @@ constexpr CompilerOptionDef kTable[] = {
     {"serialized_ir_dest", "a path", false, SetText<&O::serializedIrDest>,
      GetText<&O::serializedIrDest>},
     BoolOption<&O::showCompilationProgressBar>("show_compilation_progress_bar", true),
-    CountOption<&O::streamBufferingDepth>("stream_buffering_depth", true),
+    CountOption<&O::streamBufferingDepth>("stream_buffering_depth"),
     {"subgraph_copying_strategy", "an integer >= 0", false,
      SetInteger<&O::subgraphCopyingStrategy, 0>, GetInteger<&O::subgraphCopyingStrategy>},
     {"swap_limit_scheduler", "an integer >= 0", false, SetInteger<&O::swapLimitScheduler, 0>,

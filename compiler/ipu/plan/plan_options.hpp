@@ -16,7 +16,6 @@ struct PlanOptions {
   bool enable_outlining = true;
   double outline_threshold = 1.0;
   std::int64_t batches_per_step = 1;
-  std::int64_t stream_buffering_depth = 1;
   std::uint32_t num_ipus = 1;
 };
 

@@ -42,7 +42,6 @@ Json OptionsJson(const PlanOptions& options) {
           {"enable_outlining", options.enable_outlining},
           {"outline_threshold", options.outline_threshold},
           {"batches_per_step", options.batches_per_step},
-          {"stream_buffering_depth", options.stream_buffering_depth},
           {"num_ipus", options.num_ipus}};
 }
 
