@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 SMALL_TARGET = """
 base: ipu21
-ipu_version: small
+architecture: small
 tiles: 64
 """
 
@@ -84,6 +84,13 @@ class Reports(unittest.TestCase):
         plan = next(opaque["plan"] for opaque in opaques if opaque["name"] == "poprt.ipu_plan")
         self.assertEqual(plan["summary"], self.poprt("--report").stdout[-len(plan["summary"]):])
 
+    def test_a_target_of_ones_own_gets_into_containers(self):
+        self.poprt("--export_popef", "--target_config", self.folder / "small.yaml")
+        command = [os.environ["POPEF_DUMP"], "--json", self.folder / "out" / "executable.popef"]
+        file = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["files"][0]
+        self.assertEqual(file["executables"][0]["program"]["ipu_version"], "ipu21")
+        self.assertEqual(file["executables"][0]["program"]["tiles"], 64)
+
     def test_figures_move_the_way_hardware_would(self):
         usual = self.plan("--ipu_version", "ipu2", "--platform", "m2000")
         faster = self.plan("--ipu_version", "ipu2", "--platform", "bow2000")
@@ -101,8 +108,11 @@ class Reports(unittest.TestCase):
 
     def test_io_tiles_chosen(self):
         text = self.poprt("--report", "--num_io_tiles", "auto", "--batches_per_step", "16").stdout
-        self.assertRegex(text, r"I/O tiles")
-        self.assertIn(self.plan("--num_io_tiles", "auto")["io_tiles"] % 2, [0])
+        chosen = int(re.search(r": (\d+) I/O and \d+ compute tiles", text)[1])
+        tried = {int(tiles) for tiles in re.findall(r"(?m)^ +(\d+) I/O tiles: ", text)}
+        self.assertIn(chosen, tried)
+        self.assertGreaterEqual(tried, {0, 32})
+        self.assertTrue(all(tiles == 0 or (tiles >= 32 and tiles % 2 == 0) for tiles in tried), tried)
 
     def test_few_batches_a_step_are_warned_about(self):
         error = self.poprt("--report", "--num_io_tiles", "32", "--batches_per_step", "2").stderr

@@ -55,6 +55,16 @@ std::string Allowed(const Field<Owner>& field) {
                       LimitText(field.most));
 }
 
+/// "ipu21": containers hold the number.
+bool IsIpuVersion(std::string_view text) {
+  constexpr std::string_view kStart = "ipu";
+  constexpr std::size_t kMostDigits = 4;
+  if (!text.starts_with(kStart)) return false;
+  const std::string_view digits = text.substr(kStart.size());
+  return !digits.empty() && digits.size() <= kMostDigits && digits.front() != '0' &&
+         digits.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 bool IsName(const std::string& text) {
   return !text.empty() && text.size() <= kLongestName &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -246,6 +256,12 @@ class TargetReader {
 
   // What several keys must agree on.
   void CheckTogether(const YAML::Node& root, const Target& target) {
+    if (!IsIpuVersion(target.ipu_version)) {
+      Disagree(root, "ipu_version",
+               absl::StrCat("ipu_version: found ", Quoted(target.ipu_version),
+                            ", allowed is ipu and a number from 1 to 9999, which containers hold; "
+                            "a name of your own goes to architecture"));
+    }
     if (target.executable_bytes + target.interleaved_bytes != target.sram_bytes_per_tile) {
       Disagree(
           root, "executable_bytes",

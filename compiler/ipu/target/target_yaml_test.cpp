@@ -94,6 +94,15 @@ TEST(TargetYamlTest, WantsAllKeysWithoutABase) {
   EXPECT_THAT(problems, HasSubstr("platforms: missing"));
 }
 
+TEST(TargetYamlTest, ContainersMustBeAbleToHoldTheVersion) {
+  for (const std::string version : {"lab", "ipu", "ipu0", "ipu021", "ipu99999", "IPU2", "ipu2x"}) {
+    EXPECT_EQ(Problems("base: ipu21\nipu_version: " + version + "\n"),
+              "my.yaml:2: ipu_version: found '" + version +
+                  "', allowed is ipu and a number from 1 to 9999, which containers hold; a name of "
+                  "your own goes to architecture");
+  }
+}
+
 TEST(TargetYamlTest, ChecksWhatKeysMustAgreeOn) {
   EXPECT_EQ(Problems("base: ipu21\n"
                      "sram_bytes_per_tile: 1000000\n"
