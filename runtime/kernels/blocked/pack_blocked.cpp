@@ -55,15 +55,16 @@ Tensor PackBlockedConv2dWeights(const Tensor& w, std::int64_t group, ElementType
   // Only one group may have spare lanes, so that output channels count through all groups.
   const std::int64_t in_blocks = BlocksOf(ins);
   WithElements(w, packed, [=]<typename From, typename To>(const From* source, To* target) {
-    for (std::int64_t o = 0; o < out_channels; ++o) {
+    PackColumns(out_channels, [=](std::int64_t o) {
+      const From* from = source + o * ins * taps;
       To* const block = target + o / kBlock * in_blocks * taps * kBlock * kBlock + o % kBlock;
       for (std::int64_t i = 0; i < ins; ++i) {
         To* const row = block + (i / kBlock * taps * kBlock + i % kBlock) * kBlock;
         for (std::int64_t t = 0; t < taps; ++t) {
-          row[t * kBlock * kBlock] = ConvertElement<To>(*source++);
+          row[t * kBlock * kBlock] = ConvertElement<To>(*from++);
         }
       }
-    }
+    });
   });
   return packed;
 }
@@ -83,10 +84,11 @@ Tensor PackBlockedPlanesWeights(const Tensor& w, ElementType stored) {
   const std::int64_t out_channels = w.shape()[0];
   const std::int64_t depth = w.shape()[1] * taps;
   WithElements(w, packed, [=]<typename From, typename To>(const From* source, To* target) {
-    for (std::int64_t o = 0; o < out_channels; ++o) {
+    PackColumns(out_channels, [=](std::int64_t o) {
+      const From* const from = source + o * depth;
       To* const column = target + o / kBlock * depth * kBlock + o % kBlock;
-      for (std::int64_t k = 0; k < depth; ++k) column[k * kBlock] = ConvertElement<To>(*source++);
-    }
+      for (std::int64_t k = 0; k < depth; ++k) column[k * kBlock] = ConvertElement<To>(from[k]);
+    });
   });
   return packed;
 }

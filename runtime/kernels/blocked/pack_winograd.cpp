@@ -6,6 +6,7 @@
 
 #include "runtime/kernels/blocked/winograd_points.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/packed/pack_elements.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/tensor/half.hpp"
 
@@ -61,17 +62,18 @@ void PackFilters(const T* filters, std::int64_t outs, std::int64_t channels, std
                  float* packed) {
   const std::int64_t elements = (tile + 2) * (tile + 2);
   const std::int64_t element_stride = channels * kPanel;
-  for (std::int64_t out = 0; out < outs; ++out) {
+  PackColumns(outs, [=](std::int64_t out) {
+    const T* filter = filters + out * channels * kTaps * kTaps;
     float* const column = packed + out / kPanel * elements * element_stride + out % kPanel;
-    for (std::int64_t channel = 0; channel < channels; ++channel, filters += kTaps * kTaps) {
+    for (std::int64_t channel = 0; channel < channels; ++channel, filter += kTaps * kTaps) {
       float* const target = column + channel * kPanel;
       if (tile == 2) {
-        TransformFilter(kTransform2, filters, target, element_stride);
+        TransformFilter(kTransform2, filter, target, element_stride);
       } else {
-        TransformFilter(kTransform4, filters, target, element_stride);
+        TransformFilter(kTransform4, filter, target, element_stride);
       }
     }
-  }
+  });
 }
 
 }  // namespace

@@ -22,14 +22,16 @@ Tensor PackGemmWeights(const Tensor& w, bool transposed, ElementType stored) {
   WithElements(w, packed, [=]<typename From, typename To>(const From* source, To* target) {
     const std::int64_t row_stride = transposed ? 1 : n;
     const std::int64_t column_stride = transposed ? depth : 1;
-    for (std::int64_t column = 0; column < n; column += kPanel) {
+    PackPanels(n, [=](std::int64_t panel) {
+      const std::int64_t column = panel * kPanel;
       const std::int64_t columns = std::min(kPanel, n - column);
-      for (std::int64_t k = 0; k < depth; ++k, target += kPanel) {
+      To* to = target + panel * depth * kPanel;
+      for (std::int64_t k = 0; k < depth; ++k, to += kPanel) {
         const From* from = source + k * row_stride + column * column_stride;
         for (std::int64_t c = 0; c < columns; ++c)
-          target[c] = ConvertElement<To>(from[c * column_stride]);
+          to[c] = ConvertElement<To>(from[c * column_stride]);
       }
-    }
+    });
   });
   return packed;
 }

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
+#include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/thread_pool.hpp"
 #include "runtime/tensor/half.hpp"
 #include "runtime/tensor/tensor.hpp"
 
@@ -22,6 +26,23 @@ To ConvertElement(From value) {
   } else {
     return To(static_cast<float>(value));
   }
+}
+
+/// Calls pack(i) for every panel of that many columns, on all threads of the process.
+template <typename Pack>
+void PackPanels(std::int64_t columns, const Pack& pack) {
+  const std::int64_t panels = columns / kPanel + (columns % kPanel != 0 ? 1 : 0);
+  ProcessThreadPool().Run(panels, [&](std::int64_t panel, int /*worker*/) { pack(panel); });
+}
+
+/// Calls pack(i) for every column; those of a panel, which share cache lines, follow each other on
+/// one thread.
+template <typename Pack>
+void PackColumns(std::int64_t columns, const Pack& pack) {
+  PackPanels(columns, [&](std::int64_t panel) {
+    const std::int64_t end = std::min((panel + 1) * kPanel, columns);
+    for (std::int64_t column = panel * kPanel; column < end; ++column) pack(column);
+  });
 }
 
 /// Calls pack(const From*, To*) with the element types of both tensors.
