@@ -1,28 +1,15 @@
 #include "compiler/emit/onnx_constants.hpp"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/wire_format_lite.h>
 #include <onnx/onnx_pb.h>
 
 #include <limits>
 #include <utility>
 
+#include "compiler/frontend/proto/protobuf_field.hpp"
 #include "compiler/frontend/proto/tensor_proto.hpp"
 
 namespace poprt::emit {
 namespace {
-
-using google::protobuf::internal::WireFormatLite;
-using google::protobuf::io::CodedOutputStream;
-
-constexpr std::uint32_t kInitializerTag = WireFormatLite::MakeTag(
-    onnx::GraphProto::kInitializerFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
-constexpr std::uint32_t kRawDataTag = WireFormatLite::MakeTag(
-    onnx::TensorProto::kRawDataFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
-
-std::uint64_t FieldSize(std::uint32_t tag, std::uint64_t bytes) {
-  return CodedOutputStream::VarintSize32(tag) + CodedOutputStream::VarintSize64(bytes) + bytes;
-}
 
 std::size_t Hash(const Tensor& tensor) {
   const std::string_view bytes(reinterpret_cast<const char*>(tensor.data()), tensor.bytes());
@@ -51,29 +38,26 @@ void OnnxConstants::Write(const std::string& name, const Tensor& tensor) {
   onnx::TensorProto head;
   head.set_name(name);
   frontend::DescribeToProto(tensor.type(), &head);
-  initializers_.push_back({.head = head.SerializeAsString(), .tensor = tensor});
-}
-
-std::uint64_t OnnxConstants::Initializer::SerializedSize() const {
-  return head.size() + FieldSize(kRawDataTag, tensor.bytes());
+  std::string message = frontend::Serialized(head);
+  message += frontend::FieldHead(onnx::TensorProto::kRawDataFieldNumber, tensor.bytes());
+  const std::uint64_t size = message.size() + tensor.bytes();
+  initializers_.push_back(
+      {.head = frontend::FieldHead(onnx::GraphProto::kInitializerFieldNumber, size) + message,
+       .tensor = tensor});
 }
 
 std::uint64_t OnnxConstants::SerializedSize() const {
   std::uint64_t size = 0;
   for (const Initializer& initializer : initializers_) {
-    size += FieldSize(kInitializerTag, initializer.SerializedSize());
+    size += initializer.head.size() + initializer.tensor.bytes();
   }
   return size;
 }
 
-void OnnxConstants::Serialize(CodedOutputStream& out) const {
+void OnnxConstants::AppendTo(FilePieces& file) const {
   for (const Initializer& initializer : initializers_) {
-    out.WriteTag(kInitializerTag);
-    out.WriteVarint64(initializer.SerializedSize());
-    out.WriteString(initializer.head);
-    out.WriteTag(kRawDataTag);
-    out.WriteVarint64(initializer.tensor.bytes());
-    out.WriteRaw(initializer.tensor.data(), static_cast<int>(initializer.tensor.bytes()));
+    file.Append(initializer.head);
+    file.Append(initializer.tensor);
   }
 }
 

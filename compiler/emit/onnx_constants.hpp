@@ -6,15 +6,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/emit/file_pieces.hpp"
 #include "compiler/emit/onnx_names.hpp"
 #include "runtime/tensor/tensor.hpp"
 
 namespace onnx {
 class GraphProto;
-}
-
-namespace google::protobuf::io {
-class CodedOutputStream;
 }
 
 namespace poprt::emit {
@@ -39,15 +36,13 @@ class OnnxConstants {
   /// What must stand in the message of the graph beside the graph itself: the elements of tensors
   /// and what belongs to them.
   std::uint64_t SerializedSize() const;
-  void Serialize(google::protobuf::io::CodedOutputStream& out) const;
+  void AppendTo(FilePieces& file) const;
 
  private:
-  /// An initializer without its elements, in protobuf's encoding, and the elements.
+  /// A field of the graph: what comes before the elements, in protobuf's encoding, and these.
   struct Initializer {
     std::string head;
     Tensor tensor;
-
-    std::uint64_t SerializedSize() const;
   };
 
   struct Known {

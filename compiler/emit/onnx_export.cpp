@@ -1,8 +1,5 @@
 #include "compiler/emit/onnx_export.hpp"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-#include <google/protobuf/wire_format_lite.h>
 #include <onnx/onnx_pb.h>
 
 #include <exception>
@@ -12,12 +9,11 @@
 
 #include "absl/strings/str_join.h"
 #include "compiler/emit/onnx_graph_writer.hpp"
+#include "compiler/frontend/proto/protobuf_field.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace poprt::emit {
 namespace {
-
-using google::protobuf::internal::WireFormatLite;
 
 /// Every graph but the last adds a level of nesting, and readers of ONNX give up at 100 nested
 /// messages, of which a level takes three.
@@ -91,7 +87,7 @@ class ModelWriter {
     if (!status.ok()) problems_.emplace_back(status.message());
   }
 
-  absl::StatusOr<std::string> Finish() {
+  absl::StatusOr<FilePieces> Finish() {
     if (!problems_.empty()) return absl::UnimplementedError(absl::StrJoin(problems_, "\n"));
     if (UsesMlDomain(model_.graph())) {
       onnx::OperatorSetIdProto* import = model_.add_opset_import();
@@ -102,32 +98,20 @@ class ModelWriter {
     onnx::GraphProto graph;
     model_.mutable_graph()->Swap(&graph);
     model_.clear_graph();
-    const std::uint64_t graph_size = graph.ByteSizeLong() + constants_.SerializedSize();
-    const std::uint64_t size = model_.ByteSizeLong() + kMostFieldHead + graph_size;
-    if (size > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+    const std::string text = frontend::Serialized(graph);
+    FilePieces file;
+    file.Append(frontend::Serialized(model_));
+    file.Append(frontend::FieldHead(onnx::ModelProto::kGraphFieldNumber,
+                                    text.size() + constants_.SerializedSize()));
+    file.Append(text);
+    constants_.AppendTo(file);
+    if (file.bytes() > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
       return TooLarge(graph.name());
     }
-    std::string bytes;
-    bytes.reserve(size);
-    {
-      google::protobuf::io::StringOutputStream stream(&bytes);
-      google::protobuf::io::CodedOutputStream coded(&stream);
-      coded.SetSerializationDeterministic(true);
-      model_.SerializeWithCachedSizes(&coded);
-      coded.WriteTag(kGraphTag);
-      coded.WriteVarint64(graph_size);
-      graph.SerializeWithCachedSizes(&coded);
-      constants_.Serialize(coded);
-    }
-    return bytes;
+    return file;
   }
 
  private:
-  static constexpr std::uint32_t kGraphTag = WireFormatLite::MakeTag(
-      onnx::ModelProto::kGraphFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
-  /// Of tag and length of the graph.
-  static constexpr std::uint64_t kMostFieldHead = 16;
-
   int opset_;
   onnx::ModelProto model_;
   OnnxNames names_;
@@ -141,7 +125,7 @@ class FusedWriter {
   FusedWriter(std::span<const ir::Graph> graphs, int opset)
       : graphs_(graphs), model_("model_fusion", opset) {}
 
-  absl::StatusOr<std::string> Run() {
+  absl::StatusOr<FilePieces> Run() {
     if (absl::Status status = TakeNames(); !status.ok()) return status;
     for (const ir::Graph& graph : graphs_) {
       for (ir::ValueId id : graph.inputs) {
@@ -287,7 +271,7 @@ class FusedWriter {
 
 }  // namespace
 
-absl::StatusOr<std::string> ExportOnnx(const ir::Graph& graph, int opset) {
+absl::StatusOr<FilePieces> ExportOnnx(const ir::Graph& graph, int opset) {
   if (absl::Status status = CheckOpset(opset); !status.ok()) return status;
   try {
     ModelWriter model(graph.name, opset);
@@ -306,7 +290,7 @@ absl::StatusOr<std::string> ExportOnnx(const ir::Graph& graph, int opset) {
   }
 }
 
-absl::StatusOr<std::string> ExportFusedOnnx(std::span<const ir::Graph> graphs, int opset) {
+absl::StatusOr<FilePieces> ExportFusedOnnx(std::span<const ir::Graph> graphs, int opset) {
   if (absl::Status status = CheckOpset(opset); !status.ok()) return status;
   if (graphs.empty() || graphs.size() > kMostFusedGraphs) {
     return absl::InvalidArgumentError("a fused ONNX model holds 1 to " +

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 
+#include "compiler/emit/write_file.hpp"
 #include "compiler/frontend/model_text.hpp"
 
 namespace poprt::emit {
@@ -30,11 +31,11 @@ ir::Graph Import(const std::string& text, int opset = 17, const std::string& nam
   return model.ok() ? model->graph : ir::Graph();
 }
 
-onnx::ModelProto Parse(const absl::StatusOr<std::string>& bytes) {
+onnx::ModelProto Parse(const absl::StatusOr<FilePieces>& bytes) {
   onnx::ModelProto model;
   EXPECT_TRUE(bytes.ok()) << bytes.status();
   if (bytes.ok()) {
-    EXPECT_TRUE(model.ParseFromString(*bytes));
+    EXPECT_TRUE(model.ParseFromString(bytes->ToString()));
   }
   return model;
 }
@@ -111,7 +112,7 @@ TEST(OnnxExport, ExtentsThatDependOnDataAreOpenDimensions) {
       Import(InputText("x", {"2", "3"}) + OutputText("t") + OutputText("s") +
              NodeText("NonZero", {"x"}, {"p"}) + NodeText("Transpose", {"p"}, {"t"}) +
              NodeText("Shape", {"p"}, {"s"}));
-  const absl::StatusOr<std::string> bytes = ExportOnnx(graph, 17);
+  const absl::StatusOr<FilePieces> bytes = ExportOnnx(graph, 17);
   const onnx::ModelProto model = Parse(bytes);
   ExpectValid(model);
   EXPECT_THAT(Operators(model.graph()), testing::ElementsAre("NonZero", "Shape", "Gather",
@@ -121,7 +122,7 @@ TEST(OnnxExport, ExtentsThatDependOnDataAreOpenDimensions) {
   EXPECT_EQ(shape.dim(1).dim_value(), 2);
   EXPECT_EQ(model.graph().node(0).output_size(), 1);
 
-  const auto back = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+  const auto back = frontend::ImportOnnxBytes(bytes->ToString(), "", {.model_name = "m"});
   ASSERT_TRUE(back.ok()) << back.status();
   ASSERT_EQ(back->graph.extents.size(), 1U);
   EXPECT_EQ(back->graph.extents[0].axis, 0U);
@@ -133,16 +134,16 @@ TEST(OnnxExport, RoundTripInEveryOpset) {
   const ir::Graph graph = Import(kMixed);
   for (int opset = kOldestExportOpset; opset <= 25; ++opset) {
     SCOPED_TRACE(opset);
-    const absl::StatusOr<std::string> bytes = ExportOnnx(graph, opset);
+    const absl::StatusOr<FilePieces> bytes = ExportOnnx(graph, opset);
     ASSERT_TRUE(bytes.ok()) << bytes.status();
     const onnx::ModelProto model = Parse(bytes);
     EXPECT_EQ(model.opset_import(0).version(), opset);
     if (opset <= 17) ExpectValid(model);
-    const auto back = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+    const auto back = frontend::ImportOnnxBytes(bytes->ToString(), "", {.model_name = "m"});
     ASSERT_TRUE(back.ok()) << back.status();
     // Older forms count the axis from the front.
     if (opset >= 13) ExpectSame(graph, back->graph);
-    EXPECT_EQ(*ExportOnnx(graph, opset), *bytes);
+    EXPECT_EQ(ExportOnnx(graph, opset)->ToString(), bytes->ToString());
   }
 }
 
@@ -170,13 +171,13 @@ TEST(OnnxExport, ForestsAreOfTheirOwnDomain) {
           "}"),
       "", {.model_name = "m"});
   ASSERT_TRUE(model.ok()) << model.status();
-  const absl::StatusOr<std::string> bytes = ExportOnnx(model->graph, 17);
+  const absl::StatusOr<FilePieces> bytes = ExportOnnx(model->graph, 17);
   const onnx::ModelProto written = Parse(bytes);
   ASSERT_EQ(written.opset_import_size(), 2);
   EXPECT_EQ(written.opset_import(1).domain(), "ai.onnx.ml");
   EXPECT_EQ(written.opset_import(1).version(), 5);
   EXPECT_EQ(written.graph().node(0).domain(), "ai.onnx.ml");
-  const auto back = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+  const auto back = frontend::ImportOnnxBytes(bytes->ToString(), "", {.model_name = "m"});
   ASSERT_TRUE(back.ok()) << back.status();
   const Attributes& attributes = back->graph.nodes.at(0).attributes;
   for (const char* name : {"leaf_weights", "nodes_modes", "nodes_splits", "nodes_trueleafs"}) {
@@ -214,10 +215,10 @@ TEST(OnnxExport, RecurrentAndSignalOperatorsRoundTrip) {
       NodeText("STFT", {"s", "step", "window"}, {"t"}));
   for (int opset = 17; opset <= 25; ++opset) {
     SCOPED_TRACE(opset);
-    const absl::StatusOr<std::string> bytes = ExportOnnx(graph, opset);
+    const absl::StatusOr<FilePieces> bytes = ExportOnnx(graph, opset);
     ASSERT_TRUE(bytes.ok()) << bytes.status();
     if (opset == 17) ExpectValid(Parse(bytes));
-    const auto back = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+    const auto back = frontend::ImportOnnxBytes(bytes->ToString(), "", {.model_name = "m"});
     ASSERT_TRUE(back.ok()) << back.status();
     ExpectSame(graph, back->graph);
   }
@@ -244,9 +245,9 @@ TEST(OnnxExport, NewerOperatorsAreDecomposed) {
       21);
   for (int opset = kOldestExportOpset; opset <= 25; ++opset) {
     SCOPED_TRACE(opset);
-    const absl::StatusOr<std::string> bytes = ExportOnnx(graph, opset);
+    const absl::StatusOr<FilePieces> bytes = ExportOnnx(graph, opset);
     if (opset <= 17) ExpectValid(Parse(bytes));
-    const auto back = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+    const auto back = frontend::ImportOnnxBytes(bytes->ToString(), "", {.model_name = "m"});
     EXPECT_TRUE(back.ok()) << back.status();
   }
 }
@@ -391,10 +392,10 @@ TEST(OnnxExport, QuantizationInEveryOpsetThatHasIt) {
              22);
   for (int opset = 11; opset <= 25; ++opset) {
     SCOPED_TRACE(opset);
-    const absl::StatusOr<std::string> bytes = ExportOnnx(graph, opset);
+    const absl::StatusOr<FilePieces> bytes = ExportOnnx(graph, opset);
     ASSERT_TRUE(bytes.ok()) << bytes.status();
     if (opset <= 17) ExpectValid(Parse(bytes));
-    const auto again = frontend::ImportOnnxBytes(*bytes, "", {.model_name = "m"});
+    const auto again = frontend::ImportOnnxBytes(bytes->ToString(), "", {.model_name = "m"});
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(again->graph.type(again->graph.nodes[0].outputs[0]).element, ElementType::kInt8);
   }

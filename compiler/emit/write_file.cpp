@@ -1,3 +1,5 @@
+#include "compiler/emit/write_file.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,8 +11,6 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-
-#include "compiler/emit/onnx_export.hpp"
 
 namespace poprt::emit {
 namespace {
@@ -31,7 +31,7 @@ int WriteAll(int file, std::string_view bytes) {
     if (written < 0) return errno;
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  return ::fchmod(file, OrdinaryMode()) != 0 || ::fsync(file) != 0 ? errno : 0;
+  return 0;
 }
 
 absl::Status CannotWrite(const std::string& path, int error) {
@@ -41,31 +41,44 @@ absl::Status CannotWrite(const std::string& path, int error) {
 
 }  // namespace
 
-absl::StatusOr<PendingFile> PendingFile::Write(const std::string& path, std::string_view bytes) {
+absl::StatusOr<PendingFile> PendingFile::Create(const std::string& path) {
   std::string temporary = path + ".XXXXXX";
-  const int file = ::mkstemp(temporary.data());
+  const int file = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0) return CannotWrite(path, errno);
-  PendingFile pending(path, temporary);
-  int error = WriteAll(file, bytes);
-  if (::close(file) != 0 && error == 0) error = errno;
-  if (error != 0) return CannotWrite(path, error);
+  PendingFile pending(path, temporary, file);
+  if (::fchmod(file, OrdinaryMode()) != 0) return CannotWrite(path, errno);
   return pending;
 }
 
-PendingFile::PendingFile(std::string path, std::string temporary)
-    : path_(std::move(path)), temporary_(std::move(temporary)) {}
+PendingFile::PendingFile(std::string path, std::string temporary, int file)
+    : path_(std::move(path)), temporary_(std::move(temporary)), file_(file) {}
 
 PendingFile::PendingFile(PendingFile&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, "")) {}
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, "")),
+      file_(std::exchange(other.file_, -1)) {}
 
 PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(temporary_, other.temporary_);
+  std::swap(file_, other.file_);
   return *this;
 }
 
 PendingFile::~PendingFile() {
+  if (file_ >= 0) ::close(file_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+absl::Status PendingFile::Write(FilePieces content) {
+  int error = 0;
+  content.Drain([&](std::string_view piece) {
+    error = WriteAll(file_, piece);
+    return error == 0;
+  });
+  if (error == 0 && ::fsync(file_) != 0) error = errno;
+  if (::close(std::exchange(file_, -1)) != 0 && error == 0) error = errno;
+  return error == 0 ? absl::OkStatus() : CannotWrite(path_, error);
 }
 
 absl::Status PendingFile::Commit() && {
@@ -75,9 +88,10 @@ absl::Status PendingFile::Commit() && {
 }
 
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes) {
-  absl::StatusOr<PendingFile> file = PendingFile::Write(path, bytes);
+  absl::StatusOr<PendingFile> file = PendingFile::Create(path);
   if (!file.ok()) return file.status();
-  return (*std::move(file)).Commit();
+  const absl::Status status = file->Write(FilePieces(bytes));
+  return status.ok() ? (*std::move(file)).Commit() : status;
 }
 
 }  // namespace poprt::emit

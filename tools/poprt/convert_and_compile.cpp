@@ -1,6 +1,8 @@
 #include "tools/poprt/convert_and_compile.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -16,6 +18,7 @@
 #include "compiler/driver/ipu_plan.hpp"
 #include "compiler/driver/option_table.hpp"
 #include "compiler/emit/onnx_export.hpp"
+#include "compiler/emit/write_file.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/tuner/kernel_tuner.hpp"
 #include "compiler/tuner/measure_workloads.hpp"
@@ -71,24 +74,15 @@ class Job {
       return converted.status();
     }
     const auto export_start = Clock::now();
-    absl::StatusOr<std::string> onnx = Export(*converted);
+    absl::StatusOr<emit::FilePieces> onnx = Export(*converted);
     if (!onnx.ok()) return onnx.status();
     outcome_.onnx_seconds = SecondsSince(export_start);
     Describe(*converted);
     const std::vector<std::string> graphs = converted->names;
     status = MakeFolders(files_);
     if (!status.ok()) return status;
-    const auto write_start = Clock::now();
-    absl::StatusOr<emit::PendingFile> file = emit::PendingFile::Write(files_.onnx, *onnx);
-    if (!file.ok()) return file.status();
-    const std::size_t onnx_bytes = onnx->size();
-    std::string().swap(*onnx);  // as large as the model, which compiling has in memory too
-    outcome_.onnx_seconds += SecondsSince(write_start);
-    status = Plan(*converted);
-    if (status.ok()) status = Compile(*std::move(converted));
-    if (status.ok()) status = WriteReports();
-    if (status.ok()) status = FinishTuner();
-    if (status.ok()) status = (*std::move(file)).Commit();
+    const std::uint64_t onnx_bytes = onnx->bytes();
+    status = WriteAndCompile(*std::move(onnx), *std::move(converted));
     if (!status.ok()) return status;
     outcome_.files.insert(outcome_.files.begin(), {"onnx", files_.onnx, onnx_bytes});
     bar_.Finish();
@@ -133,16 +127,35 @@ class Job {
     }
   }
 
+  absl::Status WriteAndCompile(emit::FilePieces onnx, driver::Converted converted) {
+    absl::StatusOr<emit::PendingFile> file = emit::PendingFile::Create(files_.onnx);
+    if (!file.ok()) return file.status();
+    // Mostly the system's work, for which compiling need not wait.
+    constexpr auto kInAThreadIfThereIsOne = std::launch::async | std::launch::deferred;
+    std::future<absl::Status> written = std::async(kInAThreadIfThereIsOne, [&] {
+      const auto write_start = Clock::now();
+      const absl::Status result = file->Write(std::move(onnx));
+      outcome_.onnx_seconds += SecondsSince(write_start);
+      return result;
+    });
+    absl::Status status = Plan(converted);
+    if (status.ok()) status = Compile(std::move(converted));
+    if (const absl::Status writing = written.get(); status.ok()) status = writing;
+    if (status.ok()) status = WriteReports();
+    if (status.ok()) status = FinishTuner();
+    return status.ok() ? (*std::move(file)).Commit() : status;
+  }
+
   /// In the opset asked for or, when none is, in the first from the default on that has a form for
   /// every operator.
-  absl::StatusOr<std::string> Export(const driver::Converted& converted) {
+  absl::StatusOr<emit::FilePieces> Export(const driver::Converted& converted) {
     const int last = settings_.convert_version.value_or(ops::kNewestOpset);
     int& opset = outcome_.convert_version;
     for (opset = settings_.convert_version.value_or(emit::kDefaultExportOpset);; ++opset) {
-      absl::StatusOr<std::string> bytes = converted.fused()
-                                              ? emit::ExportFusedOnnx(converted.graphs, opset)
-                                              : emit::ExportOnnx(converted.graphs.front(), opset);
-      if (!absl::IsUnimplemented(bytes.status()) || opset == last) return bytes;
+      absl::StatusOr<emit::FilePieces> model =
+          converted.fused() ? emit::ExportFusedOnnx(converted.graphs, opset)
+                            : emit::ExportOnnx(converted.graphs.front(), opset);
+      if (!absl::IsUnimplemented(model.status()) || opset == last) return model;
     }
   }
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/emit/onnx_export.hpp"
+#include "compiler/emit/write_file.hpp"
 #include "compiler/ipu/report/report_html.hpp"
 #include "compiler/ipu/report/report_json.hpp"
 #include "compiler/ipu/report/trace_json.hpp"
@@ -27,8 +27,10 @@ absl::StatusOr<std::vector<WrittenFile>> WriteIpuReports(const ipu::Plan& plan,
   std::vector<WrittenFile> written;
   for (const auto& [name, content] : reports) {
     const std::string path = (fs::path(folder) / name).lexically_normal().string();
-    absl::StatusOr<emit::PendingFile> file = emit::PendingFile::Write(path, content);
+    absl::StatusOr<emit::PendingFile> file = emit::PendingFile::Create(path);
     if (!file.ok()) return file.status();
+    const absl::Status status = file->Write(emit::FilePieces(content));
+    if (!status.ok()) return status;
     pending.push_back(*std::move(file));
     written.push_back({"report", path, content.size()});
   }

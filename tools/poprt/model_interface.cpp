@@ -2,11 +2,12 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <fstream>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/frontend/proto/mapped_file.hpp"
+#include "compiler/frontend/proto/skim_model.hpp"
 #include "runtime/tensor/element_type.hpp"
 
 namespace poprt::cli {
@@ -76,10 +77,10 @@ std::string Line(const std::string& role, const DeclaredTensor& tensor) {
 }  // namespace
 
 absl::StatusOr<ModelInterface> ReadModelInterface(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat("there is no readable file '", path, "'"));
+  const absl::StatusOr<frontend::MappedFile> file = frontend::MappedFile::Open(path);
+  if (!file.ok()) return file.status();
   onnx::ModelProto model;
-  if (!model.ParseFromIstream(&file) || !model.has_graph()) {
+  if (!frontend::SkimModel(file->bytes(), &model) || !model.has_graph()) {
     return absl::InvalidArgumentError(absl::StrCat("'", path, "' is no ONNX model"));
   }
   std::set<std::string> constants;

@@ -42,7 +42,7 @@ struct Outcome {
   std::vector<WrittenFile> files;
   std::vector<std::string> warnings;
   double fuse_seconds = 0;
-  double onnx_seconds = 0;   ///< making and writing the converted model
+  double onnx_seconds = 0;   ///< making the converted model, and writing it while it compiles
   double total_seconds = 0;  ///< with all that is not in a phase
 };
 
