@@ -137,22 +137,19 @@ class FaultyProgram : public LoadedProgram {
   FaultyProgram(std::unique_ptr<LoadedProgram> program, std::shared_ptr<FaultState> state)
       : program_(std::move(program)), state_(std::move(state)), loaded_(state_->generation()) {}
 
+  std::size_t num_stages() const override { return program_->num_stages(); }
   std::size_t num_stream_buffers() const override { return program_->num_stream_buffers(); }
   void Load(std::size_t buffer, std::size_t branch, std::span<const void* const> inputs) override {
     program_->Load(buffer, branch, inputs);
   }
-  void Compute(std::size_t buffer, std::size_t branch, StepObserver* observer) override {
-    state_->BeginRun(loaded_);
-    program_->Compute(buffer, branch, observer);
+  void Compute(std::size_t buffer, std::size_t branch, std::size_t stage,
+               StepObserver* observer) override {
+    if (stage == 0) state_->BeginRun(loaded_);  // runs that have begun go on
+    program_->Compute(buffer, branch, stage, observer);
   }
   void Store(std::size_t buffer, std::size_t branch, std::span<void* const> outputs,
              std::span<std::int64_t> extents) override {
     program_->Store(buffer, branch, outputs, extents);
-  }
-  void Run(std::size_t branch, std::span<const void* const> inputs, std::span<void* const> outputs,
-           std::span<std::int64_t> extents) override {
-    state_->BeginRun(loaded_);
-    program_->Run(branch, inputs, outputs, extents);
   }
   void LoadVariables(std::span<const void* const> sources) override {
     program_->LoadVariables(sources);

@@ -31,8 +31,9 @@ std::vector<PlannedFault> ParseFaults(std::string_view text);
 /// variable POPRT_DEVICE_FAULTS; nothing goes back to that. Thread-safe. Throws as ParseFaults.
 void PlanDeviceFaults(const std::optional<std::string>& text);
 
-/// `device`, with the faults that `plan` has for it. A program that is loaded when the device is
-/// reset is gone: its runs throw DeviceError.
+/// `device`, with the faults that `plan` has for it. They come when a run begins to compute; runs
+/// of a pipeline that have begun before end as if nothing was. A program that is loaded when the
+/// device is reset is gone: its runs throw DeviceError.
 std::unique_ptr<Device> MakeFaultyDevice(std::unique_ptr<Device> device,
                                          std::vector<PlannedFault> plan);
 

@@ -13,6 +13,7 @@
 #include "runtime/device/buffered_branch.hpp"
 #include "runtime/device/memory_advice.hpp"
 #include "runtime/device/streaming_copy.hpp"
+#include "runtime/kernels/computing_thread.hpp"
 #include "runtime/kernels/thread_pool.hpp"
 
 namespace poprt::device {
@@ -95,19 +96,33 @@ struct BoundBranch {
   std::vector<BoundStream> inputs;
   bool bypasses_caches = false;  ///< when they are loaded
   std::vector<BoundStream> outputs;
-  std::vector<Copy> before;  ///< what steps need elsewhere than it is loaded
-  BoundSteps steps;
-  std::vector<Copy> after;  ///< what arises elsewhere than it is stored from
+  std::vector<Copy> before;        ///< what steps need elsewhere than it is loaded
+  std::vector<BoundSteps> stages;  ///< of the pipeline; the last may be missing
+  std::vector<Copy> after;         ///< what arises elsewhere than it is stored from
 };
 
-/// How many buffers for streams the program asks for.
-std::size_t NumBuffers(const Program& program) { return program.io_tiles > 0 ? 2 : 1; }
+/// How many batches are under way at the same time, if they do not wait for each other.
+std::size_t NumBuffers(const Program& program) {
+  const std::size_t transfers = program.io_tiles > 0 ? 2 : 1;
+  const std::size_t stages = program.NumStages();
+  return stages == 1 ? transfers : stages + transfers;
+}
 
-/// Where everything is in the memory that programs write.
+/// So that threads which work in different parts share no cache lines, not even by prefetching.
+std::uint64_t RoundToPages(std::uint64_t bytes) {
+  constexpr std::uint64_t kPage = 4096;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+/// Where everything is in the memory that programs write. Buffers of a pipeline have an arena each,
+/// in which a batch stays from stage to stage. Without one there is a single arena: steps compute
+/// for one batch at a time, and what buffers there are hold the streams.
 class Layout {
  public:
-  explicit Layout(const Program& program) : end_(RoundToPages(program.ArenaBytes())) {
-    if (NumBuffers(program) == 1) return;
+  explicit Layout(const Program& program)
+      : end_(RoundToPages(program.ArenaBytes())),
+        num_arenas_(program.NumStages() == 1 ? 1 : NumBuffers(program)) {
+    if (program.NumStages() > 1 || NumBuffers(program) == 1) return;
     std::uint64_t input_bytes = 0;
     std::uint64_t output_bytes = 0;
     for (const Branch& branch : program.branches) {
@@ -121,9 +136,13 @@ class Layout {
     }
   }
 
-  std::uint64_t bytes() const { return end_; }
+  std::vector<std::unique_ptr<Memory>> MakeArenas() const {
+    std::vector<std::unique_ptr<Memory>> arenas;
+    for (std::size_t i = 0; i < num_arenas_; ++i) arenas.push_back(std::make_unique<Memory>(end_));
+    return arenas;
+  }
 
-  /// The branch as it runs in a buffer, if there are buffers.
+  /// The branch as it runs with its streams in a buffer, if there are such.
   std::optional<BufferedBranch> Place(std::size_t branch, std::size_t buffer) const {
     if (streams_.empty()) return std::nullopt;
     return streams_[branch].Place(buffers_[buffer].inputs, buffers_[buffer].outputs);
@@ -135,15 +154,10 @@ class Layout {
     std::uint64_t outputs = 0;
   };
 
-  /// So that threads which work in different parts share no cache lines, not even by prefetching.
-  static std::uint64_t RoundToPages(std::uint64_t bytes) {
-    constexpr std::uint64_t kPage = 4096;
-    return (bytes + kPage - 1) / kPage * kPage;
-  }
-
-  std::vector<StreamBuffers> streams_;  ///< of each branch; empty without I/O tiles
+  std::vector<StreamBuffers> streams_;  ///< of each branch, if streams lie in buffers
   std::array<Buffer, 2> buffers_;
   std::uint64_t end_;
+  std::size_t num_arenas_;
 };
 
 class ModelProgram final : public LoadedProgram {
@@ -151,6 +165,7 @@ class ModelProgram final : public LoadedProgram {
   explicit ModelProgram(std::shared_ptr<const Image> image)
       : ModelProgram(image, Layout(image->payload.program)) {}
 
+  std::size_t num_stages() const override { return scratch_.size(); }
   std::size_t num_stream_buffers() const override { return buffers_.size(); }
 
   void Load(std::size_t buffer, std::size_t index, std::span<const void* const> inputs) override {
@@ -165,15 +180,14 @@ class ModelProgram final : public LoadedProgram {
     }
   }
 
-  void Compute(std::size_t buffer, std::size_t index, StepObserver* observer) override {
+  void Compute(std::size_t buffer, std::size_t index, std::size_t stage,
+               StepObserver* observer) override {
     if (num_unloaded_ > 0) RefuseToRun();
+    const kernels::ComputingThread computing;
     const BoundBranch& branch = buffers_[buffer].branches[index];
-    CopyAll(branch.before);
-    if (observer == nullptr) {
-      RunSteps(branch.steps, scratch_->data(), pool_);
-    } else {
-      RunSteps(branch.steps, scratch_->data(), pool_, *observer);
-    }
+    if (stage == 0) CopyAll(branch.before);
+    if (stage < branch.stages.size()) RunStage(branch.stages[stage], stage, observer);
+    if (stage + 1 < num_stages()) return;
     CopyAll(branch.after);
     // What they are read from may be overwritten before the outputs are stored.
     std::vector<std::int64_t>& extents = buffers_[buffer].extents;
@@ -191,13 +205,6 @@ class ModelProgram final : public LoadedProgram {
       if (stream.count.memory != nullptr) extents[i] = buffers_[buffer].extents[i];
       if (outputs[i] != nullptr) stream.CopyOut(outputs[i], extents[i]);
     }
-  }
-
-  void Run(std::size_t index, std::span<const void* const> inputs, std::span<void* const> outputs,
-           std::span<std::int64_t> extents) override {
-    Load(0, index, inputs);
-    Compute(0, index, nullptr);
-    Store(0, index, outputs, extents);
   }
 
   void LoadVariables(std::span<const void* const> sources) override {
@@ -229,25 +236,37 @@ class ModelProgram final : public LoadedProgram {
   ModelProgram(std::shared_ptr<const Image> image, const Layout& layout)
       : image_(std::move(image)),
         pool_(kernels::ProcessThreadPool()),
-        arena_(layout.bytes()),
+        arenas_(layout.MakeArenas()),
         variables_(image_->payload.program.VariableBytes()),
         is_loaded_(image_->payload.program.variables.size(), false),
         num_unloaded_(is_loaded_.size()),
         buffers_(NumBuffers(image_->payload.program)) {
     const auto weights = image_->payload.weights;
     AdviseMemory(weights.data(), weights.size(), MemoryUse::kRead);
-    std::size_t scratch_bytes = 0;
+    std::vector<std::size_t> scratch_bytes(image_->payload.program.NumStages(), 0);
     const std::vector<Branch>& branches = image_->payload.program.branches;
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
       for (std::size_t i = 0; i < branches.size(); ++i) {
-        BoundBranch bound = Bind(branches[i], layout.Place(i, b));
-        scratch_bytes = std::max(scratch_bytes, ScratchBytes(bound.steps));
+        BoundBranch bound = Bind(branches[i], WorkspaceOf(b), layout.Place(i, b));
+        for (std::size_t s = 0; s < bound.stages.size(); ++s) {
+          scratch_bytes[s] = std::max(scratch_bytes[s], ScratchBytes(bound.stages[s]));
+        }
         buffers_[b].branches.push_back(std::move(bound));
         buffers_[b].extents.resize(
             std::max(buffers_[b].extents.size(), branches[i].outputs.size()));
       }
     }
-    scratch_ = std::make_unique<Memory>(scratch_bytes * static_cast<std::size_t>(pool_.size()));
+    for (const std::size_t bytes : scratch_bytes) {
+      scratch_.push_back(std::make_unique<Memory>(bytes * static_cast<std::size_t>(pool_.size())));
+    }
+  }
+
+  void RunStage(const BoundSteps& steps, std::size_t stage, StepObserver* observer) {
+    if (observer == nullptr) {
+      RunSteps(steps, scratch_[stage]->data(), pool_);
+    } else {
+      RunSteps(steps, scratch_[stage]->data(), pool_, *observer);
+    }
   }
 
   const std::vector<Variable>& Variables() const { return image_->payload.program.variables; }
@@ -260,22 +279,21 @@ class ModelProgram final : public LoadedProgram {
     throw DeviceError("the load program has not given a value to the variables" + names);
   }
 
-  Workspace workspace() const {
-    return {.arena = arena_.data(),
+  Workspace WorkspaceOf(std::size_t buffer) const {
+    return {.arena = arenas_[arenas_.size() == 1 ? 0 : buffer]->data(),
             .weights = image_->payload.weights.data(),
             .variables = variables_.data()};
   }
 
-  std::byte* Address(const Slot& slot) const { return AddressOf(slot, workspace()); }
-
-  BoundStream BindStream(const Branch& branch, const Stream& stream) const {
+  static BoundStream BindStream(const Branch& branch, const Stream& stream,
+                                const Workspace& workspace) {
     const Slot& slot = branch.slots[stream.slot];
-    BoundStream bound{.memory = Address(slot), .bytes = slot.type.bytes()};
+    BoundStream bound{.memory = AddressOf(slot, workspace), .bytes = slot.type.bytes()};
     if (!stream.extent) return bound;
     const Slot& count = branch.slots[stream.extent->slot];
     const Shape& shape = slot.type.shape;
     const auto axis = shape.begin() + stream.extent->axis;
-    bound.count = {.memory = Address(count), .element = count.type.element};
+    bound.count = {.memory = AddressOf(count, workspace), .element = count.type.element};
     bound.bound = *axis;
     if (bound.bytes == 0) return bound;  // products of some extents alone may be anything
     bound.rows = static_cast<std::size_t>(ElementCount({shape.begin(), axis}));
@@ -283,12 +301,26 @@ class ModelProgram final : public LoadedProgram {
     return bound;
   }
 
-  BoundBranch Bind(const Branch& source, const std::optional<BufferedBranch>& buffered) const {
+  /// The steps of every stage.
+  static std::vector<BoundSteps> ByStage(const Branch& branch, BoundSteps steps) {
+    std::vector<BoundSteps> stages(branch.NumStages());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      stages[branch.steps[i].stage].push_back(std::move(steps[i]));
+    }
+    return stages;
+  }
+
+  static BoundBranch Bind(const Branch& source, const Workspace& workspace,
+                          const std::optional<BufferedBranch>& buffered) {
     const Branch& branch = buffered ? buffered->branch : source;
     BoundBranch bound;
-    for (const Stream& stream : branch.inputs) bound.inputs.push_back(BindStream(branch, stream));
-    for (const Stream& stream : branch.outputs) bound.outputs.push_back(BindStream(branch, stream));
-    bound.steps = BindSteps(branch, source.steps, workspace());
+    for (const Stream& stream : branch.inputs) {
+      bound.inputs.push_back(BindStream(branch, stream, workspace));
+    }
+    for (const Stream& stream : branch.outputs) {
+      bound.outputs.push_back(BindStream(branch, stream, workspace));
+    }
+    bound.stages = ByStage(branch, BindSteps(branch, source.steps, workspace));
     if (!buffered) return bound;
     std::size_t input_bytes = 0;
     for (const BoundStream& stream : bound.inputs) input_bytes += stream.bytes;
@@ -296,8 +328,8 @@ class ModelProgram final : public LoadedProgram {
     const auto add = [&](const SlotCopy& copy, std::vector<Copy>& copies) {
       const std::size_t bytes = branch.slots[copy.to].type.bytes();
       if (bytes == 0) return;
-      copies.push_back({.to = Address(branch.slots[copy.to]),
-                        .from = Address(branch.slots[copy.from]),
+      copies.push_back({.to = AddressOf(branch.slots[copy.to], workspace),
+                        .from = AddressOf(branch.slots[copy.from], workspace),
                         .bytes = bytes});
     };
     for (const SlotCopy& copy : buffered->before) add(copy, bound.before);
@@ -307,12 +339,12 @@ class ModelProgram final : public LoadedProgram {
 
   std::shared_ptr<const Image> image_;
   kernels::ThreadPool& pool_;
-  Memory arena_;
+  std::vector<std::unique_ptr<Memory>> arenas_;
   Memory variables_;
   std::vector<bool> is_loaded_;
   std::size_t num_unloaded_;
-  std::unique_ptr<Memory> scratch_;
-  std::vector<Buffer> buffers_;  ///< of streams
+  std::vector<std::unique_ptr<Memory>> scratch_;  ///< of each stage
+  std::vector<Buffer> buffers_;                   ///< of batches
 };
 
 class ModelDevice : public Device {

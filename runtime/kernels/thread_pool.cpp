@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/kernels/computing_thread.hpp"
+
 namespace poprt::kernels {
 namespace {
 
@@ -163,7 +165,8 @@ ThreadPool::~ThreadPool() {
 int ThreadPool::size() const { return state_->size; }
 
 void ThreadPool::Run(std::int64_t tasks, TaskRef task) {
-  if (tasks > 1 && !state_->threads.empty() && !state_->busy.exchange(true)) {
+  const bool is_crowded = ComputingThread::Count() >= state_->size;
+  if (tasks > 1 && !is_crowded && !state_->threads.empty() && !state_->busy.exchange(true)) {
     for (std::int64_t first = 0; first < tasks; first += kMaxTasksOfJob) {
       state_->RunJob(first, std::min(tasks - first, kMaxTasksOfJob), task);
     }

@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/kernels/computing_thread.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -38,6 +39,27 @@ TEST(ThreadPool, ResultsOfTasksAreVisibleAfterRun) {
     pool.Run(64, [&](std::int64_t task, int) { values[static_cast<std::size_t>(task)] += 1; });
     ASSERT_THAT(values, Each(round));
   }
+}
+
+TEST(ThreadPool, AsManyComputingThreadsAsThePoolHasWorkAlone) {
+  ThreadPool pool(2);
+  const auto workers = [&pool] {
+    std::atomic<int> helped{0};
+    for (int round = 0; round < 200; ++round) {
+      pool.Run(8, [&](std::int64_t, int worker) {
+        std::this_thread::sleep_for(std::chrono::microseconds(worker == 0 ? 50 : 0));
+        helped += worker;
+      });
+    }
+    return helped.load();
+  };
+  const ComputingThread first;
+  EXPECT_GT(workers(), 0);
+  {
+    const ComputingThread second;
+    EXPECT_EQ(workers(), 0);
+  }
+  EXPECT_GT(workers(), 0);
 }
 
 TEST(ThreadPool, WorkersOfOneJobDoNotShareAScratchArea) {

@@ -80,7 +80,8 @@ flatbuffers::Offset<fb::Step> WriteStep(flatbuffers::FlatBufferBuilder& builder,
   std::vector<flatbuffers::Offset<fb::Body>> bodies;
   for (const Body& body : step.bodies) bodies.push_back(WriteBody(builder, body));
   return fb::CreateStepDirect(builder, step.name.c_str(), step.kernel.c_str(), &step.inputs,
-                              &step.outputs, &attributes, bodies.empty() ? nullptr : &bodies);
+                              &step.outputs, &attributes, bodies.empty() ? nullptr : &bodies,
+                              step.stage);
 }
 
 std::vector<flatbuffers::Offset<fb::Stream>> WriteStreams(flatbuffers::FlatBufferBuilder& builder,
@@ -229,6 +230,7 @@ class ProgramReader {
       step.attributes.set(entry.first, entry.second);
     }
     step.bodies = ReadAll(source.bodies(), &ProgramReader::ReadBody);
+    step.stage = source.stage();
     return step;
   }
 

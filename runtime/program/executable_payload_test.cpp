@@ -29,8 +29,9 @@ Program SmallProgram() {
                           {type, Space::kVariables, 0}},
                 .inputs = {{"graph0/x", 0}},
                 .outputs = {{"graph0/y", 2, {{.axis = 0, .slot = 3}}}},
-                .steps = {step},
+                .steps = {step, step},
                 .arena_bytes = 128};
+  branch.steps[1].stage = 1;
   return {.branches = {branch},
           .batches_per_step = 4,
           .ipu_version = "ipu21",
@@ -55,7 +56,9 @@ TEST(ExecutablePayloadTest, RoundTrip) {
   const Branch& branch = payload.program.branches[0];
   EXPECT_EQ(branch.name, "graph0");
   EXPECT_EQ(branch.arena_bytes, 128U);
-  ASSERT_EQ(branch.steps.size(), 1U);
+  ASSERT_EQ(branch.steps.size(), 2U);
+  EXPECT_EQ(branch.steps[0].stage, 0U);
+  EXPECT_EQ(branch.steps[1].stage, 1U);
   EXPECT_EQ(branch.steps[0].attributes, expected.branches[0].steps[0].attributes);
   EXPECT_EQ(branch.steps[0].inputs, (std::vector<SlotIndex>{0, 1, kNoSlot}));
   EXPECT_EQ(branch.slots[1].space, Space::kWeights);

@@ -14,6 +14,9 @@ namespace {
 /// Keeps the comparison of every output with every operand short.
 constexpr std::size_t kMostOperands = 4096;
 
+/// More than any machine can map; keeps sums of sizes far from the end of the number.
+constexpr std::uint64_t kMostArenaBytes = std::uint64_t{1} << 48;
+
 std::string InBranch(const Branch& branch, const std::string& problem) {
   return "branch '" + branch.name + "': " + problem;
 }
@@ -144,12 +147,31 @@ std::string FindProblemOfSteps(const Branch& branch, const std::vector<Step>& st
   }
   for (const Step& step : steps) {
     std::string problem = FindStepProblem(branch, step);
+    if (problem.empty() && nesting > 0 && step.stage != 0) {
+      problem = "step '" + step.name + "' inside another has a stage of its own";
+    }
     for (const Body& body : step.bodies) {
       if (problem.empty()) problem = FindProblemOfSteps(branch, body.steps, nesting + 1);
     }
     if (!problem.empty()) return problem;
   }
   return "";
+}
+
+std::string FindStageProblem(const Branch& branch) {
+  std::uint32_t last = 0;
+  for (const Step& step : branch.steps) {
+    const bool is_first = &step == branch.steps.data();
+    if (step.stage != last && (is_first || step.stage != last + 1)) {
+      return "step '" + step.name + "' is in stage " + std::to_string(step.stage) +
+             (is_first ? ", the first step is in stage 0"
+                       : ", behind one in stage " + std::to_string(last));
+    }
+    last = step.stage;
+  }
+  if (last < kMostStages) return "";
+  return "there are " + std::to_string(last + 1) + " stages, allowed are " +
+         std::to_string(kMostStages);
 }
 
 std::string FindExtentProblem(const Branch& branch, const Stream& stream) {
@@ -211,6 +233,12 @@ std::string_view SpaceName(Space space) {
   return "variables";
 }
 
+std::uint32_t Program::NumStages() const {
+  std::uint32_t stages = 1;
+  for (const Branch& branch : branches) stages = std::max(stages, branch.NumStages());
+  return stages;
+}
+
 std::uint64_t Program::ArenaBytes() const {
   std::uint64_t bytes = 0;
   for (const Branch& branch : branches) bytes = std::max(bytes, branch.arena_bytes);
@@ -231,8 +259,13 @@ std::string FindProblem(const Program& program, std::uint64_t weight_bytes) {
   for (const Branch& branch : program.branches) {
     if (!names.insert(branch.name).second) return InBranch(branch, "the name occurs twice");
     if (branch.outputs.empty()) return InBranch(branch, "there is no output");
+    if (branch.arena_bytes > kMostArenaBytes) {
+      return InBranch(branch, "an arena of " + std::to_string(branch.arena_bytes) +
+                                  " bytes is none that a machine has");
+    }
     std::string problem = FindSlotProblem(branch, weight_bytes, program.variables);
     if (problem.empty()) problem = FindStreamProblem(branch);
+    if (problem.empty()) problem = FindStageProblem(branch);
     if (problem.empty()) problem = FindProblemOfSteps(branch, branch.steps, 0);
     if (!problem.empty()) return InBranch(branch, problem);
   }

@@ -70,6 +70,8 @@ struct Step {
   std::vector<SlotIndex> outputs;  ///< in the arena
   Attributes attributes;           ///< without tensors
   std::vector<Body> bodies = {};   ///< of kIf and kLoop only
+  /// Of the pipeline. Steps inside steps have 0 and run with the step around them.
+  std::uint32_t stage = 0;
 };
 
 /// Kernel names of steps with bodies.
@@ -77,6 +79,8 @@ inline constexpr std::string_view kIf = "If";
 inline constexpr std::string_view kLoop = "Loop";
 /// Inputs of kLoop before those that it carries, and inputs of its body.
 inline constexpr std::size_t kLoopControls = 2;
+/// As many as a pipeline may have.
+inline constexpr std::uint32_t kMostStages = 64;
 /// How deep steps may stand inside steps.
 inline constexpr int kMostNesting = 32;
 
@@ -96,7 +100,8 @@ struct Stream {
 };
 
 /// What runs for one value of `index`: copies inputs into their slots, runs the steps in order,
-/// copies outputs out.
+/// copies outputs out. Stages of the steps ascend from 0 without gaps: each may work for another
+/// batch at the same time.
 struct Branch {
   std::string name;
   std::vector<Slot> slots;
@@ -104,6 +109,9 @@ struct Branch {
   std::vector<Stream> outputs;
   std::vector<Step> steps;
   std::uint64_t arena_bytes = 0;
+
+  /// At least 1.
+  std::uint32_t NumStages() const { return steps.empty() ? 1 : steps.back().stage + 1; }
 };
 
 /// A tensor that stays on the device from run to run: the load program fills it from the host, the
@@ -123,6 +131,8 @@ struct Program {
   std::uint32_t io_tiles = 0;  ///< the first io_tiles tiles hold host buffers, the rest compute
   std::vector<Variable> variables = {};  ///< of all branches, in the order of their offsets
 
+  /// Of the branch that has most: 1 if there is no pipeline.
+  std::uint32_t NumStages() const;
   /// Bytes of arena that serve every branch: the largest, since one runs at a time.
   std::uint64_t ArenaBytes() const;
   /// Bytes of Space::kVariables: to the end of the last.
@@ -131,8 +141,8 @@ struct Program {
 
 /// The first reason why the program must not run, or nothing: slots outside their space or not
 /// aligned, variables that overlap, operands that do not exist, steps that write weights, variables
-/// or what they read, duplicate names. Kernels check types and attributes themselves when they are
-/// bound.
+/// or what they read, stages out of order, duplicate names. Kernels check types and attributes
+/// themselves when they are bound.
 std::string FindProblem(const Program& program, std::uint64_t weight_bytes);
 
 }  // namespace poprt::program

@@ -49,6 +49,63 @@ TEST(ProgramTest, RefusesWritesToWeightsAndToOtherOperands) {
   EXPECT_EQ(FindProblem(program, 64), "branch 'graph0': step 'relu' writes to the weights");
 }
 
+TEST(ProgramTest, StagesAscendWithoutGaps) {
+  const auto problem = [](const std::vector<std::uint32_t>& stages) {
+    Program program = SmallProgram();
+    Branch& branch = program.branches[0];
+    branch.steps.resize(stages.size(), branch.steps[0]);
+    for (std::size_t i = 0; i < stages.size(); ++i) branch.steps[i].stage = stages[i];
+    return FindProblem(program, 0);
+  };
+  EXPECT_EQ(problem({0, 0, 1, 2, 2}), "");
+  EXPECT_EQ(problem({1, 1}),
+            "branch 'graph0': step 'relu' is in stage 1, the first step is in stage 0");
+  EXPECT_EQ(problem({0, 1, 0}),
+            "branch 'graph0': step 'relu' is in stage 0, behind one in stage 1");
+  EXPECT_EQ(problem({0, 2}), "branch 'graph0': step 'relu' is in stage 2, behind one in stage 0");
+  std::vector<std::uint32_t> many(kMostStages + 1);
+  for (std::uint32_t i = 0; i < many.size(); ++i) many[i] = i;
+  EXPECT_EQ(problem(many), "branch 'graph0': there are 65 stages, allowed are 64");
+  many.pop_back();
+  EXPECT_EQ(problem(many), "");
+}
+
+TEST(ProgramTest, StepsInsideStepsHaveNoStageOfTheirOwn) {
+  Program program = SmallProgram();
+  Branch& branch = program.branches[0];
+  branch.slots.push_back({{ElementType::kBool, {}}, Space::kArena, 128});
+  branch.arena_bytes = 192;
+  branch.inputs.push_back({"condition", 2});
+  Step choice{"if", "If", {2}, {1}, {}};
+  choice.bodies = {{.inputs = {}, .outputs = {1}, .steps = branch.steps},
+                   {.inputs = {}, .outputs = {1}, .steps = {}}};
+  branch.steps = {branch.steps[0], choice};
+  branch.steps[1].stage = 1;
+  EXPECT_EQ(FindProblem(program, 0), "");
+  branch.steps[1].bodies[0].steps[0].stage = 1;
+  EXPECT_EQ(FindProblem(program, 0),
+            "branch 'graph0': step 'relu' inside another has a stage of its own");
+}
+
+TEST(ProgramTest, StagesOfTheProgramAreThoseOfTheBranchThatHasMost) {
+  Program program = SmallProgram();
+  EXPECT_EQ(program.NumStages(), 1U);
+  program.branches.push_back(program.branches[0]);
+  program.branches[1].steps.push_back(program.branches[1].steps[0]);
+  program.branches[1].steps[1].stage = 1;
+  EXPECT_EQ(program.branches[0].NumStages(), 1U);
+  EXPECT_EQ(program.NumStages(), 2U);
+  program.branches[0].steps.clear();
+  EXPECT_EQ(program.branches[0].NumStages(), 1U);
+}
+
+TEST(ProgramTest, NoMachineHasAnArenaWithoutEnd) {
+  Program program = SmallProgram();
+  program.branches[0].arena_bytes = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(FindProblem(program, 0),
+            "branch 'graph0': an arena of 18446744073709551615 bytes is none that a machine has");
+}
+
 TEST(ProgramTest, TheFirstOutputMayBeTheVeryBytesOfAnInput) {
   constexpr const char* refused =
       "branch 'graph0': step 'relu' writes to memory of another of its operands";

@@ -71,20 +71,24 @@ TEST(AllocationTest, ExecuteOfBatchesThatOverlapAllocatesNothing) {
   const poprt::TensorType type{poprt::ElementType::kFloat32, {kLength}};
   const auto bytes = static_cast<std::uint64_t>(type.bytes());
   using poprt::program::Space;
-  auto program = ProgramOf({{.name = "model",
-                             .slots = {{type, Space::kArena, 0}, {type, Space::kArena, bytes}},
-                             .inputs = {{"x", 0}},
-                             .outputs = {{"y", 1}},
-                             .steps = {{"abs", "Abs", {0}, {1}, {}}},
-                             .arena_bytes = 2 * bytes}});
+  auto program =
+      ProgramOf({{.name = "model",
+                  .slots = {{type, Space::kArena, 0}, {type, Space::kArena, bytes}},
+                  .inputs = {{"x", 0}},
+                  .outputs = {{"y", 0}},
+                  .steps = {{"abs", "Abs", {0}, {1}, {}}, {"negate", "Neg", {1}, {0}, {}}},
+                  .arena_bytes = 2 * bytes}});
   program.io_tiles = 32;
-  ModelRunner runner(ModelOf(program));
-  const std::vector<float> x(kLength, -3);
-  std::vector<float> y(kLength);
-  const InputMemoryView in{{"x", {x.data(), bytes}}};
-  const OutputMemoryView out{{"y", {y.data(), bytes}}};
-  EXPECT_EQ(AllocationsOf([&] { runner.execute(in, out); }), 0U);
-  EXPECT_EQ(y, std::vector<float>(kLength, 3));
+  for (const std::uint32_t last_stage : {0U, 1U}) {
+    program.branches[0].steps[1].stage = last_stage;
+    ModelRunner runner(ModelOf(program));
+    const std::vector<float> x(kLength, -3);
+    std::vector<float> y(kLength);
+    const InputMemoryView in{{"x", {x.data(), bytes}}};
+    const OutputMemoryView out{{"y", {y.data(), bytes}}};
+    EXPECT_EQ(AllocationsOf([&] { runner.execute(in, out); }), 0U);
+    EXPECT_EQ(y, x);
+  }
 }
 
 struct Outcomes {

@@ -19,14 +19,23 @@ class Timed {
   const BatchPipeline::Clock::time_point start_ = BatchPipeline::Clock::now();
 };
 
+/// Batches hold a buffer each, but for one that is stored while the next is loaded into its buffer.
+unsigned DepthOf(const poprt::device::LoadedProgram& program) {
+  return static_cast<unsigned>(program.num_stream_buffers()) +
+         (program.takes_inputs_before_store() ? 1 : 0);
+}
+
 }  // namespace
 
 BatchPipeline::BatchPipeline(const std::shared_ptr<const poprt::device::Image>& image,
                              std::shared_ptr<poprt::device::Device> device,
                              const SharedVariables& variables, bool auto_reset)
     : program_(image, std::move(device), variables, auto_reset),
-      depth_(program_.loaded().num_stream_buffers() == kBuffers ? kStages : 1),
-      times_(image->payload.program.branches.size()) {
+      num_stages_(program_.loaded().num_stages()),
+      takes_inputs_before_store_(program_.loaded().takes_inputs_before_store()),
+      depth_(DepthOf(program_.loaded())),
+      times_(image->payload.program.branches.size()),
+      buffers_(program_.loaded().num_stream_buffers()) {
   for (auto& time : times_) time = std::chrono::nanoseconds::max();
   under_way_.reserve(depth_);
 }
@@ -110,37 +119,51 @@ BatchPipeline::Task BatchPipeline::NextTask() const {
   for (Passage* passage : under_way_) {
     if (passage->state_ == State::kComputed) return {passage, State::kStores};
   }
-  const auto first = std::ranges::find_if(
-      under_way_, [](const Passage* passage) { return passage->state_ <= State::kComputes; });
-  if (first != under_way_.end() && CanCompute(**first)) return {*first, State::kComputes};
+  const Passage* ahead = nullptr;
+  for (Passage* passage : under_way_) {
+    if (CanCompute(*passage, ahead)) return {passage, State::kComputes};
+    ahead = passage;
+  }
   for (Passage* passage : under_way_) {
     if (passage->state_ == State::kCame && FreeInputs()) return {passage, State::kLoads};
   }
   return {};
 }
 
-bool BatchPipeline::CanCompute(const Passage& passage) const {
-  if (passage.state_ != State::kLoaded || has_outputs_[passage.buffer_]) return false;
-  return !program_.must_reset() || (loading_ == 0 && storing_ == 0);
+bool BatchPipeline::CanCompute(const Passage& passage, const Passage* ahead) const {
+  if (passage.state_ != State::kWaits) return false;
+  const bool has_left =
+      ahead == nullptr || ahead->state_ > State::kComputes || ahead->stage_ > passage.stage_;
+  return has_left && (passage.stage_ > 0 || CanBegin(passage));
+}
+
+bool BatchPipeline::CanBegin(const Passage& passage) const {
+  if (takes_inputs_before_store_ && buffers_[passage.buffer_].has_outputs) return false;
+  if (!program_.must_reset()) return true;
+  // Whoever uses the program ends before it goes.
+  return std::ranges::all_of(under_way_, [](const Passage* other) {
+    const bool is_loaded = other->state_ == State::kWaits && other->stage_ == 0;
+    return is_loaded || other->state_ == State::kCame || other->state_ == State::kDone;
+  });
 }
 
 std::optional<std::size_t> BatchPipeline::FreeInputs() const {
-  for (std::size_t buffer = 0; buffer < kBuffers; ++buffer) {
-    if (!has_inputs_[buffer] && !has_outputs_[buffer]) return buffer;
-  }
-  for (std::size_t buffer = 0; buffer < kBuffers; ++buffer) {
-    if (!has_inputs_[buffer]) return buffer;
-  }
-  return std::nullopt;
+  const auto free = std::ranges::find_if(
+      buffers_, [](const Buffer& buffer) { return !buffer.has_inputs && !buffer.has_outputs; });
+  if (free != buffers_.end()) return static_cast<std::size_t>(free - buffers_.begin());
+  if (!takes_inputs_before_store_) return std::nullopt;
+  const auto stored = std::ranges::find(buffers_, false, &Buffer::has_inputs);
+  if (stored == buffers_.end()) return std::nullopt;
+  return static_cast<std::size_t>(stored - buffers_.begin());
 }
 
 void BatchPipeline::Begin(const Task& task) {
   Passage& passage = *task.passage;
   if (task.meanwhile == State::kLoads) {
     passage.buffer_ = *FreeInputs();
-    has_inputs_[passage.buffer_] = true;
+    buffers_[passage.buffer_].has_inputs = true;
   } else if (task.meanwhile == State::kComputes) {
-    has_outputs_[passage.buffer_] = true;
+    buffers_[passage.buffer_].has_outputs = true;
   }
   passage.state_ = task.meanwhile;
 }
@@ -148,28 +171,28 @@ void BatchPipeline::Begin(const Task& task) {
 void BatchPipeline::Load(Lock& lock, Passage& passage) {
   if (program_.is_ready()) {  // else they would be lost: whoever resets the device loads then
     passage.generation_ = program_.generation();
-    ++loading_;
     lock.unlock();
     {
       const Timed timed(passage.time_);
       program_.loaded().Load(passage.buffer_, passage.batch_.branch, passage.batch_.inputs);
     }
     lock.lock();
-    --loading_;
   }
-  passage.state_ = State::kLoaded;
+  passage.state_ = State::kWaits;
 }
 
 void BatchPipeline::Compute(Lock& lock, Passage& passage) {
   const Batch& batch = passage.batch_;
-  const DeviceFailure* problem = passage.failure_ ? nullptr : program_.Prepare();
+  const DeviceFailure* problem = nullptr;
+  if (!passage.failure_ && passage.stage_ == 0) problem = program_.Prepare();
   if (!passage.failure_ && problem == nullptr) {
     const bool is_loaded = passage.generation_ == program_.generation();
+    passage.generation_ = program_.generation();
     lock.unlock();
     try {
       const Timed timed(passage.time_);
       if (!is_loaded) program_.loaded().Load(passage.buffer_, batch.branch, batch.inputs);
-      program_.loaded().Compute(passage.buffer_, batch.branch, nullptr);
+      program_.loaded().Compute(passage.buffer_, batch.branch, passage.stage_, nullptr);
       lock.lock();
     } catch (...) {
       lock.lock();
@@ -177,30 +200,32 @@ void BatchPipeline::Compute(Lock& lock, Passage& passage) {
     }
   }
   if (problem != nullptr) passage.failure_.emplace().Keep(*problem);
-  has_inputs_[passage.buffer_] = false;
   if (passage.failure_) {
     End(passage);
+  } else if (++passage.stage_ < num_stages_) {
+    passage.state_ = State::kWaits;
   } else {
+    buffers_[passage.buffer_].has_inputs = false;
     passage.state_ = State::kComputed;
   }
 }
 
 void BatchPipeline::Store(Lock& lock, Passage& passage) {
   const Batch& batch = passage.batch_;
-  ++storing_;
   lock.unlock();
   {
     const Timed timed(passage.time_);
     program_.loaded().Store(passage.buffer_, batch.branch, batch.outputs, batch.extents);
   }
   lock.lock();
-  --storing_;
   times_[batch.branch] = passage.time_;
   End(passage);
 }
 
 void BatchPipeline::End(Passage& passage) {
-  has_outputs_[passage.buffer_] = false;
+  Buffer& buffer = buffers_[passage.buffer_];
+  if (passage.state_ == State::kComputes) buffer.has_inputs = false;
+  buffer.has_outputs = false;
   passage.state_ = State::kDone;
   passage.wake_.notify_one();
 }

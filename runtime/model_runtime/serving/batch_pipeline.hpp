@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -16,11 +15,14 @@ namespace model_runtime {
 
 /// Takes the batches of many threads through one device. Thread-safe.
 ///
-/// With the two stream buffers of a program that has I/O tiles, batches overlap: while one
-/// computes, the next is loaded and the one before is stored. The threads that bring batches do the
-/// work, and any of them does what is next, so that none waits for one that sleeps. Batches compute
-/// in the order in which they came, and none waits for batches still to come. A program with one
-/// buffer runs batch after batch, alone.
+/// With the stream buffers of a program that has several stages, or I/O tiles, batches overlap:
+/// each stage computes another one, the next is loaded and the one before is stored. The threads
+/// that bring batches do the work, and any of them does what is next, so that none waits for one
+/// that sleeps. In every stage batches compute in the order in which they came, and none waits for
+/// batches still to come. A program with one buffer runs batch after batch, alone.
+///
+/// A batch that a fault of the device hits ends with it. Those that computed already go on. When
+/// they are done the device is reset for the next batch; what had been loaded is loaded again.
 class BatchPipeline {
  public:
   using Clock = std::chrono::steady_clock;
@@ -30,7 +32,8 @@ class BatchPipeline {
                 std::shared_ptr<poprt::device::Device> device, const SharedVariables& variables,
                 bool auto_reset);
 
-  /// How many batches may be under way: one for each stage, or 1 if they do not overlap.
+  /// How many batches may be under way: as many as have something to do, or 1 if they do not
+  /// overlap.
   unsigned depth() const { return depth_; }
 
   // ---- Batches that overlap, if depth() > 1 ----
@@ -48,7 +51,7 @@ class BatchPipeline {
     enum class State : std::uint8_t {
       kCame,
       kLoads,
-      kLoaded,
+      kWaits,  ///< for its next stage
       kComputes,
       kComputed,
       kStores,
@@ -58,6 +61,7 @@ class BatchPipeline {
     const Batch batch_;
     std::optional<DeviceFailure>& failure_;
     State state_ = State::kCame;
+    std::size_t stage_ = 0;         ///< that it computes, or is the next to
     std::size_t buffer_ = 0;        ///< from kLoads on
     std::uint64_t generation_ = 0;  ///< of the program that has its inputs; 0: none
     Clock::duration time_{0};       ///< spent so far
@@ -98,20 +102,25 @@ class BatchPipeline {
   void SetTimeOf(std::size_t branch, std::chrono::nanoseconds time) { times_[branch] = time; }
 
  private:
-  static constexpr std::size_t kBuffers = 2;
-  static constexpr unsigned kStages = 3;
-
   using State = Passage::State;
-  /// A stage that a batch is ready for, as the state it has meanwhile.
+  /// What a batch is ready for, as the state it has meanwhile.
   struct Task {
     Passage* passage = nullptr;
     State meanwhile = State::kCame;
+  };
+  /// A stream buffer: whose batch is in it. The inputs are needed until the last stage has
+  /// computed, the outputs from the first on until they are stored.
+  struct Buffer {
+    bool has_inputs = false;
+    bool has_outputs = false;
   };
 
   // All with the mutex held; what unlocks it has it again at the end.
   /// The work that is most urgent, or none.
   Task NextTask() const;
-  bool CanCompute(const Passage& passage) const;
+  /// `ahead` is the batch before it, if there is one.
+  bool CanCompute(const Passage& passage, const Passage* ahead) const;
+  bool CanBegin(const Passage& passage) const;
   /// A buffer that can be loaded; the same again and again where one is enough, since that is in
   /// the caches of the processor.
   std::optional<std::size_t> FreeInputs() const;
@@ -125,6 +134,8 @@ class BatchPipeline {
 
   std::mutex mutex_;
   DeviceProgram program_;
+  const std::size_t num_stages_;
+  const bool takes_inputs_before_store_;
   const unsigned depth_;
   std::vector<std::atomic<std::chrono::nanoseconds>> times_;  ///< of branches
 
@@ -133,10 +144,7 @@ class BatchPipeline {
   bool closed_ = false;
   unsigned waiting_for_idle_ = 0;
   std::vector<Passage*> under_way_;  ///< in the order in which they came
-  std::array<bool, kBuffers> has_inputs_{};
-  std::array<bool, kBuffers> has_outputs_{};
-  unsigned loading_ = 0;
-  unsigned storing_ = 0;
+  std::vector<Buffer> buffers_;
 };
 
 }  // namespace model_runtime

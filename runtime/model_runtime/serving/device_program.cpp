@@ -41,7 +41,7 @@ const DeviceFailure* DeviceProgram::Prepare() {
 }
 
 const DeviceFailure& DeviceProgram::Fail() noexcept {
-  failure_ = DeviceFailure::Current();
+  if (lasting_failure() == nullptr) failure_ = DeviceFailure::Current();
   return *failure_;
 }
 

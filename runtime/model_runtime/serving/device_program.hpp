@@ -34,8 +34,9 @@ class DeviceProgram {
   /// device and loads everything again; after any other each run fails the same way at once.
   const DeviceFailure* Run(const Batch& batch);
 
-  /// Run in parts, for batches that overlap. Prepare comes before Compute; it returns the failure
-  /// of a run that cannot begin, or null. Where Compute throws, Fail is called in the handler.
+  /// Run in parts, for batches that overlap. Prepare comes before Compute of the first stage; it
+  /// returns the failure of a run that cannot begin, or null. Where Compute throws, Fail is called
+  /// in the handler; it returns what the run died of: that, or the failure that lasts already.
   const DeviceFailure* Prepare();
   const DeviceFailure& Fail() noexcept;
 

@@ -18,7 +18,7 @@
 #include "runtime/device/device_registry.hpp"
 #include "runtime/device/faulty_device.hpp"
 
-// Requests to programs with I/O tiles, whose batches overlap.
+// Requests to programs with I/O tiles or several stages, whose batches overlap.
 namespace model_runtime {
 namespace {
 
@@ -65,6 +65,35 @@ Program Overlapping(std::vector<poprt::program::Branch> branches) {
 }
 
 Program OneLong() { return Overlapping({LongBranch("model", "", kLong)}); }
+
+/// What lets the batches of a program overlap: the stages of its pipeline, and I/O tiles.
+struct Overlap {
+  std::uint32_t stages = 1;
+  std::uint32_t io_tiles = 64;
+};
+
+/// The program with each step in the next stage, as far as there are stages.
+Program With(const Overlap& overlap, Program program) {
+  program.io_tiles = overlap.io_tiles;
+  for (poprt::program::Branch& branch : program.branches) {
+    for (std::uint32_t i = 0; i < branch.steps.size(); ++i) {
+      branch.steps[i].stage = std::min(i, overlap.stages - 1);
+    }
+  }
+  return program;
+}
+
+std::string NameOfOverlap(const ::testing::TestParamInfo<Overlap>& info) {
+  return std::to_string(info.param.stages) + (info.param.stages == 1 ? "Stage" : "Stages") +
+         (info.param.io_tiles > 0 ? "WithIoTiles" : "");
+}
+
+class OverlapTest : public ::testing::TestWithParam<Overlap> {};
+
+INSTANTIATE_TEST_SUITE_P(Serving, OverlapTest,
+                         ::testing::Values(Overlap{1, 64}, Overlap{2, 0}, Overlap{3, 0},
+                                           Overlap{3, 64}),
+                         NameOfOverlap);
 
 std::unique_ptr<Engine> MakeEngine(const Program& program, const EngineConfig& config = {},
                                    const std::optional<std::string>& faults = std::nullopt) {
@@ -143,10 +172,10 @@ struct TestRequest {
   std::future<std::string> outcome;
 };
 
-TEST(OverlapTest, ARequestNeedsNoOthersToComplete) {
+TEST_P(OverlapTest, ARequestNeedsNoOthersToComplete) {
   EngineConfig config;
   config.timeout_ns = std::chrono::nanoseconds(0);  // for ever
-  const auto engine = MakeEngine(OneLong(), config);
+  const auto engine = MakeEngine(With(GetParam(), OneLong()), config);
   for (const std::size_t batches : {1, 1, 5}) {
     TestRequest queued("", kLong, batches, 1);
     queued.Submit(*engine);
@@ -208,15 +237,16 @@ class Client {
   std::mt19937 random_;
 };
 
-TEST(OverlapTest, RandomTrafficGetsRightAnswersInSpiteOfFaults) {
+TEST_P(OverlapTest, RandomTrafficGetsRightAnswersInSpiteOfFaults) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   EngineConfig config;
   config.auto_reset = true;
-  const auto engine =
-      MakeEngine(Overlapping({LongBranch("a", "graph0/", kLong), LongBranch("b", "graph1/", kShort),
-                              LongBranch("c", "graph2/", kLong / 2)}),
-                 config, "40*:application_runtime_error");
+  const auto engine = MakeEngine(
+      With(GetParam(),
+           Overlapping({LongBranch("a", "graph0/", kLong), LongBranch("b", "graph1/", kShort),
+                        LongBranch("c", "graph2/", kLong / 2)})),
+      config, "40*:application_runtime_error");
   std::deque<Client> clients;
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < 4; ++i) {
@@ -236,8 +266,8 @@ TEST(OverlapTest, RandomTrafficGetsRightAnswersInSpiteOfFaults) {
   EXPECT_LT(failed, 60);
 }
 
-TEST(OverlapTest, AnswersComeInTheOrderOfSubmission) {
-  const auto engine = MakeEngine(OneLong(), {.ring_buffer_size_multiplier = 4});
+TEST_P(OverlapTest, AnswersComeInTheOrderOfSubmission) {
+  const auto engine = MakeEngine(With(GetParam(), OneLong()), {.ring_buffer_size_multiplier = 4});
   std::vector<std::size_t> order;
   std::mutex mutex;
   std::vector<std::unique_ptr<TestRequest>> requests;
@@ -259,9 +289,8 @@ TEST(OverlapTest, AnswersComeInTheOrderOfSubmission) {
 }
 
 /// What becomes of requests of these numbers of batches.
-std::vector<std::string> Outcomes(Program program, const std::string& faults, bool auto_reset,
-                                  std::uint32_t io_tiles) {
-  program.io_tiles = io_tiles;
+std::vector<std::string> Outcomes(const Program& program, const std::string& faults,
+                                  bool auto_reset) {
   const auto engine = MakeEngine(program, {.auto_reset = auto_reset}, faults);
   std::vector<std::unique_ptr<TestRequest>> requests;
   for (const std::size_t batches : {4, 1, 1, 2, 3, 1, 1}) {
@@ -277,24 +306,25 @@ std::vector<std::string> Outcomes(Program program, const std::string& faults, bo
   return outcomes;
 }
 
-TEST(OverlapTest, FaultsHitTheRequestsTheyWouldHitInSeries) {
+TEST_P(OverlapTest, FaultsHitTheRequestsTheyWouldHitInSeries) {
   for (const bool auto_reset : {false, true}) {
     for (const std::string faults :
          {"3:application_runtime_error", "3:application_runtime_error,5:application_runtime_error",
           "1:recoverable_runtime_error/IPU_RESET,2:recoverable_runtime_error/IPU_RESET",
           "6:recoverable_runtime_error/FULL_RESET", "2*:application_runtime_error"}) {
       SCOPED_TRACE(faults + (auto_reset ? ", auto_reset" : ""));
-      const auto expected = Outcomes(OneLong(), faults, auto_reset, 0);
-      EXPECT_EQ(Outcomes(OneLong(), faults, auto_reset, 64), expected);
+      const auto expected = Outcomes(With({1, 0}, OneLong()), faults, auto_reset);
+      EXPECT_EQ(Outcomes(With(GetParam(), OneLong()), faults, auto_reset), expected);
     }
   }
 }
 
-TEST(OverlapTest, DestructionAnswersEveryRequest) {
+TEST_P(OverlapTest, DestructionAnswersEveryRequest) {
   for (int round = 0; round < 10; ++round) {
     std::vector<std::unique_ptr<TestRequest>> requests;
     {
-      const auto engine = MakeEngine(OneLong(), {.ring_buffer_size_multiplier = 8});
+      const auto engine =
+          MakeEngine(With(GetParam(), OneLong()), {.ring_buffer_size_multiplier = 8});
       for (std::size_t i = 0; i < 12; ++i) {
         requests.push_back(std::make_unique<TestRequest>("", kLong, 1 + i % 3, 1));
         requests.back()->Submit(*engine);
@@ -312,9 +342,9 @@ TEST(OverlapTest, DestructionAnswersEveryRequest) {
   }
 }
 
-TEST(OverlapTest, DestructionLetsCallersGo) {
+TEST_P(OverlapTest, DestructionLetsCallersGo) {
   for (int round = 0; round < 10; ++round) {
-    auto engine = MakeEngine(OneLong(), {.flush_on_waiting_outputs = true});
+    auto engine = MakeEngine(With(GetParam(), OneLong()), {.flush_on_waiting_outputs = true});
     Engine& called = *engine;
     std::vector<std::unique_ptr<TestRequest>> requests;
     std::vector<std::future<std::string>> outcomes;
@@ -333,19 +363,20 @@ TEST(OverlapTest, DestructionLetsCallersGo) {
   }
 }
 
-TEST(OverlapTest, VariablesChangeBetweenRequests) {
+TEST_P(OverlapTest, VariablesChangeBetweenRequests) {
   const poprt::TensorType type{poprt::ElementType::kFloat32, {kLong}};
   const auto bytes = static_cast<std::uint64_t>(type.bytes());
-  Program program = Overlapping({{.name = "model",
-                                  .slots = {{type, Space::kArena, 0},
-                                            {type, Space::kVariables, 0},
-                                            {type, Space::kArena, bytes}},
-                                  .inputs = {{"x", 0}},
-                                  .outputs = {{"y", 2}, {"w out", 1}},
-                                  .steps = {{"add", "Add", {0, 1}, {2}, {}}},
-                                  .arena_bytes = 2 * bytes}});
+  Program program =
+      Overlapping({{.name = "model",
+                    .slots = {{type, Space::kArena, 0},
+                              {type, Space::kVariables, 0},
+                              {type, Space::kArena, bytes}},
+                    .inputs = {{"x", 0}},
+                    .outputs = {{"y", 2}, {"w out", 1}},
+                    .steps = {{"add", "Add", {0, 1}, {2}, {}}, {"result", "Abs", {2}, {2}, {}}},
+                    .arena_bytes = 2 * bytes}});
   program.variables = {{"w", type, 0}};
-  const auto engine = MakeEngine(program);
+  const auto engine = MakeEngine(With(GetParam(), program));
   std::atomic<int> loaded{1};   // the value of the variable
   std::atomic<int> loading{1};  // what it is going to be
   std::atomic<bool> stop{false};
@@ -378,12 +409,11 @@ TEST(OverlapTest, VariablesChangeBetweenRequests) {
   for (std::thread& client : clients) client.join();
 }
 
-TEST(OverlapTest, RowsOfManyRequestsMakeBatches) {
+TEST_P(OverlapTest, RowsOfManyRequestsMakeBatches) {
   constexpr std::int64_t kRows = 4;
   Program program = ProgramOf({SumBranch("model", "", {kRows, 3}, 1)});
-  program.io_tiles = 64;
-  const auto engine =
-      MakeEngine(program, {.batching_dim = 0, .timeout_ns = std::chrono::microseconds(200)});
+  const auto engine = MakeEngine(With(GetParam(), program),
+                                 {.batching_dim = 0, .timeout_ns = std::chrono::microseconds(200)});
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::vector<std::thread> clients;
