@@ -4,8 +4,6 @@
 
 #include <charconv>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -14,6 +12,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/ipu/target/text_file.hpp"
 #include "compiler/ir/nearest_name.hpp"
 #include "compiler/ir/placement.hpp"
 
@@ -125,13 +124,10 @@ class ShardingReader {
 }  // namespace
 
 absl::StatusOr<std::vector<passes::ShardingNode>> ReadShardingFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) {
-    return absl::NotFoundError(absl::StrCat("sharding file '", path, "' can't be read"));
-  }
+  const absl::StatusOr<std::string> text = ipu::ReadTextFile("sharding file", path);
+  if (!text.ok()) return text.status();
   try {
-    return ShardingReader(path).Read(YAML::Load(text));
+    return ShardingReader(path).Read(YAML::Load(*text));
   } catch (const YAML::Exception& error) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ":", error.mark.line + 1, ": ", error.msg));

@@ -67,7 +67,11 @@ TEST_F(ShardingFileTest, StagesAreForAllOrNone) {
 TEST_F(ShardingFileTest, OtherFilesAreRefused) {
   EXPECT_EQ(ErrorOf("node: a"), ":1: found a map, allowed is a list of {node, device, stage}");
   EXPECT_EQ(ErrorOf("[a"), ":1: end of sequence flow not found");
-  EXPECT_EQ(ReadShardingFile("no/such.yaml").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadShardingFile("no/such.yaml").status(),
+            absl::NotFoundError("sharding file 'no/such.yaml' can't be read: No such file or "
+                                "directory"));
+  EXPECT_EQ(ReadShardingFile(".").status(),
+            absl::NotFoundError("sharding file '.' can't be read: Is a directory"));
 }
 
 }  // namespace

@@ -1,16 +1,14 @@
 #include "compiler/ipu/target/target.hpp"
 
-#include <fstream>
-
 #include "absl/strings/str_cat.h"
 #include "compiler/ipu/target/embedded_targets.hpp"
 #include "compiler/ipu/target/target_yaml.hpp"
+#include "compiler/ipu/target/text_file.hpp"
 
 namespace poprt::ipu {
 namespace {
 
 constexpr std::int64_t kFewestIoTiles = 32;
-constexpr std::size_t kLargestFile = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -28,19 +26,9 @@ absl::StatusOr<Target> FindTarget(std::string_view ipu_version) {
 }
 
 absl::StatusOr<Target> LoadTargetFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string yaml(kLargestFile + 1, '\0');
-  file.read(yaml.data(), static_cast<std::streamsize>(yaml.size()));
-  // A directory opens like a file and fails when it is read.
-  if (!file.is_open() || file.bad() || (file.fail() && !file.eof())) {
-    return absl::NotFoundError(absl::StrCat("target file '", path, "' can't be read"));
-  }
-  yaml.resize(static_cast<std::size_t>(file.gcount()));
-  if (yaml.size() > kLargestFile) {
-    return absl::InvalidArgumentError(absl::StrCat("target file '", path, "' is larger than ",
-                                                   kLargestFile, " bytes, the most allowed"));
-  }
-  return ParseTargetYaml(yaml, path);
+  const absl::StatusOr<std::string> yaml = ReadTextFile("target file", path);
+  if (!yaml.ok()) return yaml.status();
+  return ParseTargetYaml(*yaml, path);
 }
 
 absl::StatusOr<Platform> FindPlatform(const Target& target, std::string_view name) {

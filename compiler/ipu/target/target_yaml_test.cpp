@@ -169,10 +169,10 @@ TEST_F(TargetFileTest, ReadsTheFilesOfTheProject) {
 TEST_F(TargetFileTest, SaysWhatCantBeRead) {
   const std::string missing = (folder_ / "missing.yaml").string();
   EXPECT_EQ(LoadTargetFile(missing).status().message(),
-            "target file '" + missing + "' can't be read");
+            "target file '" + missing + "' can't be read: No such file or directory");
   Write("x", "");
   EXPECT_EQ(LoadTargetFile(folder_.string()).status().message(),
-            "target file '" + folder_.string() + "' can't be read");
+            "target file '" + folder_.string() + "' can't be read: Is a directory");
   const std::string large = Write("large.yaml", std::string((1 << 20) + 1, '#'));
   EXPECT_EQ(LoadTargetFile(large).status().message(),
             "target file '" + large + "' is larger than 1048576 bytes, the most allowed");
