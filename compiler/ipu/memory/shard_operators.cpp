@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "compiler/ipu/cost/ipu_link.hpp"
@@ -37,128 +37,208 @@ struct Bound {
 /// First operators of the stages.
 using Cuts = std::vector<std::size_t>;
 
-/// Finds cuts of one graph. Memory is estimated as the sum of what the operators of a stage need on
-/// their fullest tile.
+/// What a stage has of one operator.
+struct OperatorNeeds {
+  /// A tensor that another operator made, or read before this one did.
+  struct Operand {
+    TensorIndex tensor = 0;
+    std::size_t home = 0;  ///< operator that makes it, or the first to read an input of the model
+    std::uint64_t bytes = 0;
+  };
+  /// Something that a stage has once, and its bytes on the tile that has most of it.
+  struct Part {
+    std::size_t number = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  std::uint64_t cycles = 0;
+  std::uint64_t live = 0;  ///< not always live, on the fullest tile
+  std::vector<Operand> operands = {};
+  std::vector<Part> weights = {};
+  std::vector<Part> codelets = {};
+  Part code = {};  ///< of the operator that it calls
+};
+
+/// Finds the best cuts of one graph. Memory is estimated as the sum of what the operators of a
+/// stage need on their fullest tile.
 class StageFinder {
  public:
   StageFinder(const Target& target, const Platform& platform, const TileSpace& space,
               std::uint32_t stages, const GraphPlan& graph)
-      : graph_(graph), stages_(stages), end_(graph.operators.size() - 1) {
+      : target_(target),
+        platform_(platform),
+        tensors_(graph.tensors.size()),
+        end_(graph.operators.size() - 1),
+        stages_(std::min<std::size_t>(stages, std::max<std::size_t>(end_, 1) - 1)),
+        sync_cycles_(IpuSyncCycles(target, platform, static_cast<std::uint32_t>(stages_))) {
     const GraphLiveness liveness = FindLiveness(graph, space);
-    for (const LivenessPoint& point : liveness.points) live_.push_back(point.fullest_tile);
-    std::vector<std::uint64_t> crossing(graph.operators.size() + 1, 0);
-    for (const StoredTensor& stored : StoredTensorsOf(graph)) {
-      const TensorPlan& tensor = graph.tensors[stored.tensor];
-      if (tensor.always_live()) continue;
-      for (std::size_t i = stored.first + 1; i <= std::min(stored.last, end_); ++i) {
-        crossing[i] += tensor.bytes;
+    std::map<TensorIndex, std::size_t> homes;
+    std::map<std::string_view, std::size_t> codelets;
+    needs_.resize(graph.operators.size());
+    for (std::size_t i = 1; i < end_; ++i) {
+      const OperatorPlan& op = graph.operators[i];
+      needs_[i].cycles = op.cycles();
+      needs_[i].live = liveness.points[i].fullest_tile;
+      needs_[i].code.number = op.outlined.value_or(i);
+      AddOperands(graph, i, homes);
+      for (const Superstep& step : op.steps) {
+        needs_[i].code.bytes +=
+            step.vertex_state_bytes + step.exchange_code_bytes + step.control_code_bytes;
+        if (step.vertex.empty()) continue;
+        const std::size_t codelet = codelets.emplace(step.vertex, codelets.size()).first->second;
+        needs_[i].codelets.push_back({codelet, CodeletBytes(step.vertex)});
       }
     }
-    const std::uint64_t sync = IpuSyncCycles(target, platform, stages);
-    for (std::size_t i = 0; i <= end_; ++i) {
-      receive_.push_back(sync + IpuLinkCycles(target, platform, crossing[i]));
-    }
+    codelets_ = codelets.size();
   }
 
-  /// The cuts whose slowest stage takes least, if stages of so many bytes can be found.
+  /// The cuts whose slowest stage takes least, of those the ones whose fullest stage needs least;
+  /// nothing if no stages of at most so many bytes can be found.
   std::optional<Cuts> Find(std::uint64_t bytes) const {
-    std::uint64_t least = 0;
-    std::uint64_t most = 0;
-    for (std::size_t i = 1; i < end_; ++i) {
-      const std::uint64_t cycles = graph_.operators[i].cycles();
-      least = std::max(least, cycles);
-      most += cycles + receive_[i];
-    }
-    std::optional<Cuts> best = CutsFor({most, bytes});
-    if (!best) return std::nullopt;
-    while (least < most) {
-      const std::uint64_t middle = least + (most - least) / 2;
-      if (std::optional<Cuts> cuts = CutsFor({middle, bytes})) {
-        best = std::move(cuts);
-        most = middle;
-      } else {
-        least = middle + 1;
-      }
-    }
-    return best;
+    if (stages_ == 0) return Cuts{};
+    const std::optional<std::uint64_t> fastest = LeastCycles(bytes);
+    if (!fastest) return std::nullopt;
+    return Solve({*fastest, bytes}, &Stage::bytes).cuts;
   }
 
  private:
   /// What a stage has so far.
   struct Stage {
     std::uint64_t cycles = 0;
-    std::uint64_t kept = 0;  ///< bytes that are there all the time
-    std::uint64_t live = 0;  ///< at the operator that needs most
-    std::set<TensorIndex> weights = {};
-    std::set<std::size_t> called = {};
-    std::set<std::string_view> codelets = {};
-
-    std::uint64_t bytes() const { return kFixedBytes + kept + live; }
+    std::uint64_t bytes = 0;
   };
 
-  /// As few stages as the bound allows, each as long as it may be; nothing if they are too many.
-  std::optional<Cuts> CutsFor(const Bound& bound) const {
-    Cuts cuts;
-    Stage stage;
-    for (std::size_t i = 1; i < end_; ++i) {
-      if (!cuts.empty()) {
-        Append(i, stage);
-        if (stage.cycles <= bound.cycles && stage.bytes() <= bound.bytes) continue;
+  struct Solution {
+    std::uint64_t cost = kNoLimit;  ///< of the stage that costs most
+    Cuts cuts = {};
+  };
+
+  /// Of the slowest stage. Looks among short stages first, of which there are few.
+  std::optional<std::uint64_t> LeastCycles(std::uint64_t bytes) const {
+    std::uint64_t all = 0;
+    std::uint64_t most = 0;  // nothing takes longer
+    for (const OperatorNeeds& needs : needs_) {
+      all += needs.cycles;
+      most += needs.cycles;
+      for (const OperatorNeeds::Operand& operand : needs.operands) {
+        most += sync_cycles_ + IpuLinkCycles(target_, platform_, operand.bytes);
       }
-      if (cuts.size() == stages_) return std::nullopt;
-      stage = {};
-      stage.cycles = cuts.empty() ? 0 : receive_[i];
-      cuts.push_back(i);
-      Append(i, stage);
-      const bool fits = stage.bytes() <= bound.bytes;
-      if (!fits || graph_.operators[i].cycles() > bound.cycles) return std::nullopt;
     }
-    return cuts;
+    for (std::uint64_t cycles = all / stages_ + 1;; cycles *= 2) {
+      const Solution solution = Solve({cycles, bytes}, &Stage::cycles);
+      if (solution.cost < kNoLimit) return solution.cost;
+      if (cycles > most) return std::nullopt;
+    }
   }
 
-  void Append(std::size_t i, Stage& stage) const {
-    const OperatorPlan& op = graph_.operators[i];
-    stage.cycles += op.cycles();
-    stage.live = std::max(stage.live, live_[i]);
+  void AddOperands(const GraphPlan& graph, std::size_t i,
+                   std::map<TensorIndex, std::size_t>& homes) {
+    const OperatorPlan& op = graph.operators[i];
     for (const TensorIndex t : op.inputs) {
-      const TensorIndex storage = StorageOf(graph_, t);
-      const TensorPlan& tensor = graph_.tensors[storage];
-      if (tensor.always_live() && stage.weights.insert(storage).second) {
-        stage.kept += tensor.mapping.bytes_per_tile;
+      const TensorIndex storage = StorageOf(graph, t);
+      const TensorPlan& stored = graph.tensors[storage];
+      if (stored.always_live()) {
+        needs_[i].weights.push_back({storage, stored.mapping.bytes_per_tile});
       }
+      const bool moves = !graph.tensors[t].always_live();
+      const std::size_t home = homes.emplace(t, i).first->second;
+      if (moves && home < i) needs_[i].operands.push_back({t, home, graph.tensors[t].bytes});
     }
-    if (!stage.called.insert(op.outlined.value_or(i)).second) return;
-    for (const Superstep& step : op.steps) {
-      stage.kept += step.vertex_state_bytes + step.exchange_code_bytes + step.control_code_bytes;
-      if (!step.vertex.empty() && stage.codelets.insert(step.vertex).second) {
-        stage.kept += CodeletBytes(step.vertex);
-      }
-    }
+    for (const TensorIndex t : op.outputs) homes[t] = i;
   }
 
-  const GraphPlan& graph_;
-  std::uint32_t stages_;
-  std::size_t end_;                     ///< the operator that stores outputs
-  std::vector<std::uint64_t> live_;     ///< of every operator, on the fullest tile
-  std::vector<std::uint64_t> receive_;  ///< cycles, if a stage begins at the operator
+  /// Grows a stage operator by operator.
+  class Growth {
+   public:
+    Growth(const StageFinder& finder, std::size_t first)
+        : finder_(finder),
+          first_(first),
+          received_(finder.tensors_),
+          weights_(finder.tensors_),
+          codelets_(finder.codelets_),
+          code_(finder.needs_.size()) {}
+
+    Stage stage() const { return {cycles_, kFixedBytes + kept_ + live_}; }
+
+    void Append(std::size_t i) {
+      const OperatorNeeds& needs = finder_.needs_[i];
+      cycles_ += needs.cycles + ReceiveCycles(needs);
+      live_ = std::max(live_, needs.live);
+      for (const OperatorNeeds::Part& weight : needs.weights) Keep(weight, weights_);
+      if (code_[needs.code.number]) return;
+      Keep(needs.code, code_);
+      for (const OperatorNeeds::Part& codelet : needs.codelets) Keep(codelet, codelets_);
+    }
+
+   private:
+    /// As AddIpuExchanges has it: one exchange before the first operator that needs it.
+    std::uint64_t ReceiveCycles(const OperatorNeeds& needs) {
+      std::uint64_t bytes = 0;
+      bool any = false;
+      for (const OperatorNeeds::Operand& operand : needs.operands) {
+        if (operand.home >= first_ || received_[operand.tensor]) continue;
+        received_[operand.tensor] = any = true;
+        bytes += operand.bytes;
+      }
+      if (!any) return 0;
+      return finder_.sync_cycles_ + IpuLinkCycles(finder_.target_, finder_.platform_, bytes);
+    }
+
+    void Keep(const OperatorNeeds::Part& part, std::vector<bool>& have) {
+      if (have[part.number]) return;
+      have[part.number] = true;
+      kept_ += part.bytes;
+    }
+
+    const StageFinder& finder_;
+    std::size_t first_;
+    std::vector<bool> received_;  ///< by tensor
+    std::vector<bool> weights_;
+    std::vector<bool> codelets_;
+    std::vector<bool> code_;  ///< by operator
+    std::uint64_t cycles_ = 0;
+    std::uint64_t kept_ = 0;  ///< bytes that are there all the time
+    std::uint64_t live_ = 0;  ///< at the operator that needs most
+  };
+
+  /// By dynamic programming over the first operators of stages: `best[k][i]` is what the dearest of
+  /// k stages with the operators before i costs. Stages only get dearer as they grow.
+  Solution Solve(const Bound& bound, std::uint64_t Stage::*cost) const {
+    std::vector<std::vector<std::uint64_t>> best(stages_ + 1,
+                                                 std::vector<std::uint64_t>(end_ + 1, kNoLimit));
+    std::vector<Cuts> from(stages_ + 1, Cuts(end_ + 1, 0));
+    best[0][1] = 0;
+    for (std::size_t first = 1; first < end_; ++first) {
+      Growth growth(*this, first);
+      for (std::size_t i = first; i < end_; ++i) {
+        growth.Append(i);
+        const Stage stage = growth.stage();
+        if (stage.cycles > bound.cycles || stage.bytes > bound.bytes) break;
+        for (std::size_t k = 0; k < stages_; ++k) {
+          const std::uint64_t dearest = std::max(best[k][first], stage.*cost);
+          if (dearest >= best[k + 1][i + 1]) continue;
+          best[k + 1][i + 1] = dearest;
+          from[k + 1][i + 1] = first;
+        }
+      }
+    }
+    Solution solution{.cost = best[stages_][end_], .cuts = Cuts(stages_)};
+    std::size_t next = end_;
+    for (std::size_t k = stages_; k > 0 && solution.cost < kNoLimit; --k) {
+      solution.cuts[k - 1] = next = from[k][next];
+    }
+    return solution;
+  }
+
+  const Target& target_;
+  const Platform& platform_;
+  std::size_t tensors_;
+  std::size_t codelets_ = 0;
+  std::size_t end_;     ///< the operator that stores outputs
+  std::size_t stages_;  ///< not more than operators
+  std::uint64_t sync_cycles_;
+  std::vector<OperatorNeeds> needs_;
 };
-
-/// Splits the stages with most operators until there are as many as wanted or none can be split.
-void AddStages(std::size_t end, std::uint32_t stages, Cuts& cuts) {
-  while (cuts.size() < stages) {
-    std::size_t longest = 0;
-    std::size_t at = 0;
-    for (std::size_t s = 0; s < cuts.size(); ++s) {
-      const std::size_t length = (s + 1 < cuts.size() ? cuts[s + 1] : end) - cuts[s];
-      if (length > longest) {
-        longest = length;
-        at = s;
-      }
-    }
-    if (longest < 2) return;
-    cuts.insert(cuts.begin() + static_cast<std::ptrdiff_t>(at) + 1, cuts[at] + longest / 2);
-  }
-}
 
 GraphPlan Sharded(const Target& target, const Platform& platform, const GraphPlan& graph,
                   const Cuts& cuts) {
@@ -188,7 +268,6 @@ void ShardOperators(const Target& target, const Platform& platform, const TilePa
     for (std::size_t g = 0; g < graphs.size(); ++g) {
       std::optional<Cuts> cuts = finders[g].Find(bytes);
       if (!cuts) return std::nullopt;
-      AddStages(graphs[g].operators.size() - 1, stages, *cuts);
       sharded.push_back(Sharded(target, platform, graphs[g], *cuts));
     }
     return sharded;

@@ -9,10 +9,11 @@
 namespace poprt::ipu {
 
 /// Splits the operators of every graph, in their order, into `stages` stages that follow each other
-/// on IPUs 0, 1, ...: the slowest takes as little as can be while the fullest tile of each has room
-/// (PlanMemory). Where none fits, the stages take equally long and the memory plan will tell what
-/// does not fit. A graph of fewer operators has fewer stages. Adds the exchanges between IPUs. All
-/// operators have been on IPU 0 in stage 0.
+/// on IPUs 0, 1, ...: the slowest, with what it receives, takes as little as can be while the
+/// fullest tile of each has room (PlanMemory); of the splits that are as fast it is the one whose
+/// fullest stage needs least. Where none fits, time alone decides and the memory plan will tell
+/// what does not fit. A graph of fewer operators has fewer stages. Adds the exchanges between IPUs.
+/// All operators have been on IPU 0 in stage 0.
 void ShardOperators(const Target& target, const Platform& platform, const TilePartition& partition,
                     const PlanOptions& options, std::uint32_t stages,
                     std::vector<GraphPlan>& graphs);

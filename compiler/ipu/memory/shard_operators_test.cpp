@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <limits>
+#include <map>
+#include <random>
+
 #include "compiler/ipu/memory/graph_plan_for_test.hpp"
 #include "compiler/ipu/memory/plan_memory.hpp"
+#include "compiler/ipu/plan/ipu_exchanges.hpp"
 
 namespace poprt::ipu {
 namespace {
@@ -92,6 +98,76 @@ TEST(ShardOperatorsTest, WhatFitsNowhereIsBalanced) {
             "IPU 0 lacks " + std::to_string(NeededBytes(plan.memory.tiles[0]) - 5000) +
                 " bytes on a tile, IPU 1 lacks " +
                 std::to_string(NeededBytes(plan.memory.tiles[4]) - 5000) + " bytes on a tile");
+}
+
+TEST(ShardOperatorsTest, EquallyFastStagesShareMemory) {
+  // Wherever it is cut the first operator decides; three and three are the least for the fuller.
+  EXPECT_EQ(Split(100000, {50000, 0, 0, 0, 0, 0}, 2), (std::vector<int>{3, 3}));
+}
+
+/// Operators that read what a random one before them made, of random time and size.
+GraphPlan RandomTree(std::mt19937& random, std::size_t operators) {
+  GraphPlan graph;
+  graph.name = "tree";
+  graph.tensors = {TensorOn("in", kTiles, 100, TensorKind::kInput)};
+  graph.operators = {OperatorOf("HostLoad", {}, {0}, {StepOf(Phase::kHostLoad, kTiles)})};
+  graph.operators[0].op = "HostLoad";
+  for (std::size_t i = 0; i < operators; ++i) {
+    const auto made = static_cast<TensorIndex>(graph.tensors.size());
+    const auto read = static_cast<TensorIndex>(random() % made);
+    graph.tensors.push_back(TensorOn("x", kTiles, 4 + random() % 2000));
+    Superstep step = StepOf(Phase::kCompute, kTiles);
+    step.cycles = random() % 10000;
+    graph.operators.push_back(OperatorOf("op", {read}, {made}, {step}));
+  }
+  const auto last = static_cast<TensorIndex>(graph.tensors.size() - 1);
+  graph.tensors[last].kind = TensorKind::kOutput;
+  graph.operators.push_back(
+      OperatorOf("HostStore", {last}, {}, {StepOf(Phase::kHostStore, kTiles)}));
+  graph.operators.back().op = "HostStore";
+  return WithLifetimes(graph);
+}
+
+/// Cycles of the slowest stage, with what it receives.
+std::uint64_t SlowestStage(const GraphPlan& graph) {
+  std::map<std::uint32_t, std::uint64_t> cycles;
+  std::uint64_t slowest = 0;
+  for (const OperatorPlan& op : graph.operators) {
+    slowest = std::max(slowest, cycles[op.stage] += op.cycles());
+  }
+  return slowest;
+}
+
+/// The least SlowestStage of all ways to cut the graph.
+std::uint64_t LeastSlowestStage(const Target& target, const GraphPlan& graph,
+                                std::uint32_t stages) {
+  const std::size_t operators = graph.operators.size() - 2;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint32_t cuts = 0; cuts < 1U << (operators - 1); ++cuts) {
+    if (static_cast<std::uint32_t>(std::popcount(cuts)) + 1 != stages) continue;
+    GraphPlan cut = graph;
+    std::uint32_t stage = 0;
+    for (std::size_t i = 0; i < operators; ++i) {
+      if (i > 0) stage += cuts >> (i - 1) & 1U;
+      cut.operators[i + 1].ipu = cut.operators[i + 1].stage = stage;
+    }
+    AddIpuExchanges(target, kPlatform, cut);
+    least = std::min(least, SlowestStage(cut));
+  }
+  return least;
+}
+
+TEST(ShardOperatorsTest, NoOtherCutsAreFaster) {
+  const Target target = TargetWith(1000000);
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const GraphPlan graph = RandomTree(random, 4 + random() % 6);
+    const std::uint32_t stages = 2 + seed % 3;
+    std::vector<GraphPlan> graphs = {graph};
+    ShardOperators(target, kPlatform, kPartition, {.num_ipus = stages}, stages, graphs);
+    EXPECT_EQ(SlowestStage(graphs[0]), LeastSlowestStage(target, graph, stages));
+  }
 }
 
 TEST(ShardOperatorsTest, AsManyStagesAsOperatorsAtMost) {
