@@ -27,7 +27,8 @@ Plan Product(std::uint64_t activation, std::uint64_t temporaries, std::uint32_t 
                               TensorOn("x", tiles, 40, TensorKind::kInput),
                               TensorOn("y", tiles, activation, TensorKind::kOutput)},
                   .operators = {OperatorOf("layer.0/MatMul", {0, 1}, {2}, {step})},
-                  .samples = 8};
+                  .samples = 8,
+                  .same_first_axis = true};
   graph.operators[0].op = "MatMul";
   graph.operators[0].grid = "1 x 2 x 1";
   for (TensorPlan& tensor : graph.tensors) tensor.element_type = ElementType::kFloat16;
@@ -46,27 +47,28 @@ TEST(OutOfMemoryTest, NamesTilesTensorsStepsAndWhatHelps) {
   const absl::Status status = CheckMemory(Product(2000, 3000, 2));
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   // 4356 + 1000 + 40 + 2000 + 3000.
-  EXPECT_EQ(std::string(status.message()),
-            "Out of memory: Cannot fit all variable data onto one or more tiles.\n"
-            "Out of memory on tile 1: 10396 bytes\n"
-            "Out of memory on tile 2: 10396 bytes\n"
-            "Tile 1 needs 10396 bytes of 10000: activations and temporaries 5040, constants 1000, "
-            "vertex code 140, internal exchange code 50, host exchange 298, control code 700, "
-            "stack 3168, gaps 0\n"
-            "  always there: \"w\\n1\" 1000\n"
-            "  fullest at operator \"layer.0/MatMul\" (MatMul) of graph \"bert\"\n"
-            "  live then: \"y\" 2000, \"x\" 40\n"
-            "  temporaries of its steps, one at a time: \"calculate\" 3000\n"
-            "Tile 2: as tile 1\n"
-            "What would help:\n"
-            "- available_memory_proportion 0.26 instead of 0.60: \"layer.0/MatMul\" needs 3000 "
-            "bytes of temporaries, 2604 would fit; no other operator of the graph needs "
-            "too much\n"
-            "- serialising the product \"layer.0/MatMul\" in the model into 2 parts: "
-            "temporaries of about 1500 instead of 3000 bytes\n"
-            "- a batch of 7 instead of 8: activations and temporaries need 5040 bytes of the tile "
-            "and shrink with the batch\n"
-            "- 2 IPUs instead of 1: about 2933 bytes on a tile instead of 5866 on average");
+  EXPECT_EQ(
+      std::string(status.message()),
+      "Out of memory: Cannot fit all variable data onto one or more tiles.\n"
+      "Out of memory on tile 1: 10396 bytes\n"
+      "Out of memory on tile 2: 10396 bytes\n"
+      "Tile 1 needs 10396 bytes of 10000: activations and temporaries 5040, constants 1000, "
+      "vertex code 140, internal exchange code 50, host exchange 298, control code 700, "
+      "stack 3168, gaps 0\n"
+      "  always there: \"w\\n1\" 1000\n"
+      "  fullest at operator \"layer.0/MatMul\" (MatMul) of graph \"bert\"\n"
+      "  live then: \"y\" 2000, \"x\" 40\n"
+      "  temporaries of its steps, one at a time: \"calculate\" 3000\n"
+      "Tile 2: as tile 1\n"
+      "What would help:\n"
+      "- available_memory_proportion 0.26 instead of 0.60: \"layer.0/MatMul\" needs 3000 "
+      "bytes of temporaries, 2604 would fit; no other operator of the graph needs "
+      "too much\n"
+      "- batch_size 6 instead of 8, where the model leaves the first axis of its inputs open "
+      "and that is the batch: 2040 bytes of activations on the tile shrink with it, 396 are "
+      "too many\n"
+      "- auto_sharding 2, for 2 IPUs instead of 1: 1000 bytes of weights and code on the tile "
+      "become about 500");
 }
 
 TEST(OutOfMemoryTest, EveryTileHasALineAndFiveAreExplained) {
@@ -105,9 +107,24 @@ TEST(RemediesTest, WeightsThatAreTooMuchAlone) {
   plan.graphs[0].tensors[0].bytes = 12000;
   plan.memory = PlanMemory(plan.graphs, plan.target, plan.partition, plan.options);
   EXPECT_THAT(RemediesFor(plan),
-              ElementsAre("a smaller batch is not enough: without the 140 bytes of activations and "
+              ElementsAre("smaller inputs are not enough: without the 140 bytes of activations and "
                           "temporaries the tile still needs 10356 bytes",
                           HasSubstr("2 IPUs instead of 1")));
+}
+
+TEST(RemediesTest, WhatIsLiveAtOneOperatorIsNotDivided) {
+  EXPECT_EQ(RemediesFor(Product(3000, 3000, 2)).back(),
+            "more IPUs alone are not enough: activations and temporaries of one operator need 6040 "
+            "bytes of the tile");
+}
+
+TEST(RemediesTest, NoBatchIsNamedWhereFirstAxesDiffer) {
+  Plan plan = Product(2000, 3000, 2);
+  plan.graphs[0].same_first_axis = false;
+  EXPECT_EQ(
+      RemediesFor(plan)[1],
+      "smaller inputs (input_shape): activations and temporaries need 5040 bytes of the tile, "
+      "396 are too many");
 }
 
 /// Host buffers on 34 I/O tiles, 600 activations on each of the others.

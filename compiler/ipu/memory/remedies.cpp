@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "compiler/ipu/cost/ceil_divide.hpp"
 #include "compiler/ipu/memory/plan_memory.hpp"
+#include "compiler/ipu/memory/program_bytes.hpp"
 #include "compiler/ipu/memory/tile_contents.hpp"
 
 namespace poprt::ipu {
@@ -16,8 +17,10 @@ namespace {
 
 /// Proportions below are discouraged: the planner finds hardly anything that fits (section 6).
 constexpr double kLeastProportion = 0.05;
-constexpr std::uint64_t kMostParts = 64;  ///< of a product that is split; each is a loop iteration
 constexpr std::uint32_t kFewestIoTiles = 32;
+constexpr std::uint64_t kBytesOfEveryProgram = kStackBytes + kFixedControlCodeBytes +
+                                               kFixedHostExchangeCodeBytes + kFixedVertexCodeBytes +
+                                               kFixedInternalExchangeCodeBytes;
 
 /// Looks at the fullest tile.
 class RemedyFinder {
@@ -64,7 +67,7 @@ class RemedyFinder {
     Say("less code: it needs ", ExecutableBytes(memory_), " bytes, and only ",
         plan_.target.executable_bytes, " bytes of a tile can hold code. ",
         plan_.options.enable_outlining
-            ? "Fewer different shapes let more operators share theirs; more IPUs have less each."
+            ? "auto_sharding gives every IPU a part of it."
             : "enable_outlining lets operators that are alike share theirs.");
   }
 
@@ -97,12 +100,6 @@ class RemedyFinder {
                           plan_.options.available_memory_proportion),
           ": \"", name, "\" needs ", temporaries, " bytes of temporaries, ", left, " would fit; ",
           OthersTooFull());
-    }
-    const std::uint64_t parts = CeilDivide(temporaries, left);
-    if (!op->grid.empty() && parts <= kMostParts) {
-      Say("serialising the product \"", name, "\" in the model into ", parts,
-          " parts: temporaries of about ", temporaries / parts, " instead of ", temporaries,
-          " bytes");
     }
   }
 
@@ -155,35 +152,49 @@ class RemedyFinder {
 
   void ForBatch() {
     if (memory_.peak_graph >= plan_.graphs.size()) return;
-    const std::uint64_t samples = plan_.graphs[memory_.peak_graph].samples;
+    const GraphPlan& graph = plan_.graphs[memory_.peak_graph];
     const std::uint64_t activations = BytesOf(memory_, MemoryCategory::kVariablesNotAlwaysLive);
-    if (samples <= 1 || activations == 0) return;
-    const std::uint64_t fits =
-        activations > excess_
-            ? static_cast<std::uint64_t>(
-                  static_cast<double>(samples) *
-                  (static_cast<double>(activations - excess_) / static_cast<double>(activations)))
-            : 0;
-    if (fits == 0) {
-      Say("a smaller batch is not enough: without the ", activations,
+    if (graph.samples <= 1 || activations == 0) return;
+    if (activations <= excess_) {
+      Say("smaller inputs are not enough: without the ", activations,
           " bytes of activations and temporaries the tile still needs ",
           NeededBytes(memory_) - activations, " bytes");
       return;
     }
-    Say("a batch of ", fits, " instead of ", samples, ": activations and temporaries need ",
-        activations, " bytes of the tile and shrink with the batch");
+    // Tensors shrink with the batch, temporaries of products only once they are below their bound.
+    const std::uint64_t temporaries =
+        contents_.temporaries.empty() ? 0 : contents_.temporaries.front().bytes;
+    const std::uint64_t tensors = activations - std::min(activations, temporaries);
+    const std::uint64_t shrinking = tensors > excess_ ? tensors : activations;
+    const auto fits = static_cast<std::uint64_t>(static_cast<double>(graph.samples) *
+                                                 static_cast<double>(shrinking - excess_) /
+                                                 static_cast<double>(shrinking));
+    if (graph.same_first_axis && fits > 0) {
+      Say("batch_size ", fits, " instead of ", graph.samples,
+          ", where the model leaves the first axis of its inputs open and that is the batch: ",
+          shrinking, " bytes of activations on the tile shrink with it, ", excess_,
+          " are too many");
+    } else {
+      Say("smaller inputs (input_shape): activations and temporaries need ", activations,
+          " bytes of the tile, ", excess_, " are too many");
+    }
   }
 
+  /// Weights and code are divided among IPUs; what is live at one operator is not.
   void ForMoreIpus() {
-    std::uint64_t bytes = 0;
-    for (const TileMemory& tile : plan_.memory.tiles) bytes += NeededBytes(tile);
-    const std::uint64_t tiles = plan_.memory.tiles.size();
-    const std::uint64_t ipus = tiles / plan_.target.tiles;
-    const std::uint64_t of_ipu = sram_ * plan_.target.tiles;
-    const std::uint64_t wanted = std::max(ipus + 1, CeilDivide(bytes, of_ipu));
-    Say(wanted, " IPUs instead of ", std::max<std::uint64_t>(1, ipus), ": about ",
-        bytes / (wanted * plan_.target.tiles), " bytes on a tile instead of ", bytes / tiles,
-        " on average");
+    const std::uint64_t activations = BytesOf(memory_, MemoryCategory::kVariablesNotAlwaysLive);
+    const std::uint64_t undivided = activations + kBytesOfEveryProgram;
+    const std::uint64_t divided = NeededBytes(memory_) - std::min(NeededBytes(memory_), undivided);
+    if (undivided >= sram_) {
+      Say("more IPUs alone are not enough: activations and temporaries of one operator need ",
+          activations, " bytes of the tile");
+      return;
+    }
+    const std::uint64_t ipus =
+        std::max<std::uint64_t>(plan_.memory.tiles.size() / plan_.target.tiles, 1);
+    const std::uint64_t wanted = std::max(ipus + 1, CeilDivide(divided * ipus, sram_ - undivided));
+    Say("auto_sharding ", wanted, ", for ", wanted, " IPUs instead of ", ipus, ": ", divided,
+        " bytes of weights and code on the tile become about ", divided * ipus / wanted);
   }
 
   const Plan& plan_;

@@ -125,7 +125,8 @@ struct GraphPlan {
   /// In the order in which they run: first "HostLoad", last "HostStore".
   std::vector<OperatorPlan> operators = {};
   std::vector<std::string> notes = {};  ///< what was relaxed and why
-  std::uint64_t samples = 1;  ///< of a batch: the first extent that most inputs and outputs have
+  std::uint64_t samples = 1;     ///< of a batch: the first extent that most inputs and outputs have
+  bool same_first_axis = false;  ///< every input and output has that first extent
   std::uint64_t input_bytes = 0;   ///< of a batch, from the host
   std::uint64_t output_bytes = 0;  ///< of a batch, to the host
 

@@ -147,6 +147,8 @@ class GraphPlanner {
       most = count;
       plan_.samples = static_cast<std::uint64_t>(std::max<std::int64_t>(extent, 1));
     }
+    plan_.same_first_axis =
+        most > 0 && static_cast<std::size_t>(most) == graph_.inputs.size() + graph_.outputs.size();
   }
 
   const ir::Graph& graph_;
