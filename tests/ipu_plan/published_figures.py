@@ -1,8 +1,9 @@
-"""Throughputs published for one C600, and what the compiler predicts for the same models and options.
+"""Throughputs published for one C600, memory published for one IPU-M2000, and what the compiler predicts for the
+same models and options.
 
     published_figures.py POPRT [--work FOLDER]
 
-prints both for every row of section 4.1 of docs/ipu_model.md.
+prints both for every row of "Validation" in docs/ipu_model.md.
 """
 
 import argparse
@@ -57,6 +58,56 @@ ROWS = (
 )
 
 
+@dataclass(frozen=True)
+class MemoryRow:
+    """Bytes over all tiles and on the fullest one, as the tests of Graphcore's popliner expect them of the
+    profile of a compiled program."""
+
+    name: str
+    make: Callable[[pathlib.Path], pathlib.Path]
+    bytes: dict
+    bounded: bool = True  # held to the bounds
+
+
+def published_bytes(variables, vertex_code, vertex_state, exchange_code, control_code, fullest_tile):
+    return {"variables": variables, "vertex code": vertex_code, "vertex state": vertex_state,
+            "exchange code": exchange_code, "control code": control_code, "fullest tile": fullest_tile}
+
+
+MEMORY_ROWS = (
+    MemoryRow("BERT-large, layers 0 to 11", lambda folder: models.bert_large_half(folder, True),
+              published_bytes(416249974, 9664672, 12826418, 15544264, 16535740, 336670)),
+    MemoryRow("BERT-large, layers 12 to 23", lambda folder: models.bert_large_half(folder, False),
+              published_bytes(353891960, 8081590, 12634268, 12260900, 16327096, 291170)),
+    MemoryRow("EfficientNet-EdgeTPU-L", models.efficientnet_edgetpu_l,
+              published_bytes(170958840, 17381396, 18579720, 43089872, 8861908, 194798), bounded=False),
+)
+
+# Of report.json, by the names of popliner.
+CATEGORIES = {"variables": ("variables_always_live", "variables_not_always_live", "constants"),
+              "vertex code": ("vertex_code",), "vertex state": ("vertex_state",),
+              "exchange code": ("internal_exchange_code",), "control code": ("control_code",)}
+
+# Operators of the embedding and of layer 0 in the first of MEMORY_ROWS, by the names of the model's nodes: vertex
+# state, exchange code and control code over all tiles.
+OPERATOR_ROWS = {
+    "Gather_0": ("words", 92496, 543924, 82320),
+    "Gather_1": ("positions", 40960, 90864, 31136),
+    "MatMul_11": ("queries, keys, values", 86272, 520300, 104228),
+    "MatMul_21": ("attention scores", 94208, 343312, 115008),
+    "Mul_22": ("scale", 15360, 0, 25600),
+    "Add_23": ("mask", 20480, 28096, 30720),
+    "Softmax_24": ("softmax", 160768, 102048, 201216),
+    "MatMul_25": ("attention values", 65536, 198508, 82800),
+    "MatMul_28": ("projection", 86272, 472528, 105216),
+    "Add_29": ("residual", 17472, 42468, 34880),
+    "LayerNormalization_30": ("layer norm", 221120, 227504, 261016),
+    "MatMul_31": ("feed forward", 86272, 443848, 103636),
+    "Add_32": ("bias", 25088, 39380, 35840),
+}
+OPERATOR_COLUMNS = ("vertex_state_bytes", "exchange_code_bytes", "control_code_bytes")
+
+
 def plan(poprt, model, folder, row):
     """The predictions of `poprt --json` for a model, with the options of the row."""
     command = [poprt, "-i", model, "--output_dir", folder, "--report", "--json", "--allow_out_of_memory",
@@ -79,6 +130,40 @@ def compare(poprt, row, work):
     return Comparison(row, ipu["graphs"][0], ipu)
 
 
+def rows_of(table):
+    return [dict(zip(table["columns"], cells)) for cells in table["rows"]]
+
+
+def memory_report(poprt, row, work):
+    """report.json of a program. No code is shared between layers, as in the published programs."""
+    with tempfile.TemporaryDirectory(dir=work) as folder:
+        model = row.make(pathlib.Path(folder))
+        command = [poprt, "-i", model, "--output_dir", folder, "--profile_dir", folder, "--ipu_version", "ipu2",
+                   "--platform", "m2000", "--compiler_options", "enable_outlining=false"]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{row.name}: {done.stderr}")
+        return json.loads((pathlib.Path(folder) / "report.json").read_text())
+
+
+def memory_bytes(report):
+    """By the names of MemoryRow."""
+    by_category = {category["category"]: category["bytes"] for category in rows_of(report["memory"]["categories"])}
+    predicted = {name: sum(by_category[category] for category in categories)
+                 for name, categories in CATEGORIES.items()}
+    return predicted | {"fullest tile": report["memory"]["fullest_tile_bytes"]}
+
+
+def operator_bytes(report):
+    """By the names of the nodes, as in OPERATOR_ROWS."""
+    predicted = {}
+    for operator in rows_of(report["graphs"][0]["operators"]):
+        steps = rows_of(report["expansions"][operator["expansion"]]["steps"])
+        predicted[operator["name"]] = tuple(sum(step["tiles"] * step[column] for step in steps)
+                                            for column in OPERATOR_COLUMNS)
+    return predicted
+
+
 def geometric_mean(ratios):
     return math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
 
@@ -99,6 +184,16 @@ def main():
               f"{result.predicted['throughput']:12.0f} {result.ratio:6.2f} "
               f"{result.predicted['cycles']:12} {result.ipu['fullest_tile_bytes']:13}", flush=True)
     print(f"geometric mean of the large batches {geometric_mean(large):.2f}")
+    print(f"\n{'memory':28} {'':14} {'published':>12} {'predicted':>12} {'ratio':>6}")
+    reports = [memory_report(arguments.poprt, row, arguments.work) for row in MEMORY_ROWS]
+    for row, report in zip(MEMORY_ROWS, reports):
+        for name, predicted in memory_bytes(report).items():
+            print(f"{row.name:28} {name:14} {row.bytes[name]:12} {predicted:12} "
+                  f"{predicted / row.bytes[name]:6.2f}")
+    print(f"\n{'operator':24}" + 3 * f"{'published':>12} {'predicted':>9}")
+    operators = operator_bytes(reports[0])
+    for node, (name, *published) in OPERATOR_ROWS.items():
+        print(f"{name:24}" + "".join(f"{a:12} {b:9}" for a, b in zip(published, operators[node])))
 
 
 if __name__ == "__main__":

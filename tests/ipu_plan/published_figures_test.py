@@ -42,5 +42,29 @@ class PublishedFigures(unittest.TestCase):
             self.assertEqual(result.ipu["tiles_out_of_memory"], 0, result.row)
 
 
+class PublishedMemory(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as work:
+            cls.reports = [(row, published_figures.memory_report(os.environ["POPRT"], row, work))
+                           for row in published_figures.MEMORY_ROWS if row.bounded]
+
+    def test_categories(self):
+        for row, report in self.reports:
+            for name, predicted in published_figures.memory_bytes(report).items():
+                with self.subTest(program=row.name, bytes=name):
+                    bound = 0.2 if name == "fullest tile" else 0.3
+                    self.assertLess(abs(predicted / row.bytes[name] - 1), bound)
+
+    def test_operators(self):
+        predicted = published_figures.operator_bytes(self.reports[0][1])
+        for node, (name, *published) in published_figures.OPERATOR_ROWS.items():
+            for column, figure, bytes_of in zip(published_figures.OPERATOR_COLUMNS, predicted[node], published):
+                with self.subTest(operator=name, column=column):
+                    factor = 3 if column == "exchange_code_bytes" else 2
+                    self.assertLessEqual(figure, factor * bytes_of)
+                    self.assertGreaterEqual(factor * figure, bytes_of)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -105,6 +105,44 @@ def resnet50(folder, batch):
     return model.save()
 
 
+def depthwise(model, x, channels, kernel, stride):
+    pad = (kernel - 1) // 2
+    return model.op("Conv", x, model.weight(channels, 1, kernel, kernel), model.weight(channels), group=channels,
+                    kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4)
+
+
+def inverted_bottleneck(model, x, inputs, outputs, expansion, kernel, stride, fused):
+    """Expands the channels and projects them; the kernel is that of the expansion, or between the two."""
+    width = expansion * inputs
+    if fused:
+        y = model.op("Relu", convolution(model, x, inputs, width, kernel))
+        y = convolution(model, y, width, outputs, 1, stride)
+    else:
+        y = model.op("Relu", convolution(model, x, inputs, width, 1))
+        y = model.op("Relu", depthwise(model, y, width, kernel, stride))
+        y = convolution(model, y, width, outputs, 1)
+    return model.op("Add", y, x) if inputs == outputs and stride == 1 else y
+
+
+def efficientnet_edgetpu_l(folder, batch=4, size=224):
+    """EfficientNet for edge devices, size L: 27 blocks, the first 11 of them fused."""
+    model = ModelBuilder(f"efficientnet-edgetpu-l-{batch}", folder)
+    x = model.input("image", [batch, 3, size, size], TensorProto.FLOAT16)
+    channels = 32
+    x = model.op("Relu", convolution(model, x, 3, channels, 3, 2))
+    for outputs, blocks, expansion, kernel, stride, fused in (
+            (32, 2, 4, 3, 1, True), (40, 3, 8, 3, 2, True), (56, 6, 8, 3, 2, True),
+            (112, 7, 8, 5, 2, False), (176, 6, 8, 5, 1, False), (232, 3, 8, 5, 2, False)):
+        for block in range(blocks):
+            x = inverted_bottleneck(model, x, channels, outputs, expansion, kernel, stride if block == 0 else 1, fused)
+            channels = outputs
+    x = model.op("Relu", convolution(model, x, channels, 1536, 1))
+    x = model.op("Flatten", model.op("GlobalAveragePool", x), axis=1)
+    x = model.op("Gemm", x, model.weight(1001, 1536), model.weight(1001), transB=1)
+    model.output(model.op("Softmax", x, axis=-1), [batch, 1001])
+    return model.save()
+
+
 # Transformers
 
 def linear(model, x, inputs, outputs):
@@ -169,6 +207,58 @@ def bert_base(folder, batch):
 
 def bert_large(folder, batch):
     return bert(folder, "bert-large", batch, layers=24, width=1024, heads=16)
+
+
+def split_heads(model, projected, tokens, width, heads):
+    """Queries, keys (transposed) and values of one product."""
+    parts = []
+    for i, order in enumerate(([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])):
+        y = model.op("Slice", projected, *(model.constant([n], np.int64) for n in (i * width, (i + 1) * width, 2)))
+        y = model.op("Reshape", y, model.constant([1, tokens, heads, width // heads], np.int64))
+        parts.append(model.op("Transpose", y, perm=order))
+    return parts
+
+
+def fused_bert_layer(model, x, mask, tokens, width, heads):
+    """As graphcore/examples has it in PopART: one product for queries, keys and values, no biases beside it."""
+    query, key, value = split_heads(model, model.op("MatMul", x, model.weight(width, 3 * width)), tokens, width, heads)
+    scores = model.op("Mul", model.op("MatMul", query, key), model.constant((width // heads) ** -0.5))
+    scores = model.op("Softmax", model.op("Add", scores, mask), axis=-1)
+    y = model.op("Transpose", model.op("MatMul", scores, value), perm=[0, 2, 1, 3])
+    y = model.op("Reshape", y, model.constant([1, tokens, width], np.int64))
+    y = model.op("MatMul", y, model.weight(width, width))
+    x = layer_norm(model, model.op("Add", y, x), width)
+    y = linear(model, gelu(model, linear(model, x, width, 4 * width)), 4 * width, width)
+    return layer_norm(model, model.op("Add", y, x), width)
+
+
+def fused_bert_embedding(model, tokens, width, vocabulary=30522, positions=512):
+    words, places, segments = (model.input(name, [1, tokens], TensorProto.INT32)
+                               for name in ("words", "positions", "segments"))
+    x = model.op("Gather", model.weight(vocabulary, width), words)
+    x = model.op("Add", x, model.op("Gather", model.weight(positions, width), places))
+    segments = model.op("OneHot", segments, model.constant(2, np.int64), model.constant([0, 1]))
+    x = model.op("Add", x, model.op("MatMul", segments, model.weight(2, width)))
+    return layer_norm(model, x, width)
+
+
+def bert_large_half(folder, first, tokens=128, width=1024, heads=16):
+    """Layers 0 to 11 with the embedding, or 12 to 23 with the answer, of one sequence."""
+    model = ModelBuilder("bert-large-first-half" if first else "bert-large-second-half", folder)
+    mask = model.input("mask", [1, tokens], TensorProto.INT32)
+    if first:
+        x = fused_bert_embedding(model, tokens, width)
+    else:
+        x = model.input("hidden", [1, tokens, width], TensorProto.FLOAT16)
+    mask = model.op("Cast", model.op("Unsqueeze", mask, model.constant([1, 2], np.int64)), to=TensorProto.FLOAT16)
+    mask = model.op("Mul", model.op("Sub", mask, model.constant(1)), model.constant(1000))
+    for _ in range(12):
+        x = fused_bert_layer(model, x, mask, tokens, width, heads)
+    if first:
+        model.output(x, [1, tokens, width])
+    else:
+        model.output(linear(model, x, width, 2), [1, tokens, 2])
+    return model.save()
 
 
 # Recommendation

@@ -79,6 +79,8 @@ struct ElementwiseVertex {
   /// kBroadcastVector: rows of the first operand, which divide `elements`. kRegions: regions.
   std::uint64_t rows = 1;
   bool aligned = true;  ///< kBroadcastVector: rows start on vectors
+  /// kBroadcastVector: the second operand has an element for every column; else one for every row.
+  bool along_rows = false;
 };
 
 /// Cycles of the vertex on a tile; 0 when there is nothing to compute.

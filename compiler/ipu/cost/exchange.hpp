@@ -18,6 +18,9 @@ struct TileExchange {
   /// output channels are split in an even number).
   bool shared_bus = false;
   bool fragmented = false;  ///< many small pieces from many tiles
+  /// Weights are among it: they lie elsewhere for every layer, so that its code serves no other
+  /// one.
+  bool weights = false;
 };
 
 /// Cycles of the phase if this tile is its slowest, the overhead of the phase (its sync) included;

@@ -22,16 +22,19 @@ constexpr CodeletKind kKinds[] = {
     {"MultiUpdate", 800},               // set: as MultiSlice
     {"Slice", 500},                     // set
     {"Update", 500},                    // set
-    {"Reduce", 255},                    // solved: softmax has two, dense products one
+    {"poplin::ReduceAdd", 255},         // solved: dense products have one
+    {"Reduce", 355},                    // solved: softmax has two
     {"Transpose", 250},                 // solved: dense products
-    {"Broadcast", 250},                 // solved: mask multiply
+    {"BroadcastVector", 150},           // solved: bias 160, mask 141
+    {"BroadcastScalar", 250},           // solved: scale
+    {"BinaryOp", 258},                  // solved: residual
     {"Cast", 150},                      // solved: softmax
     {"Fill", 100},                      // set: as a copy
     {"Copy", 100},                      // solved: attention score
     {"Memcpy", 100},                    // solved: as Copy
 };
 
-/// Unary and binary elementwise codelets: bias addition and softmax.
+/// Other elementwise codelets: softmax.
 constexpr std::uint64_t kElementwise = 200;
 
 }  // namespace

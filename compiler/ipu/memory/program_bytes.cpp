@@ -72,7 +72,7 @@ class ProgramBytesBuilder {
   void AddStep(std::uint32_t ipu, const Superstep& step) {
     const bool is_host = step.phase == Phase::kHostLoad || step.phase == Phase::kHostStore;
     vertex_state_.Add(ipu, step.tiles, step.vertex_state_bytes);
-    if (exchanges_.emplace(ipu, step).second) {
+    if (step.reads_weights || exchanges_.emplace(ipu, step).second) {
       (is_host ? host_exchange_code_ : internal_exchange_code_)
           .Add(ipu, step.tiles, step.exchange_code_bytes);
     }

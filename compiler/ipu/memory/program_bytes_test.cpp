@@ -119,5 +119,16 @@ TEST(ProgramBytesTest, EqualExchangesHaveTheirCodeOnce) {
             (Bytes{80, 0, 0, 0}));
 }
 
+TEST(ProgramBytesTest, ExchangesOfWeightsHaveCodeOfTheirOwn) {
+  Superstep step = StepOf(Phase::kExchange, {.first = 0, .count = 1});
+  step.exchange_code_bytes = 40;
+  step.reads_weights = true;
+  const GraphPlan graph{
+      .name = "g", .operators = {OperatorOf("a", {}, {}, {step}), OperatorOf("b", {}, {}, {step})}};
+  EXPECT_EQ(Beyond(FindProgramBytes({&graph}, kFourTiles).internal_exchange_code,
+                   kFixedInternalExchangeCodeBytes),
+            (Bytes{80, 0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace poprt::ipu

@@ -84,7 +84,7 @@ void AddBroadcast(StepBuilder& steps, const std::string& name, ElementwiseVertex
   const bool local = other.layout.home != 0 && other.layout.home == base.layout.signature;
   if (!local && (Elements(other.type) > 1 || !other.constant)) {
     steps.Hold(bytes);
-    Broadcast(steps, "broadcast " + name, base.layout.mapping.tiles, bytes, other.layout);
+    Broadcast(steps, "broadcast " + name, base.layout.mapping.tiles, bytes, other);
   }
   if (Elements(other.type) == 1) {
     vertex.form = ElementwiseForm::kBroadcastScalar;
@@ -94,6 +94,7 @@ void AddBroadcast(StepBuilder& steps, const std::string& name, ElementwiseVertex
     vertex.rows = rows.rows;
     vertex.elements = rows.elements;
     vertex.aligned = rows.aligned;
+    vertex.along_rows = VariesAlongRows(base, other);
   }
   ComputeElementwise(steps, name, base, vertex, 3);
 }
@@ -106,8 +107,7 @@ Placed Expanded(StepBuilder& steps, const std::string& name, const Placed& opera
       WithElementBytes(layout, ElementBytes(result.element), ElementBytes(operand.type.element));
   if (!operand.constant) {
     steps.Hold(to.mapping.bytes_per_tile);
-    Broadcast(steps, "broadcast " + name, to.mapping.tiles, to.mapping.bytes_per_tile,
-              operand.layout);
+    Broadcast(steps, "broadcast " + name, to.mapping.tiles, to.mapping.bytes_per_tile, operand);
     steps.Copy("expand " + name, to.mapping.tiles, to.mapping.bytes_per_tile,
                std::max<std::uint64_t>(std::gcd(operand.layout.run, to.run), 1) *
                    ElementBytes(operand.type.element));
@@ -211,7 +211,7 @@ Placed AddTernary(StepBuilder& steps, const std::string& name, ElementwiseOp op,
       Expanded(steps, name, operand, result, layout);
     } else if (!operand.constant) {
       Broadcast(steps, "broadcast " + name, layout.mapping.tiles,
-                ElementBytes(operand.type.element), operand.layout);
+                ElementBytes(operand.type.element), operand);
     }
   }
   ComputeElementwise(steps, name, base,
@@ -226,7 +226,7 @@ Placed AddCast(StepBuilder& steps, const Placed& x, ElementType to) {
   const std::uint64_t cycles =
       CastVertexCycles(steps.target(), FormatOf(x.type), FormatOf(result), ElementsPerTile(base));
   steps.Compute({.name = "cast",
-                 .vertex = "popops::Cast",
+                 .vertex = CastCodelet(FormatOf(x.type), FormatOf(result)),
                  .tiles = base.layout.mapping.tiles,
                  .vertex_cycles = cycles});
   Placed cast = ResultAt(base, result, cycles == 0);
@@ -238,7 +238,7 @@ Placed AddFill(StepBuilder& steps, const std::string& name, const TensorType& re
   Placed filled{result, LinearLayout(steps.target(), steps.tiles(), result), false, true};
   steps.Compute(
       {.name = name,
-       .vertex = "popops::Fill",
+       .vertex = "popops::Fill<" + std::string(FormatName(FormatOf(result))) + ">",
        .tiles = filled.layout.mapping.tiles,
        .vertex_cycles = FillVertexCycles(steps.target(), FormatOf(result), ElementsPerTile(filled)),
        .edges = 1});

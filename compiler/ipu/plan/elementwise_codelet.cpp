@@ -99,6 +99,22 @@ std::string_view OperationName(ElementwiseOp op) {
   return "";
 }
 
+std::string_view FamilyName(const ElementwiseVertex& vertex) {
+  switch (vertex.form) {
+    case ElementwiseForm::kBroadcastScalar:
+      return "BroadcastScalar";
+    case ElementwiseForm::kBroadcastVector:
+      return vertex.along_rows ? "BroadcastVectorOuterByColumn" : "BroadcastVectorOuterByRow";
+    case ElementwiseForm::kWhole:
+    case ElementwiseForm::kRegions:
+      break;
+  }
+  const int operands = Operands(vertex.op);
+  return operands == 1 ? "UnaryOp" : operands == 2 ? "BinaryOp" : "TernaryOp";
+}
+
+}  // namespace
+
 std::string_view FormatName(NumberFormat format) {
   switch (format) {
     case NumberFormat::kFloat32:
@@ -119,21 +135,13 @@ std::string_view FormatName(NumberFormat format) {
   return "";
 }
 
-std::string_view FamilyName(const ElementwiseVertex& vertex) {
-  switch (vertex.form) {
-    case ElementwiseForm::kBroadcastScalar:
-      return "BroadcastScalar";
-    case ElementwiseForm::kBroadcastVector:
-      return "BroadcastVectorOuter";
-    case ElementwiseForm::kWhole:
-    case ElementwiseForm::kRegions:
-      break;
-  }
-  const int operands = Operands(vertex.op);
-  return operands == 1 ? "UnaryOp" : operands == 2 ? "BinaryOp" : "TernaryOp";
+std::string CastCodelet(NumberFormat from, NumberFormat to) {
+  std::string name = "popops::Cast<";
+  name += FormatName(from);
+  name += ",";
+  name += FormatName(to);
+  return name + ">";
 }
-
-}  // namespace
 
 std::string ElementwiseCodelet(const ElementwiseVertex& vertex) {
   std::string name = "popops::";
@@ -143,6 +151,8 @@ std::string ElementwiseCodelet(const ElementwiseVertex& vertex) {
   name += OperationName(vertex.op);
   name += ",";
   name += FormatName(vertex.format);
+  const bool misaligned = vertex.form == ElementwiseForm::kBroadcastVector && !vertex.aligned;
+  if (misaligned) name += ",allowMisaligned";
   return name + ">";
 }
 

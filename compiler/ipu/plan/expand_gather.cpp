@@ -113,7 +113,7 @@ void ExpandUpdate(Operation& operation, const RowLookup& lookup) {
   if (operation.has_input(2)) {
     Broadcast(steps, "exchange updates", table.mapping.tiles,
               DeviceBytes(operation.input(2).type) / std::max(table.mapping.tiles.count, 1U) + 1,
-              operation.input(2).layout);
+              operation.input(2));
   }
   AddLookup(steps, KindOf(operation), lookup, operation.output_type(0));
   operation.SetOutput(0, {operation.output_type(0), copy.layout, false, true, copy.origin});

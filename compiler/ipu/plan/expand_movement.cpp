@@ -63,39 +63,29 @@ void MoveToOutput(Operation& operation, std::size_t i, const Placed& from, std::
   operation.SetOutput(i, {type, to, false, true});
 }
 
-/// Where parts begin on an axis of the whole, of the operators that cut or join along one.
+/// Where operands begin on an axis of the result.
 std::vector<std::uint64_t> Offsets(const Operation& operation, std::size_t axis, std::size_t rank) {
   const Attributes& attributes = operation.node().attributes;
   std::vector<std::uint64_t> offsets;
   const auto add = [&](std::int64_t offset) {
     offsets.push_back(static_cast<std::uint64_t>(offset < 0 ? -offset : offset));
   };
-  if (operation.op() == "Slice") {
-    const Ints starts = attributes.get_ints("starts");
-    const Ints axes = attributes.get_ints("axes");
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      const auto cut = i < axes.size() ? NormalizeAxis(axes[i], rank)
-                                       : std::optional(static_cast<std::int64_t>(i));
-      if (cut && static_cast<std::size_t>(*cut) == axis) add(starts[i]);
-    }
-  } else if (operation.op() == "Pad") {
+  if (operation.op() == "Pad") {
     const Ints pads = attributes.get_ints("pads");
     if (axis < pads.size() && pads.size() == 2 * rank) add(pads[axis]);
   } else {
     const auto cut = NormalizeAxis(attributes.get_int("axis", 0), rank);
     if (!cut || static_cast<std::size_t>(*cut) != axis) return offsets;
     std::int64_t offset = 0;
-    const bool joins = operation.op() == "Concat";
-    const std::size_t parts = joins ? operation.input_count() : operation.output_count();
-    for (std::size_t i = 0; i + 1 < parts; ++i) {
-      const Shape& part = joins ? operation.input(i).type.shape : operation.output_type(i).shape;
+    for (std::size_t i = 0; i + 1 < operation.input_count(); ++i) {
+      const Shape& part = operation.input(i).type.shape;
       if (axis < part.size()) add(offset += part[axis]);
     }
   }
   return offsets;
 }
 
-/// Slice, Split, Pad, Concat: runs are cut where parts begin in the middle of one.
+/// Pad, Concat: runs are cut where operands begin in the middle of one.
 void ExpandParts(Operation& operation) {
   const Placed& from = Largest(operation);
   const auto axis = InnerAxis(from.layout, from.type.shape);
@@ -127,7 +117,7 @@ void ExpandRepeat(Operation& operation) {
   const Layout to = LinearLayout(steps.target(), steps.tiles(), type);
   const std::uint64_t bytes = to.mapping.bytes_per_tile;
   Broadcast(steps, "broadcast " + std::string(operation.op()), to.mapping.tiles,
-            std::min(bytes, DeviceBytes(x.type)), x.layout);
+            std::min(bytes, DeviceBytes(x.type)), x);
   const auto row = static_cast<std::uint64_t>(
       x.type.shape.empty() ? 1 : std::max<std::int64_t>(x.type.shape.back(), 1));
   steps.Copy(std::string(operation.op()), to.mapping.tiles, bytes,
@@ -170,8 +160,6 @@ void ExpandTrilu(Operation& operation) {
 
 constexpr ExpandRow kRows[] = {
     {"Concat", ExpandParts},
-    {"Split", ExpandParts},
-    {"Slice", ExpandParts},
     {"Pad", ExpandParts},
     {"Expand", ExpandRepeat},
     {"Tile", ExpandRepeat},

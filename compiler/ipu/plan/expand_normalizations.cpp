@@ -84,6 +84,7 @@ void ExpandHardmax(Operation& operation) {
       ReducedAxes(x.type.shape.size(), {static_cast<std::int64_t>(AxisOf(operation, -1))});
   const Placed most = AddReduction(steps, x,
                                    {.name = "reduce max",
+                                    .operation = ReduceOperation::kMax,
                                     .axes = axes,
                                     .result = KeptType(x.type, axes, x.type.element),
                                     .partials = FormatOf(x.type)});
@@ -98,7 +99,11 @@ void ExpandLpNorm(Operation& operation) {
   const auto axes =
       ReducedAxes(x.type.shape.size(), {static_cast<std::int64_t>(AxisOf(operation, -1))});
   const TensorType kept = KeptType(x.type, axes, x.type.element);
-  Placed norm = AddReduction(steps, x, {.name = "reduce norm", .axes = axes, .result = kept});
+  Placed norm = AddReduction(steps, x,
+                             {.name = "reduce norm",
+                              .operation = ReduceOperation::kSquareAdd,
+                              .axes = axes,
+                              .result = kept});
   norm = AddUnary(steps, "sqrt", ElementwiseOp::kSqrt, norm, kept);
   operation.SetOutput(0, AddBinary(steps, "divide", ElementwiseOp::kDivide, x, norm, x.type));
 }

@@ -59,7 +59,7 @@ void ExpandPool(Operation& operation) {
   const std::uint64_t window =
       std::min(x.layout.mapping.bytes_per_tile, to.mapping.bytes_per_tile * positions);
   steps.Hold(window);
-  Broadcast(steps, "exchange windows", to.mapping.tiles, window, x.layout);
+  Broadcast(steps, "exchange windows", to.mapping.tiles, window, x);
   steps.Compute({.name = std::string(operation.op()),
                  .vertex = operation.op() == "MaxPool" ? "popnn::MaxPooling" : "popnn::SumPooling",
                  .tiles = to.mapping.tiles,
@@ -88,6 +88,7 @@ void ExpandGlobalPool(Operation& operation) {
   const bool most = operation.op() == "GlobalMaxPool";
   Placed y = AddReduction(steps, x,
                           {.name = most ? "reduce max" : "reduce add",
+                           .operation = most ? ReduceOperation::kMax : ReduceOperation::kAdd,
                            .axes = axes,
                            .result = type,
                            .partials = most ? FormatOf(type) : NumberFormat::kFloat32});

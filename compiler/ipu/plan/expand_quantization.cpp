@@ -40,10 +40,16 @@ void ExpandDynamicQuantize(Operation& operation) {
   const Placed& x = operation.input(0);
   const std::vector<bool> all(x.type.shape.size(), true);
   const TensorType scalar{x.type.element, {}};
-  const Reduction least{
-      .name = "reduce min", .axes = all, .result = scalar, .partials = FormatOf(x.type)};
-  const Reduction most{
-      .name = "reduce max", .axes = all, .result = scalar, .partials = FormatOf(x.type)};
+  const Reduction least{.name = "reduce min",
+                        .operation = ReduceOperation::kMin,
+                        .axes = all,
+                        .result = scalar,
+                        .partials = FormatOf(x.type)};
+  const Reduction most{.name = "reduce max",
+                       .operation = ReduceOperation::kMax,
+                       .axes = all,
+                       .result = scalar,
+                       .partials = FormatOf(x.type)};
   const Placed low = AddReduction(steps, x, least);
   const Placed high = AddReduction(steps, x, most);
   const Placed scale = AddBinary(steps, "scale", ElementwiseOp::kSubtract, high, low, scalar);

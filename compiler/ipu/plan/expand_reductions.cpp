@@ -15,6 +15,14 @@ std::vector<bool> AxesOf(const Operation& operation) {
   return ReducedAxes(rank, axes);
 }
 
+ReduceOperation OperationOf(std::string_view op) {
+  if (op == "ReduceMax") return ReduceOperation::kMax;
+  if (op == "ReduceMin") return ReduceOperation::kMin;
+  if (op == "ReduceProd") return ReduceOperation::kMultiply;
+  const bool squares = op == "ReduceL2" || op == "ReduceSumSquare";
+  return squares ? ReduceOperation::kSquareAdd : ReduceOperation::kAdd;
+}
+
 /// Squares are taken by the reduction itself, which has the same cost as adding (section 2.8).
 void ExpandReduce(Operation& operation) {
   StepBuilder& steps = operation.steps();
@@ -28,6 +36,7 @@ void ExpandReduce(Operation& operation) {
   Placed y =
       AddReduction(steps, x,
                    {.name = std::string(op),
+                    .operation = OperationOf(op),
                     .axes = AxesOf(operation),
                     .result = type,
                     .partials = sum && IsFloatFormat(format) ? NumberFormat::kFloat32 : format});
@@ -47,15 +56,19 @@ void ExpandArg(Operation& operation) {
   const std::size_t rank = x.type.shape.size();
   const auto axes = ReducedAxes(rank, {operation.node().attributes.get_int("axis", 0)});
   const TensorType kept = KeptType(x.type, axes, x.type.element);
-  const Placed most = AddReduction(
-      steps, x,
-      {.name = "reduce value", .axes = axes, .result = kept, .partials = FormatOf(x.type)});
+  const Placed most = AddReduction(steps, x,
+                                   {.name = "reduce value",
+                                    .operation = ReduceOperation::kMax,
+                                    .axes = axes,
+                                    .result = kept,
+                                    .partials = FormatOf(x.type)});
   const Placed same = AddBinary(steps, "equal", ElementwiseOp::kCompare, x, most,
                                 {ElementType::kBool, x.type.shape});
   const Placed positions = AddTernary(steps, "select index", ElementwiseOp::kSelect, {same},
                                       {ElementType::kInt32, x.type.shape});
   operation.SetOutput(0, AddReduction(steps, positions,
                                       {.name = "reduce index",
+                                       .operation = ReduceOperation::kMin,
                                        .axes = axes,
                                        .result = operation.output_type(0),
                                        .partials = NumberFormat::kInt32}));

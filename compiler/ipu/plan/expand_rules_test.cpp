@@ -19,7 +19,8 @@ struct Call {
 
 /// Operators that move nothing.
 const std::set<std::string_view> kViews = {"Identity",  "Reshape",   "Flatten", "Squeeze",
-                                           "Unsqueeze", "Transpose", "Dropout", "BitCast"};
+                                           "Unsqueeze", "Transpose", "Dropout", "BitCast",
+                                           "Slice",     "Split"};
 
 /// Operators whose regions a test of graphs has.
 const std::set<std::string_view> kRegions = {"If", "Loop"};

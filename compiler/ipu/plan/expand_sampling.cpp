@@ -22,7 +22,7 @@ void AddInterpolation(Operation& operation, std::uint64_t neighbours) {
   const Placed y{type, to, false, true};
   const RepeatScope repeat(steps, neighbours);
   steps.Hold(to.mapping.bytes_per_tile);
-  Broadcast(steps, "exchange neighbours", to.mapping.tiles, to.mapping.bytes_per_tile, x.layout);
+  Broadcast(steps, "exchange neighbours", to.mapping.tiles, to.mapping.bytes_per_tile, x);
   const auto row = static_cast<std::uint64_t>(type.shape.empty() ? 1 : type.shape.back());
   const std::uint64_t atom = std::min<std::uint64_t>(std::max<std::uint64_t>(row, 1), to.run);
   steps.Copy("gather neighbours", to.mapping.tiles, to.mapping.bytes_per_tile,

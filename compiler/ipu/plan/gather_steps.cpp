@@ -11,6 +11,7 @@ namespace poprt::ipu {
 namespace {
 
 constexpr std::uint64_t kOffsetBytes = 4;
+constexpr std::uint64_t kLeastBytesOnTile = 128;
 /// Serial steps that a plan may have.
 constexpr std::uint64_t kMostSerialSteps = 256;
 /// Plans that take a twentieth longer than the fastest are as good: the least memory decides.
@@ -73,6 +74,7 @@ std::uint64_t VertexCycles(const Target& target, LookupKind kind, const RowLooku
   return 0;
 }
 
+/// What all tiles receive alike is sent once.
 TileExchange Receive(std::uint64_t bytes, std::uint64_t sources) {
   return {.bytes_received = bytes,
           .bytes_sent = bytes,
@@ -80,12 +82,26 @@ TileExchange Receive(std::uint64_t bytes, std::uint64_t sources) {
           .receives = std::max<std::uint64_t>(sources, 1)};
 }
 
+/// Offsets lie linearly: on a tile as many as fill it at least (section 6).
+TileExchange ReceiveOffsets(const Target& target, const LookupCost& cost) {
+  const std::uint64_t bytes = cost.offsets * kOffsetBytes;
+  return Receive(bytes,
+                 std::min<std::uint64_t>(CeilDivide(bytes, kLeastBytesOnTile), target.tiles));
+}
+
+/// Every tile has other rows for each tile that shares the lookups.
+TileExchange ReceiveCandidates(const LookupPlan& plan, const LookupCost& cost) {
+  TileExchange exchange = Receive(cost.found_bytes, plan.rows);
+  exchange.sends = exchange.receives;
+  return exchange;
+}
+
 std::uint64_t TotalCycles(const Target& target, const RowLookup& lookup, const LookupPlan& plan,
                           const LookupCost& cost) {
-  std::uint64_t step = ExchangeCycles(target, Receive(cost.offsets * kOffsetBytes, 1)) +
+  std::uint64_t step = ExchangeCycles(target, ReceiveOffsets(target, cost)) +
                        VertexCycles(target, LookupKind::kSlice, lookup, cost);
   if (plan.rows > 1) {
-    step += ExchangeCycles(target, Receive(cost.found_bytes, plan.rows));
+    step += ExchangeCycles(target, ReceiveCandidates(plan, cost));
     step += MultiSliceVertexCycles(target, {.format = FormatOf(lookup.element),
                                             .offsets = cost.second_offsets,
                                             .offsets_in_range = cost.second_offsets,
@@ -173,7 +189,7 @@ Placed AddLookup(StepBuilder& steps, LookupKind kind, const RowLookup& lookup,
   }
   {
     const RepeatScope serial(steps, plan.serial);
-    steps.Exchange("broadcast offsets", tiles, Receive(cost.offsets * kOffsetBytes, 1));
+    steps.Exchange("broadcast offsets", tiles, ReceiveOffsets(target, cost));
     steps.Compute({.name = "look up",
                    .vertex = codelet,
                    .tiles = tiles,
@@ -181,7 +197,7 @@ Placed AddLookup(StepBuilder& steps, LookupKind kind, const RowLookup& lookup,
                    .state = VertexState::kSlice,
                    .edges = 3});
     if (plan.rows > 1 && kind == LookupKind::kSlice) {
-      steps.Exchange("exchange candidates", tiles, Receive(cost.found_bytes, plan.rows));
+      steps.Exchange("exchange candidates", tiles, ReceiveCandidates(plan, cost));
       steps.Compute(
           {.name = "second look up",
            .vertex = codelet,

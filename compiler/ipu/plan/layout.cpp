@@ -191,6 +191,53 @@ Layout ResizedLayout(const Layout& layout, std::uint64_t count, std::uint64_t wh
   return result;
 }
 
+Layout PartLayout(const Placed& whole, const TensorType& type, const std::vector<AxisPart>& parts) {
+  const Shape& shape = whole.type.shape;
+  const bool all_of_it = shape == type.shape && std::all_of(parts.begin(), parts.end(),
+                                                            [](AxisPart p) { return p.in_order; });
+  if (all_of_it) return whole.layout;
+  const std::size_t inner = InnerAxis(whole.layout, shape).value_or(shape.size());
+  const std::uint64_t cut = std::max<std::uint64_t>(whole.layout.parts, 1);
+  std::uint64_t columns = CeilDivide(InnerExtent(whole.layout, shape), cut);
+  columns = std::max<std::uint64_t>(columns, 1);
+  const std::uint64_t rows = CeilDivide(ElementsPerTile(whole), columns);
+  Layout layout = whole.layout;
+  layout.home = 0;
+  TileRange& tiles = layout.mapping.tiles;
+  std::uint64_t signature = layout.signature;
+  std::uint64_t behind = 1;  // rows from one index of the axis to the next
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    const auto extent = static_cast<std::uint64_t>(std::max<std::int64_t>(shape[i], 1));
+    const auto kept = static_cast<std::uint64_t>(std::max<std::int64_t>(type.shape[i], 1));
+    // Indices of the axis that a tile has.
+    const std::uint64_t on_tile = i == inner ? columns : std::max<std::uint64_t>(rows / behind, 1);
+    if (i != inner) behind *= extent;
+    if (kept == extent && parts[i].in_order) continue;
+    signature = MixSignature(MixSignature(signature, i), kept);
+    if (i == inner) {
+      layout.run = parts[i].in_order ? std::gcd(layout.run, std::gcd(kept, parts[i].first)) : 1;
+      layout.parts = std::min(cut, CeilDivide(kept, columns));
+    }
+    if (on_tile >= extent || !parts[i].in_order) continue;  // every tile has some of it
+    signature = MixSignature(signature, parts[i].first);
+    const std::uint64_t left = CeilDivide(tiles.count * kept, extent);
+    const std::uint64_t before = tiles.count * parts[i].first / extent;
+    tiles.first += static_cast<std::uint32_t>(std::min(before, tiles.count - left));
+    tiles.count = static_cast<std::uint32_t>(std::max<std::uint64_t>(left, 1));
+  }
+  // What is behind the inner axis may have become shorter.
+  for (std::size_t i = inner + 1; i < shape.size(); ++i) {
+    const auto extent = static_cast<std::uint64_t>(std::max<std::int64_t>(shape[i], 1));
+    const auto kept = static_cast<std::uint64_t>(std::max<std::int64_t>(type.shape[i], 1));
+    layout.stride = layout.stride / extent * kept;
+  }
+  const std::uint64_t element = ElementBytes(type.element);
+  layout.mapping.bytes_per_tile = CeilDivide(Elements(type), tiles.count) * element;
+  layout.mapping.grain_bytes = layout.run * element;
+  layout.signature = signature;
+  return layout;
+}
+
 std::uint64_t ElementBytes(ElementType type) {
   const auto format = poprt::ipu::FormatOf(type);
   return format ? FormatBytes(*format) : 1;

@@ -62,6 +62,16 @@ Layout TransposedLayout(const Layout& layout, const Shape& shape,
 Layout ResizedLayout(const Layout& layout, std::uint64_t count, std::uint64_t whole,
                      std::uint64_t element_bytes, std::uint64_t salt);
 
+/// What a part of a tensor takes of one of its axes.
+struct AxisPart {
+  std::uint64_t first = 0;
+  bool in_order = true;  ///< neighbours follow each other: no step, not reversed
+};
+
+/// Where the part of a tensor lies that has `type`, while every element stays where it is: it may
+/// be on fewer tiles than the whole. `parts` has one for every axis.
+Layout PartLayout(const Placed& whole, const TensorType& type, const std::vector<AxisPart>& parts);
+
 /// Whether elementwise work needs no exchange between tensors of one shape that lie so.
 bool SamePlace(const Layout& a, const Layout& b);
 

@@ -58,6 +58,41 @@ TEST(LayoutTest, MovingAxesOfExtentOneMovesNothing) {
   EXPECT_TRUE(SamePlace(layout, TransposedLayout(layout, {1, 128, 1, 64}, {2, 1, 0, 3})));
 }
 
+TEST(LayoutTest, APartLiesWhereTheWholeDoes) {
+  // 1,024 of 3,072 columns in 96 pieces, each on 13 tiles: those of 32 pieces.
+  const Placed whole{
+      Half({128, 3072}),
+      GridLayout(kTiles, Half({128, 3072}),
+                 {.extent = 3072, .group = 16, .parts = 96, .others = 1, .copies = 13})};
+  const auto part = [&](std::uint64_t first) {
+    return PartLayout(whole, Half({128, 1024}), {{}, {.first = first}});
+  };
+  const TileRange& tiles = whole.layout.mapping.tiles;
+  EXPECT_EQ(tiles.count, 1248U);
+  EXPECT_EQ(part(1024).mapping.tiles.first, tiles.first + 416);
+  EXPECT_EQ(part(1024).mapping.tiles.count, 416U);
+  EXPECT_EQ(part(1024).mapping.bytes_per_tile, whole.layout.mapping.bytes_per_tile);
+  EXPECT_EQ(part(1024).parts, 32U);
+  EXPECT_EQ(part(1024).run, 16U);
+  EXPECT_EQ(part(1000).run, 8U);
+  EXPECT_FALSE(SamePlace(part(0), part(1024)));
+}
+
+TEST(LayoutTest, PartsOfWhatEveryTileHasLieAlike) {
+  const Placed whole{Half({2944, 64}), RowLayout(Ipu21(), kTiles, Half({2944, 64}), 64)};
+  const auto part = [&](std::uint64_t first) {
+    return PartLayout(whole, Half({2944, 32}), {{}, {.first = first}});
+  };
+  EXPECT_EQ(part(32).mapping.tiles.count, 1472U);
+  EXPECT_EQ(part(32).mapping.bytes_per_tile, 128U);
+  EXPECT_TRUE(SamePlace(part(0), part(32)));
+  EXPECT_TRUE(SamePlace(PartLayout(whole, whole.type, {{}, {}}), whole.layout));
+  // Every other row is on every other tile, and reversed rows are none of the same.
+  EXPECT_EQ(PartLayout(whole, Half({1472, 64}), {{.in_order = false}, {}}).mapping.tiles.count,
+            1472U);
+  EXPECT_EQ(PartLayout(whole, whole.type, {{}, {.in_order = false}}).run, 1U);
+}
+
 TEST(LayoutTest, GridsGroupAnAxis) {
   const Layout layout =
       GridLayout(kTiles, Half({80, 64, 56, 56}),

@@ -14,8 +14,11 @@ Placed AddNormalization(StepBuilder& steps, const Placed& x, const Normalization
     mean =
         AddReduction(steps, x, {.name = "reduce add", .axes = normalization.axes, .result = kept});
   }
-  const Placed power = AddReduction(
-      steps, x, {.name = "reduce square add", .axes = normalization.axes, .result = sums});
+  const Placed power = AddReduction(steps, x,
+                                    {.name = "reduce square add",
+                                     .operation = ReduceOperation::kSquareAdd,
+                                     .axes = normalization.axes,
+                                     .result = sums});
   Placed inverse =
       AddScalar(steps, "inverse std dev", ElementwiseOp::kVarianceToInverseStdDev, power, sums);
   inverse = AddCast(steps, inverse, type.element);

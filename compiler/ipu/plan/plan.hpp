@@ -47,8 +47,9 @@ struct Superstep {
   std::uint64_t bytes = 0;                ///< received or copied over all tiles, once
   std::uint64_t temporary_bytes = 0;      ///< on a tile, beyond inputs and outputs of the operator
   std::uint64_t vertex_state_bytes = 0;   ///< on a tile
-  std::uint64_t exchange_code_bytes = 0;  ///< on a tile
+  std::uint64_t exchange_code_bytes = 0;  ///< on a tile, on average
   std::uint64_t control_code_bytes = 0;   ///< on a tile
+  bool reads_weights = false;             ///< an exchange with weights among what is sent
 };
 
 /// Index of a tensor in its graph's plan.

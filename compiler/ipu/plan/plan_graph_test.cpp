@@ -313,6 +313,19 @@ TEST(PlanGraphTest, SamplesAreWhatMostInputsAndOutputsHave) {
   (void)rows;
   g.Output(g.Op("Relu", {numbers}, {8000, 13}));
   EXPECT_EQ(Planned(g.graph).samples, 8000U);
+  EXPECT_FALSE(Planned(g.graph).same_first_axis);
+}
+
+TEST(PlanGraphTest, PartsAreViewsOfTheWhole) {
+  GraphForTest g;
+  const auto x = g.Op("Relu", {g.Input("x", {128, 3072})}, {128, 3072});
+  const Attributes second = {{"starts", Ints{1024}}, {"ends", Ints{2048}}, {"axes", Ints{1}}};
+  const auto part = g.Op("Slice", {x}, {128, 1024}, second);
+  g.Output(g.Op("Exp", {part}, {128, 1024}));
+  const GraphPlan plan = Planned(g.graph);
+  EXPECT_TRUE(Operator(plan, "Slice").steps.empty());
+  EXPECT_EQ(plan.tensors[static_cast<std::size_t>(part)].storage, static_cast<TensorIndex>(x));
+  EXPECT_TRUE(plan.same_first_axis);
 }
 
 TEST(PlanGraphTest, EveryTargetMultipliesEveryFormat) {

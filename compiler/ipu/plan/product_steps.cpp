@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ipu/cost/ceil_divide.hpp"
+#include "compiler/ipu/plan/elementwise_codelet.hpp"
 #include "compiler/ipu/plan/rearrangement.hpp"
 
 namespace poprt::ipu {
@@ -52,19 +53,32 @@ class ProductSteps {
                       cost_.expand_bytes, cost_.expand_copy_cycles);
   }
 
-  /// `input_local`, `weights_local`: the operand lies where the plan has it, so that a part of what
-  /// a tile needs is there.
-  void Multiply(bool input_local, bool weights_local) {
-    const std::uint64_t input = input_local ? cost_.input_received : cost_.input_bytes;
-    const std::uint64_t weights = weights_local ? cost_.weight_received : cost_.weight_bytes;
+  /// An operand as its tiles receive it.
+  struct Received {
+    std::uint64_t bytes = 0;
+    std::uint64_t sources = 0;  ///< tiles that have a part of what one tile needs
+    bool constant = false;
+  };
+
+  /// `local`: the operand lies where the plan has it, so that a part of what a tile needs is there.
+  Received Input(const Placed& operand, bool local) const {
+    return {local ? cost_.input_received : cost_.input_bytes, splits_.out - (local ? 1U : 0U),
+            operand.constant};
+  }
+  Received Weights(const Placed& operand, bool local) const {
+    return {local ? cost_.weight_received : cost_.weight_bytes, splits_.field() - (local ? 1U : 0U),
+            operand.constant};
+  }
+
+  void Multiply(const Received& input, const Received& weights) {
     const bool once = splits_.in_serial == 1 && splits_.out_serial > 1;
-    if (once) BroadcastOperands("broadcast inputs", input, 0);
+    if (once) BroadcastOperands("broadcast inputs", input, {});
     {
       const RepeatScope outer(steps_, splits_.out_serial);
       {
         const RepeatScope inner(steps_, splits_.in_serial);
         Slice();
-        BroadcastOperands("broadcast operands", once ? 0 : input, weights);
+        BroadcastOperands("broadcast operands", once ? Received{} : input, weights);
         Calculate();
         Reduce();
       }
@@ -72,7 +86,8 @@ class ProductSteps {
         const RepeatScope further(steps_, splits_.in_serial - 1);
         AddSet("add in place", "popops::ScaledAddSupervisor", cost_.add_cycles);
       }
-      AddSet("cast", "popops::Cast", cost_.cast_cycles);
+      AddSet("cast", CastCodelet(plan_.vertex.format.partials(), plan_.variant.product.output),
+             cost_.cast_cycles);
       AddSet("dynamic update", "popops::DynamicUpdateSlice", cost_.update_cycles);
     }
   }
@@ -112,27 +127,32 @@ class ProductSteps {
     AddSet("dynamic slice", "popops::DynamicSlice1d", cost_.slice_cycles);
   }
 
-  /// Both operands in one phase: the inputs over a bus that two tiles share, where they can.
-  void BroadcastOperands(const std::string& name, std::uint64_t input, std::uint64_t weights) {
+  /// Both operands in one phase: the inputs over a bus that two tiles share, where they can. There
+  /// two tiles send at once (section 1.4), and the source is switched half as often.
+  void BroadcastOperands(const std::string& name, const Received& input, const Received& weights) {
     const Target& target = steps_.target();
-    const std::uint64_t rate = splits_.out % 2 == 0 ? target.shared_exchange_bytes_per_cycle
-                                                    : target.exchange_bytes_per_cycle;
+    const bool shared = splits_.out % 2 == 0;
     const std::uint64_t plain = target.exchange_bytes_per_cycle;
-    const std::uint64_t equivalent = CeilDivide(input, rate) * plain + weights;
-    const std::uint64_t pieces = Pieces(input, splits_.out, kLeastPieceBytes) +
-                                 Pieces(weights, splits_.field(), PanelBytes());
+    const std::uint64_t rate = shared ? target.shared_exchange_bytes_per_cycle : plain;
+    const std::uint64_t equivalent = CeilDivide(input.bytes, rate) * plain + weights.bytes;
+    const std::uint64_t pieces =
+        CeilDivide(Pieces(input, kLeastPieceBytes), shared ? 2 : 1) + Pieces(weights, PanelBytes());
     steps_.MixedExchange(
         name, tiles_,
         {.bytes_received = equivalent,
-         .bytes_sent = CeilDivide(input, splits_.out) + CeilDivide(weights, splits_.field()),
-         .sends = (input > 0 ? 1U : 0U) + (weights > 0 ? 1U : 0U),
-         .receives = pieces},
-        input + weights);
+         .bytes_sent =
+             CeilDivide(input.bytes, splits_.out) + CeilDivide(weights.bytes, splits_.field()),
+         .sends = (input.bytes > 0 ? 1U : 0U) + (weights.bytes > 0 ? 1U : 0U),
+         .receives = pieces,
+         .weights = (input.constant && input.bytes > 0) || (weights.constant && weights.bytes > 0)},
+        input.bytes + weights.bytes);
   }
 
-  /// Tiles from which `bytes` come, of which each sends a piece.
-  static std::uint64_t Pieces(std::uint64_t bytes, std::uint64_t most, std::uint64_t piece) {
-    return bytes == 0 ? 0 : std::clamp<std::uint64_t>(bytes / piece, 1, most);
+  /// Tiles from which an operand comes, of which each sends a piece.
+  static std::uint64_t Pieces(const Received& operand, std::uint64_t piece) {
+    if (operand.bytes == 0) return 0;
+    return std::clamp<std::uint64_t>(operand.bytes / piece, 1,
+                                     std::max<std::uint64_t>(operand.sources, 1));
   }
 
   /// Weights are kept in panels of the vertex.
@@ -158,11 +178,12 @@ class ProductSteps {
 
   void Reduce() {
     for (const ReduceStage& stage : cost_.reduce) {
+      const std::uint64_t others = std::max<std::uint64_t>(stage.depth, 2) - 1;
       steps_.Exchange("exchange partials", tiles_,
                       {.bytes_received = stage.bytes,
                        .bytes_sent = stage.bytes,
-                       .sends = stage.depth,
-                       .receives = stage.depth});
+                       .sends = others,
+                       .receives = others});
       AddSet("reduce", "poplin::ReduceAdd", stage.cycles);
     }
   }
@@ -210,9 +231,11 @@ PlannedProduct AddProduct(StepBuilder& steps, const Product& product, const Prod
   const bool left_local = left.constant || expands || SamePlace(left.layout, planned.input);
   const bool right_local = right.constant || SamePlace(right.layout, planned.weights);
   if (plan.variant.swapped) {
-    product_steps.Multiply(right_local, left_local);
+    product_steps.Multiply(product_steps.Input(right, right_local),
+                           product_steps.Weights(left, left_local));
   } else {
-    product_steps.Multiply(left_local, right_local);
+    product_steps.Multiply(product_steps.Input(left, left_local),
+                           product_steps.Weights(right, right_local));
   }
   product_steps.TransposeResult();
   steps.Release(steps.held() - held);

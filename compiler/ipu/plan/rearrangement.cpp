@@ -44,7 +44,8 @@ std::uint64_t CommonAtom(const Layout& from, const Layout& to) {
 }
 
 void Broadcast(StepBuilder& steps, const std::string& name, TileRange tiles, std::uint64_t bytes,
-               const Layout& from) {
+               const Placed& tensor) {
+  const Layout& from = tensor.layout;
   const std::uint64_t sources = std::clamp<std::uint64_t>(
       CeilDivide(bytes, std::max<std::uint64_t>(from.mapping.bytes_per_tile, 1)), 1,
       std::max(from.mapping.tiles.count, 1U));
@@ -52,7 +53,8 @@ void Broadcast(StepBuilder& steps, const std::string& name, TileRange tiles, std
                  {.bytes_received = bytes,
                   .bytes_sent = from.mapping.bytes_per_tile,
                   .sends = 1,
-                  .receives = sources});
+                  .receives = sources,
+                  .weights = tensor.constant});
 }
 
 Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tensor,
@@ -78,8 +80,7 @@ Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tens
                    {.bytes_received = bytes,
                     .bytes_sent = tensor.layout.mapping.bytes_per_tile,
                     .sends = sources,
-                    .receives = sources,
-                    .pointer_changes = sources,
+                    .receives = sources,  // one after the other, to be put in order by the copy
                     .fragmented = atom < target.vector_bytes});
   }
   const bool transposed = tensor.layout.stride != to.stride;

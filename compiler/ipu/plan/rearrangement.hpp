@@ -21,8 +21,8 @@ Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tens
 /// Elements of the tensor that stand together in both layouts.
 std::uint64_t CommonAtom(const Layout& from, const Layout& to);
 
-/// Adds an exchange after which each of `tiles` has `bytes` of a tensor that lies like `from`.
+/// Adds an exchange after which each of `tiles` has `bytes` of a tensor.
 void Broadcast(StepBuilder& steps, const std::string& name, TileRange tiles, std::uint64_t bytes,
-               const Layout& from);
+               const Placed& tensor);
 
 }  // namespace poprt::ipu

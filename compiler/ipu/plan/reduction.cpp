@@ -5,6 +5,7 @@
 
 #include "compiler/ipu/cost/ceil_divide.hpp"
 #include "compiler/ipu/cost/reduction_vertex.hpp"
+#include "compiler/ipu/plan/elementwise_codelet.hpp"
 #include "compiler/ipu/plan/rearrangement.hpp"
 
 namespace poprt::ipu {
@@ -53,10 +54,54 @@ Shares Divide(const Placed& x, std::uint64_t outputs, bool inner) {
   return shares;
 }
 
-void ComputeReduction(StepBuilder& steps, const std::string& name, TileRange tiles,
-                      const ReductionVertex& vertex) {
+std::string_view OperationName(ReduceOperation operation) {
+  switch (operation) {
+    case ReduceOperation::kAdd:
+      return "ADD";
+    case ReduceOperation::kSquareAdd:
+      return "SQUARE_ADD";
+    case ReduceOperation::kMultiply:
+      return "MUL";
+    case ReduceOperation::kMax:
+      return "MAX";
+    case ReduceOperation::kMin:
+      return "MIN";
+  }
+  return "";
+}
+
+/// popops' specialisations.
+std::string_view LayoutName(ReductionLayout layout) {
+  switch (layout) {
+    case ReductionLayout::kStrided:
+      return "STRIDED_REDUCE";
+    case ReductionLayout::kContiguous:
+      return "ALL_REGIONS_CONTINUOUS";
+    case ReductionLayout::kScalar:
+      return "SCALAR_OUTPUT_SINGLE_INPUT";
+    case ReductionLayout::kGeneral:
+      return "DEFAULT";
+  }
+  return "";
+}
+
+/// Each operation, pair of formats and specialisation is machine code of its own.
+std::string Codelet(ReduceOperation operation, const ReductionVertex& vertex) {
+  std::string name = "popops::Reduce<";
+  name += OperationName(operation);
+  name += ",";
+  name += FormatName(vertex.input);
+  name += ",";
+  name += FormatName(vertex.output);
+  name += ",";
+  name += LayoutName(vertex.layout);
+  return name + ">";
+}
+
+void ComputeReduction(StepBuilder& steps, const std::string& name, ReduceOperation operation,
+                      TileRange tiles, const ReductionVertex& vertex) {
   steps.Compute({.name = name,
-                 .vertex = "popops::Reduce",
+                 .vertex = Codelet(operation, vertex),
                  .tiles = tiles,
                  .vertex_cycles = ReductionVertexCycles(steps.target(), vertex),
                  .state = VertexState::kReduction});
@@ -77,19 +122,24 @@ void CombinePartials(StepBuilder& steps, const Reduction& reduction, TileRange t
     const std::uint64_t result = CeilDivide(outputs, fan_in);
     const std::uint64_t bytes = result * fan_in * element;
     const std::uint64_t pieces = std::clamp<std::uint64_t>(bytes / kPieceBytes, 1, fan_in);
-    steps.Exchange("exchange partials of " + reduction.name, tiles,
-                   {.bytes_received = bytes,
-                    .bytes_sent = outputs * element,
-                    .sends = pieces,
-                    .receives = pieces});
+    const std::uint64_t results = CeilDivide(outputs * shares.tiles, left);
+    steps.GatheringExchange("exchange partials of " + reduction.name, tiles,
+                            {.bytes_received = bytes,
+                             .bytes_sent = outputs * element,
+                             .sends = pieces,
+                             .receives = pieces},
+                            CeilDivide(results * CeilDivide(left, fan_in), result));
     left = CeilDivide(left, fan_in);
-    ComputeReduction(steps, reduction.name + ", partials", tiles,
+    // Squares are added as they are.
+    const ReduceOperation operation = reduction.operation == ReduceOperation::kSquareAdd
+                                          ? ReduceOperation::kAdd
+                                          : reduction.operation;
+    ComputeReduction(steps, reduction.name + ", partials", operation, tiles,
                      {.input = reduction.partials,
                       .output = left > 1 ? reduction.partials : FormatOf(reduction.result),
                       .layout = ReductionLayout::kStrided,
                       .outputs = result,
-                      .partials = fan_in,
-                      .log_add = reduction.log_add});
+                      .partials = fan_in});
     outputs = result;
   }
 }
@@ -140,15 +190,14 @@ Placed AddReduction(StepBuilder& steps, const Placed& x, const Reduction& reduct
   if (Elements(x.type) <= outputs) return result;
   const bool combine = shares.sharing > 1;
   steps.Hold(shares.outputs * FormatBytes(reduction.partials));
-  ComputeReduction(steps, reduction.name, tiles,
+  ComputeReduction(steps, reduction.name, reduction.operation, tiles,
                    {.input = FormatOf(x.type),
                     .output = combine ? reduction.partials : FormatOf(reduction.result),
                     .layout = shares.outputs == 1 ? ReductionLayout::kScalar
                               : inner.reduced     ? ReductionLayout::kContiguous
                                                   : ReductionLayout::kStrided,
                     .outputs = shares.outputs,
-                    .partials = shares.partials,
-                    .log_add = reduction.log_add});
+                    .partials = shares.partials});
   if (combine) CombinePartials(steps, reduction, tiles, shares);
   steps.Release(shares.outputs * FormatBytes(reduction.partials));
   return result;

@@ -9,11 +9,13 @@
 /// and reduce their partials.
 namespace poprt::ipu {
 
+enum class ReduceOperation : std::uint8_t { kAdd, kSquareAdd, kMultiply, kMax, kMin };
+
 struct Reduction {
-  std::string name;        ///< "reduce max"
+  std::string name;  ///< "reduce max"
+  ReduceOperation operation = ReduceOperation::kAdd;
   std::vector<bool> axes;  ///< reduced, for every axis of the operand
   TensorType result;       ///< with or without the reduced axes
-  bool log_add = false;
   /// Format of partials that tiles exchange: sums are kept in float (section 2.8).
   NumberFormat partials = NumberFormat::kFloat32;
 };

@@ -48,9 +48,12 @@ Placed AddSoftmax(StepBuilder& steps, const Placed& x, std::size_t axis, bool lo
   const TensorType kept = KeptType(type, axes, type.element);
   Placed rows = BringRowsTogether(steps, x, axis);
   if (!steps.options().enable_non_stable_softmax) {
-    const Placed most = AddReduction(
-        steps, rows,
-        {.name = "reduce max", .axes = axes, .result = kept, .partials = FormatOf(type)});
+    const Placed most = AddReduction(steps, rows,
+                                     {.name = "reduce max",
+                                      .operation = ReduceOperation::kMax,
+                                      .axes = axes,
+                                      .result = kept,
+                                      .partials = FormatOf(type)});
     rows = AddBinary(steps, "subtract max", ElementwiseOp::kSubtract, rows, most, type);
   }
   if (logarithm) rows.overwrite = false;  // read again after the sum

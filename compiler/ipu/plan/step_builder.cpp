@@ -1,8 +1,10 @@
 #include "compiler/ipu/plan/step_builder.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "compiler/ipu/cost/ceil_divide.hpp"
 #include "compiler/ipu/cost/copy.hpp"
 
 namespace poprt::ipu {
@@ -12,6 +14,14 @@ namespace {
 /// of section 3.5 have, divided by their steps.
 constexpr std::uint64_t kComputeControlBytes = 17;
 constexpr std::uint64_t kExchangeControlBytes = 9;
+
+constexpr char kMemcpyCodelet[] = "poplar_rt::DstVectorMemcpy";
+
+/// There is one for each width that a copy can load at once.
+std::string StridedCopyCodelet(const Target& target, std::uint64_t atom_bytes) {
+  const std::uint64_t width = std::gcd(std::max<std::uint64_t>(atom_bytes, 1), target.vector_bytes);
+  return "poplar_rt::StridedCopy<" + std::to_string(8 * width) + "bit>";
+}
 
 }  // namespace
 
@@ -48,8 +58,20 @@ void StepBuilder::Exchange(std::string name, TileRange tiles, const TileExchange
   step.cycles = cycles;
   step.bytes = tile.bytes_received * tiles.count;
   step.exchange_code_bytes = ExchangeCodeBytes(target_, tile);
+  step.reads_weights = tile.weights;
   step.control_code_bytes = kExchangeControlBytes;
   Add(std::move(step));
+}
+
+void StepBuilder::GatheringExchange(std::string name, TileRange tiles, const TileExchange& tile,
+                                    std::uint64_t receivers) {
+  const std::size_t before = steps_.size();
+  Exchange(std::move(name), tiles, tile);
+  if (steps_.size() == before) return;
+  std::uint64_t& code = steps_.back().exchange_code_bytes;
+  const std::uint64_t phase = std::min(target_.exchange_phase_code_bytes, code);
+  code = phase + CeilDivide((code - phase) * std::min<std::uint64_t>(receivers, tiles.count),
+                            std::max(tiles.count, 1U));
 }
 
 void StepBuilder::MixedExchange(std::string name, TileRange tiles, const TileExchange& tile,
@@ -62,7 +84,7 @@ void StepBuilder::MixedExchange(std::string name, TileRange tiles, const TileExc
 void StepBuilder::Copy(std::string name, TileRange tiles, std::uint64_t bytes,
                        std::uint64_t atom_bytes) {
   const bool strided = atom_bytes < bytes;
-  PricedCopy(std::move(name), strided ? "poplar_rt::StridedCopy" : "poplar_rt::DstVectorMemcpy",
+  PricedCopy(std::move(name), strided ? StridedCopyCodelet(target_, atom_bytes) : kMemcpyCodelet,
              tiles, bytes, CopyCycles(target_, bytes, atom_bytes));
 }
 

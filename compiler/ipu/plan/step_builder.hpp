@@ -49,6 +49,10 @@ class StepBuilder {
   /// A phase in which each of `tiles` does as `tile` says.
   void Exchange(std::string name, TileRange tiles, const TileExchange& tile,
                 Phase phase = Phase::kExchange);
+  /// A phase in which only `receivers` of the tiles receive: one of them does as `tile` says. What
+  /// they receive is sent once, so that a tile has as much less code on average.
+  void GatheringExchange(std::string name, TileRange tiles, const TileExchange& tile,
+                         std::uint64_t receivers);
   /// A phase whose tiles receive `bytes` each, part of them at the rate of a shared bus: `tile`
   /// says how many bytes at the plain rate take as long.
   void MixedExchange(std::string name, TileRange tiles, const TileExchange& tile,
