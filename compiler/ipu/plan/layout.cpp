@@ -104,6 +104,18 @@ std::vector<std::uint64_t> StridesOf(const std::vector<std::uint64_t>& extents) 
   return strides;
 }
 
+std::uint64_t Extent(const Shape& shape, std::size_t axis) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(shape[axis], 1));
+}
+
+/// Of tiles that share an axis those that have `kept` indices of it from `first` on.
+TileRange Share(TileRange tiles, std::uint64_t first, std::uint64_t kept, std::uint64_t extent) {
+  const std::uint64_t left = CeilDivide(tiles.count * std::min(kept, extent), extent);
+  const std::uint64_t before =
+      std::min<std::uint64_t>(tiles.count * first / extent, tiles.count - left);
+  return {tiles.first + static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(left)};
+}
+
 }  // namespace
 
 std::uint64_t MixSignature(std::uint64_t signature, std::uint64_t number) {
@@ -196,45 +208,38 @@ Layout PartLayout(const Placed& whole, const TensorType& type, const std::vector
   const bool all_of_it = shape == type.shape && std::all_of(parts.begin(), parts.end(),
                                                             [](AxisPart p) { return p.in_order; });
   if (all_of_it) return whole.layout;
-  const std::size_t inner = InnerAxis(whole.layout, shape).value_or(shape.size());
-  const std::uint64_t cut = std::max<std::uint64_t>(whole.layout.parts, 1);
-  std::uint64_t columns = CeilDivide(InnerExtent(whole.layout, shape), cut);
-  columns = std::max<std::uint64_t>(columns, 1);
-  const std::uint64_t rows = CeilDivide(ElementsPerTile(whole), columns);
   Layout layout = whole.layout;
   layout.home = 0;
-  TileRange& tiles = layout.mapping.tiles;
-  std::uint64_t signature = layout.signature;
+  const std::size_t inner = InnerAxis(layout, shape).value_or(shape.size());
+  const std::uint64_t cut = std::max<std::uint64_t>(layout.parts, 1);
+  const std::uint64_t columns = CeilDivide(InnerExtent(layout, shape), cut);
+  const std::uint64_t rows =
+      CeilDivide(ElementsPerTile(whole), std::max<std::uint64_t>(columns, 1));
   std::uint64_t behind = 1;  // rows from one index of the axis to the next
   for (std::size_t i = shape.size(); i-- > 0;) {
-    const auto extent = static_cast<std::uint64_t>(std::max<std::int64_t>(shape[i], 1));
-    const auto kept = static_cast<std::uint64_t>(std::max<std::int64_t>(type.shape[i], 1));
+    const std::uint64_t extent = Extent(shape, i);
+    const std::uint64_t kept = Extent(type.shape, i);
     // Indices of the axis that a tile has.
     const std::uint64_t on_tile = i == inner ? columns : std::max<std::uint64_t>(rows / behind, 1);
     if (i != inner) behind *= extent;
     if (kept == extent && parts[i].in_order) continue;
-    signature = MixSignature(MixSignature(signature, i), kept);
+    layout.signature = MixSignature(MixSignature(layout.signature, i), kept);
     if (i == inner) {
       layout.run = parts[i].in_order ? std::gcd(layout.run, std::gcd(kept, parts[i].first)) : 1;
-      layout.parts = std::min(cut, CeilDivide(kept, columns));
+      layout.parts = std::min(cut, CeilDivide(kept, std::max<std::uint64_t>(columns, 1)));
     }
     if (on_tile >= extent || !parts[i].in_order) continue;  // every tile has some of it
-    signature = MixSignature(signature, parts[i].first);
-    const std::uint64_t left = CeilDivide(tiles.count * kept, extent);
-    const std::uint64_t before = tiles.count * parts[i].first / extent;
-    tiles.first += static_cast<std::uint32_t>(std::min(before, tiles.count - left));
-    tiles.count = static_cast<std::uint32_t>(std::max<std::uint64_t>(left, 1));
+    layout.signature = MixSignature(layout.signature, parts[i].first);
+    layout.mapping.tiles = Share(layout.mapping.tiles, parts[i].first, kept, extent);
   }
   // What is behind the inner axis may have become shorter.
   for (std::size_t i = inner + 1; i < shape.size(); ++i) {
-    const auto extent = static_cast<std::uint64_t>(std::max<std::int64_t>(shape[i], 1));
-    const auto kept = static_cast<std::uint64_t>(std::max<std::int64_t>(type.shape[i], 1));
-    layout.stride = layout.stride / extent * kept;
+    layout.stride = layout.stride / Extent(shape, i) * Extent(type.shape, i);
   }
   const std::uint64_t element = ElementBytes(type.element);
-  layout.mapping.bytes_per_tile = CeilDivide(Elements(type), tiles.count) * element;
+  layout.mapping.bytes_per_tile =
+      CeilDivide(Elements(type), std::max(layout.mapping.tiles.count, 1U)) * element;
   layout.mapping.grain_bytes = layout.run * element;
-  layout.signature = signature;
   return layout;
 }
 
