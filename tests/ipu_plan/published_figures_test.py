@@ -39,7 +39,8 @@ class PublishedFigures(unittest.TestCase):
 
     def test_models_fit_the_tiles(self):
         for result in self.results:
-            self.assertEqual(result.ipu["tiles_out_of_memory"], 0, result.row)
+            if result.row.fits:
+                self.assertEqual(result.ipu["tiles_out_of_memory"], 0, result.row)
 
 
 class PublishedMemory(unittest.TestCase):

@@ -261,6 +261,34 @@ def bert_large_half(folder, first, tokens=128, width=1024, heads=16):
     return model.save()
 
 
+def vision_layer(model, x, tokens, width, heads, hidden):
+    y = linear(model, layer_norm(model, x, width), width, 3 * width)
+    query, key, value = split_heads(model, y, tokens, width, heads)
+    scores = model.op("MatMul", model.op("Mul", query, model.constant((width // heads) ** -0.5)), key)
+    y = model.op("MatMul", model.op("Softmax", scores, axis=-1), value)
+    y = model.op("Reshape", model.op("Transpose", y, perm=[0, 2, 1, 3]),
+                 model.constant([1, tokens, width], np.int64))
+    x = model.op("Add", x, linear(model, y, width, width))
+    y = linear(model, layer_norm(model, x, width), width, hidden)
+    return model.op("Add", x, linear(model, gelu(model, y), hidden, width))
+
+
+def siglip_so400m(folder, batch, layers=27, width=1152, heads=16, hidden=4304, size=384, patch=14):
+    """The vision tower of SigLIP So400m/14, of one image: a vector for each patch."""
+    assert batch == 1
+    model = ModelBuilder(f"siglip-{batch}", folder)
+    tokens = (size // patch) ** 2
+    x = model.input("image", [1, 3, size, size], TensorProto.FLOAT16)
+    x = model.op("Conv", x, model.weight(width, 3, patch, patch), model.weight(width),
+                 kernel_shape=[patch] * 2, strides=[patch] * 2)
+    x = model.op("Reshape", x, model.constant([1, width, tokens], np.int64))
+    x = model.op("Add", model.op("Transpose", x, perm=[0, 2, 1]), model.weight(1, tokens, width))
+    for _ in range(layers):
+        x = vision_layer(model, x, tokens, width, heads, hidden)
+    model.output(layer_norm(model, x, width), [1, tokens, width])
+    return model.save()
+
+
 # Recommendation
 
 def wide_deep(folder, batch, columns=26, numbers=13, buckets=10000, embedding=32):
