@@ -55,10 +55,10 @@ struct Areas {
 };
 
 struct Attention {
-  Attention(const AttentionOperands& checked, const TileKernels& tiles)
+  Attention(const AttentionOperands& checked, const InnerLoops& loops)
       : operands(checked),
-        kernels(tiles),
-        rows(RowKernelsFor(tiles)),
+        kernels(loops.tiles),
+        rows(loops.rows),
         tasks(checked.sizes.queries, LargestTask(checked.sizes)),
         block_rows(std::min(LargestBlock(checked.sizes), tasks.largest())) {
     const AttentionSizes& s = operands.sizes;
@@ -271,13 +271,13 @@ struct Attention {
 };
 
 constexpr KernelDef kKernels[] = {
-    {"attention", [](const KernelCall& call) { return BindAttention(call, BestTileKernels()); }},
+    {"attention", [](const KernelCall& call) { return BindAttention(call, BestInnerLoops()); }},
 };
 
 }  // namespace
 
-BoundKernel BindAttention(const KernelCall& call, const TileKernels& kernels) {
-  const auto attention = std::make_shared<const Attention>(AttentionOperands(call), kernels);
+BoundKernel BindAttention(const KernelCall& call, const InnerLoops& loops) {
+  const auto attention = std::make_shared<const Attention>(AttentionOperands(call), loops);
   return {.run = [attention](const KernelArguments& args) { attention->Run(args); },
           .scratch_bytes = attention->scratch_bytes};
 }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 
 namespace poprt::kernels {
 
@@ -23,6 +23,6 @@ namespace poprt::kernels {
 /// Y holds [B, H, S, E] under the attribute y_view and has no other elements. Further attributes:
 /// scale (1 by default); visible: query row i sees the first i + visible keys only, at least 1 (all
 /// by default).
-BoundKernel BindAttention(const KernelCall& call, const TileKernels& kernels);
+BoundKernel BindAttention(const KernelCall& call, const InnerLoops& loops);
 
 }  // namespace poprt::kernels

@@ -139,10 +139,10 @@ void CheckAttention(Random& random, const AttentionCase& test) {
   const Values expected = Reference(test, ToValues(q), ToValues(k), ToValues(v), Doubles(mask),
                                     Doubles(keep), static_cast<std::size_t>(ElementCount(y.shape)));
   const double tolerance = element == ElementType::kFloat16 ? 1e-3 : 2e-6;
-  for (const TileKernels* kernels : AllTileKernels()) {
-    SCOPED_TRACE(kernels->name);
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
     const auto run = [&](int threads) {
-      return RunPacked(BindAttention, {q, k, v, mask, keep}, y, AttributesOf(test), *kernels,
+      return RunPacked(BindAttention, {q, k, v, mask, keep}, y, AttributesOf(test), *loops,
                        threads);
     };
     const Tensor result = run(1);
@@ -225,7 +225,7 @@ Values RunSmall(const std::vector<float>& q, const std::vector<float>& mask) {
                             {tensor(test.q.shape, q), tensor(test.k.shape, {1, 1, 1}),
                              tensor(test.v.shape, {1, 2, 4}), tensor({2, 3}, mask)},
                             {ElementType::kFloat32, test.y.shape}, AttributesOf(test),
-                            BestTileKernels()));
+                            BestInnerLoops()));
 }
 
 TEST(Attention, InfiniteMasksHideAndNanSpreadsOverItsRowOnly) {

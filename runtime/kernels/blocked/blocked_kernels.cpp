@@ -73,7 +73,7 @@ namespace {
 
 template <BoundKernel (*kBind)(const KernelCall&, const BlockedTiles&)>
 BoundKernel BindBest(const KernelCall& call) {
-  return kBind(call, BestBlockedTiles());
+  return kBind(call, BestInnerLoops().blocked_tiles);
 }
 
 }  // namespace

@@ -71,11 +71,11 @@ Tensor OneAfterTheOther(const PairCase& c, const std::vector<Tensor>& operands,
   SetActivation(c.inner, "", pointwise);
   const Tensor inner = RunPacked(
       BindBlocked<BindBlockedPointwiseConv2d>, {operands[0], operands[1], operands[2]},
-      BlockedImageType(c.batch, outs, c.height, c.width), pointwise, PortableTileKernels());
+      BlockedImageType(c.batch, outs, c.height, c.width), pointwise, PortableInnerLoops());
   Attributes depthwise{{"in_channels", outs}, {"out_channels", outs}, {"group", outs}};
   SetWindow(c, depthwise);
   return RunPacked(BindBlocked<BindBlockedDepthwiseConv2d>, {inner, operands[3], operands[4]}, y,
-                   depthwise, PortableTileKernels());
+                   depthwise, PortableInnerLoops());
 }
 
 void CheckPair(Random& random, const PairCase& c) {

@@ -74,11 +74,11 @@ void CheckPool(const PoolCase& c, const Tensor& x, bool averages) {
   if (averages) {
     ExpectPacked(BindBlocked<BindBlockedAveragePool>, {x}, y, AttributesOf(c), average);
   }
-  for (const TileKernels* kernels : AllTileKernels()) {
-    SCOPED_TRACE(kernels->name);
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
     for (const int threads : {1, 3}) {
       const Tensor result =
-          RunPacked(BindBlocked<BindBlockedMaxPool>, {x}, y, AttributesOf(c), *kernels, threads);
+          RunPacked(BindBlocked<BindBlockedMaxPool>, {x}, y, AttributesOf(c), *loops, threads);
       const Values found = Doubles(result);
       for (std::size_t i = 0; i < maximum.size(); ++i) {
         ASSERT_TRUE(found[i] == maximum[i] || (std::isnan(found[i]) && std::isnan(maximum[i])))
@@ -163,12 +163,12 @@ TEST(BlockedLayout, BlocksAndUnblocksAnyImage) {
       values[static_cast<std::size_t>(i)] = x.as<float>()[Flat(planes.shape, index)];
     }
     const Attributes attributes{{"channels", channels}};
-    for (const TileKernels* kernels : AllTileKernels()) {
+    for (const InnerLoops* loops : AllInnerLoops()) {
       for (const int threads : {1, 3}) {
-        EXPECT_EQ(RunPacked(BindBlocked<BindBlockChannels>, {x}, blocks, {}, *kernels, threads),
+        EXPECT_EQ(RunPacked(BindBlocked<BindBlockChannels>, {x}, blocks, {}, *loops, threads),
                   expected);
         EXPECT_EQ(RunPacked(BindBlocked<BindUnblockChannels>, {expected}, planes, attributes,
-                            *kernels, threads),
+                            *loops, threads),
                   x);
       }
     }

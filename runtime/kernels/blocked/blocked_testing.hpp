@@ -7,9 +7,8 @@ namespace poprt::kernels::testing {
 
 /// A bind function on blocked images in the form that packed_testing.hpp runs.
 template <BoundKernel (*kBind)(const KernelCall&, const BlockedTiles&)>
-BoundKernel BindBlocked(const KernelCall& call, const TileKernels& kernels) {
-  const bool portable = &kernels == &PortableTileKernels();
-  return kBind(call, portable ? PortableBlockedTiles() : *Avx2BlockedTiles());
+BoundKernel BindBlocked(const KernelCall& call, const InnerLoops& loops) {
+  return kBind(call, loops.blocked_tiles);
 }
 
 /// A position in a blocked image.

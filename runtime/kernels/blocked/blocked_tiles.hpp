@@ -122,8 +122,6 @@ struct DepthwiseLine {
 };
 
 struct BlockedTiles {
-  const char* name;
-
   /// y = epilogue(start + weights * x) for every tile; `taps` holds those of all tiles.
   void (*conv_f32)(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                    const TileTap* taps);
@@ -159,13 +157,8 @@ struct BlockedTiles {
                   float* y);
 };
 
-/// For any processor.
-const BlockedTiles& PortableBlockedTiles();
-
-/// For processors with AVX2, FMA and F16C; null on others.
-const BlockedTiles* Avx2BlockedTiles();
-
-/// The fastest for this processor.
-const BlockedTiles& BestBlockedTiles();
+/// For each instruction set, see inner_loops.hpp.
+extern const BlockedTiles kPortableBlockedTiles;
+extern const BlockedTiles kAvx2BlockedTiles;
 
 }  // namespace poprt::kernels

@@ -47,22 +47,20 @@ void Unblock(const float* x, std::int64_t plane, std::int64_t channels, std::int
 }
 
 template <class V>
-constexpr BlockedTiles BlockedTilesOf(const char* name) {
-  return {.name = name,
-          .conv_f32 = Conv<V, float>,
-          .conv_f16 = Conv<V, std::uint16_t>,
-          .planes_f32 = Planes<V, float>,
-          .planes_f16 = Planes<V, std::uint16_t>,
-          .pointwise_f32 = Pointwise<V, float>,
-          .pointwise_f16 = Pointwise<V, std::uint16_t>,
-          .depthwise_f32 = Depthwise<V, float>,
-          .depthwise_f16 = Depthwise<V, std::uint16_t>,
-          .depthwise_line_f32 = DepthwiseLineOf<V, float>,
-          .depthwise_line_f16 = DepthwiseLineOf<V, std::uint16_t>,
-          .maximum = Maximum<V>,
-          .average = Average<V>,
-          .block = Block<V>,
-          .unblock = Unblock<V>};
-}
+inline constexpr BlockedTiles kBlockedTiles = {
+    .conv_f32 = Conv<V, float>,
+    .conv_f16 = Conv<V, std::uint16_t>,
+    .planes_f32 = Planes<V, float>,
+    .planes_f16 = Planes<V, std::uint16_t>,
+    .pointwise_f32 = Pointwise<V, float>,
+    .pointwise_f16 = Pointwise<V, std::uint16_t>,
+    .depthwise_f32 = Depthwise<V, float>,
+    .depthwise_f16 = Depthwise<V, std::uint16_t>,
+    .depthwise_line_f32 = DepthwiseLineOf<V, float>,
+    .depthwise_line_f16 = DepthwiseLineOf<V, std::uint16_t>,
+    .maximum = Maximum<V>,
+    .average = Average<V>,
+    .block = Block<V>,
+    .unblock = Unblock<V>};
 
 }  // namespace poprt::kernels::tile

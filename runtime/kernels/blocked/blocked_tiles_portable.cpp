@@ -1,14 +1,8 @@
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
 #include "runtime/kernels/blocked/blocked_tiles_impl.hpp"
 #include "runtime/kernels/blocked/vector_portable.hpp"
 
 namespace poprt::kernels {
-namespace {
 
-constexpr BlockedTiles kTiles = tile::BlockedTilesOf<tile::Portable>("portable");
-
-}  // namespace
-
-const BlockedTiles& PortableBlockedTiles() { return kTiles; }
+constexpr BlockedTiles kPortableBlockedTiles = tile::kBlockedTiles<tile::Portable>;
 
 }  // namespace poprt::kernels

@@ -242,7 +242,7 @@ Window RequireWindow(const Attributes& attributes, const BlockedImage& image) {
 
 }  // namespace
 
-BoundKernel BindWinogradConv2d(const KernelCall& call, const TileKernels& kernels) {
+BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 4);
   const std::int64_t tile = RequirePositive(call.attributes, "tile");
   const std::int64_t channels = RequirePositive(call.attributes, "in_channels");
@@ -258,8 +258,8 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const TileKernels& kernel
   const std::int64_t tile_rows = CeilDiv(out[0], tile);
   const std::int64_t tile_columns = CeilDiv(out[1], tile);
   const auto conv = std::make_shared<WinogradConv2d>(
-      WinogradConv2d{.kernels = &kernels,
-                     .transforms = &WinogradTransformsFor(kernels, tile),
+      WinogradConv2d{.kernels = &loops.tiles,
+                     .transforms = tile == 2 ? &loops.winograd2 : &loops.winograd4,
                      .tile = tile,
                      .channels = channels,
                      .in = in,
@@ -277,7 +277,7 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const TileKernels& kernel
 }
 
 BoundKernel BindWinogradConv2d(const KernelCall& call) {
-  return BindWinogradConv2d(call, BestTileKernels());
+  return BindWinogradConv2d(call, BestInnerLoops());
 }
 
 }  // namespace poprt::kernels

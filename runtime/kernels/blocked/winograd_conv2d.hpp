@@ -1,7 +1,7 @@
 #pragma once
 
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 
 namespace poprt::kernels {
 
@@ -15,7 +15,7 @@ namespace poprt::kernels {
 /// [B, ceil(O / 16), H', W', 16]. Attributes: tile (2 or 4, outputs along a side of a tile),
 /// in_channels, out_channels, kernel_shape, group, those of ResolveWindow, those of
 /// EpilogueWithActivation.
-BoundKernel BindWinogradConv2d(const KernelCall& call, const TileKernels& kernels);
+BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops);
 
 /// The same with the fastest inner loops for this processor.
 BoundKernel BindWinogradConv2d(const KernelCall& call);

@@ -128,16 +128,16 @@ void CheckWinograd(Random& random, const WinogradCase& c) {
   const std::vector<Expected> expected = NaiveConv(c, operands);
   const std::vector<Tensor> inputs{operands.x, PackWinogradWeights(operands.w, c.tile),
                                    operands.bias, operands.residual};
-  for (const TileKernels* kernels : AllTileKernels()) {
-    SCOPED_TRACE(kernels->name);
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
     const Tensor result =
-        RunPacked(BindWinogradConv2d, inputs, c.Output(), c.KernelAttributes(), *kernels);
+        RunPacked(BindWinogradConv2d, inputs, c.Output(), c.KernelAttributes(), *loops);
     // A tile's error comes from all of its pixels, not only from those that one output sums.
     EXPECT_LE(LargestError(c, result, expected), 2e-6 * LargestMagnitude(expected) + 1e-6);
     for (const float value : result.as<float>()) ASSERT_TRUE(std::isfinite(value));
     for (const int threads : {2, 3}) {
       EXPECT_TRUE(result == RunPacked(BindWinogradConv2d, inputs, c.Output(), c.KernelAttributes(),
-                                      *kernels, threads))
+                                      *loops, threads))
           << "other bits with " << threads << " threads";
     }
   }
@@ -221,10 +221,10 @@ TEST(WinogradConv2d, ErrorStaysWithinItsBound) {
       const std::vector<Expected> expected = NaiveConv(c, operands);
       double largest = 0;
       for (const Expected& e : expected) largest = std::max(largest, std::abs(e.value));
-      for (const TileKernels* kernels : AllTileKernels()) {
+      for (const InnerLoops* loops : AllInnerLoops()) {
         const Tensor result =
             RunPacked(BindWinogradConv2d, {operands.x, PackWinogradWeights(operands.w, tile)},
-                      c.Output(), c.KernelAttributes(), *kernels);
+                      c.Output(), c.KernelAttributes(), *loops);
         EXPECT_LE(LargestError(c, result, expected), (tile == 2 ? 2e-6 : 6e-6) * largest);
       }
     }

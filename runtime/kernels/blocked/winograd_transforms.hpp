@@ -43,13 +43,10 @@ struct WinogradTransforms {
   void (*output)(const Epilogue& epilogue, const WinogradOutputTile& tile);
 };
 
-/// For any processor; m is 2 or 4.
-const WinogradTransforms& PortableWinogradTransforms(std::int64_t m);
-
-/// For processors with AVX2 and FMA; called only where Avx2TileKernels() is not null.
-const WinogradTransforms& Avx2WinogradTransforms(std::int64_t m);
-
-/// Those for the processor that the kernels are for.
-const WinogradTransforms& WinogradTransformsFor(const TileKernels& kernels, std::int64_t m);
+/// For m = 2 and m = 4 and each instruction set, see inner_loops.hpp.
+extern const WinogradTransforms kPortableWinograd2;
+extern const WinogradTransforms kPortableWinograd4;
+extern const WinogradTransforms kAvx2Winograd2;
+extern const WinogradTransforms kAvx2Winograd4;
 
 }  // namespace poprt::kernels

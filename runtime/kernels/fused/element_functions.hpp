@@ -26,11 +26,8 @@ struct ElementFunctions {
 /// The row of that name, or null.
 const ElementFunction* FunctionNamed(const ElementFunctions& functions, const char* name);
 
-/// For any processor.
-const ElementFunctions& PortableElementFunctions();
-
-/// For processors with AVX2, FMA and F16C; PortableElementFunctions() where this file was compiled
-/// for others.
-const ElementFunctions& Avx2ElementFunctions();
+/// For each instruction set, see inner_loops.hpp.
+extern const ElementFunctions kPortableElementFunctions;
+extern const ElementFunctions kAvx2ElementFunctions;
 
 }  // namespace poprt::kernels

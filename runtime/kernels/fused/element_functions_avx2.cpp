@@ -1,7 +1,3 @@
-#include "runtime/kernels/fused/element_functions.hpp"
-
-#if defined(__x86_64__)
-
 #include "runtime/kernels/fused/element_functions_impl.hpp"
 #include "runtime/kernels/packed/vector_avx2.hpp"
 
@@ -14,16 +10,6 @@ struct Vector : Avx2 {
 
 }  // namespace
 
-const ElementFunctions& Avx2ElementFunctions() { return elements::kFunctions<Vector>; }
+constexpr ElementFunctions kAvx2ElementFunctions = elements::kFunctions<Vector>;
 
 }  // namespace poprt::kernels
-
-#else
-
-namespace poprt::kernels {
-
-const ElementFunctions& Avx2ElementFunctions() { return PortableElementFunctions(); }
-
-}  // namespace poprt::kernels
-
-#endif

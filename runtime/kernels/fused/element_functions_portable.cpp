@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include "runtime/kernels/fused/element_functions.hpp"
 #include "runtime/kernels/fused/element_functions_impl.hpp"
 #include "runtime/kernels/packed/vector_portable.hpp"
 
@@ -15,6 +14,6 @@ struct Vector : Portable {
 
 }  // namespace
 
-const ElementFunctions& PortableElementFunctions() { return elements::kFunctions<Vector>; }
+constexpr ElementFunctions kPortableElementFunctions = elements::kFunctions<Vector>;
 
 }  // namespace poprt::kernels

@@ -360,18 +360,18 @@ void ReadInstructions(const KernelCall& call, const ElementFunctions& functions,
   AssignBuffers(fused, first_result);
 }
 
-template <BoundKernel (*kBind)(const KernelCall&, const TileKernels&)>
+template <BoundKernel (*kBind)(const KernelCall&, const InnerLoops&)>
 BoundKernel BindBest(const KernelCall& call) {
-  return kBind(call, BestTileKernels());
+  return kBind(call, BestInnerLoops());
 }
 
 }  // namespace
 
-BoundKernel BindFusedElementwise(const KernelCall& call, const TileKernels& kernels) {
+BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 1, kMostInputs);
   const TensorType& output = call.outputs[0];
   auto fused = std::make_shared<FusedElementwise>();
-  fused->kernels = &kernels;
+  fused->kernels = &loops.tiles;
   fused->half = RequireHalfOrFloat(output.element, "output 0");
   fused->count = RequireCount(output.shape, "output 0");
   for (const TensorType& input : call.inputs) {
@@ -380,8 +380,7 @@ BoundKernel BindFusedElementwise(const KernelCall& call, const TileKernels& kern
                                                  std::string(ElementName(output.element)));
   }
   LayOut(call, *fused);
-  const bool tuned = &kernels == Avx2TileKernels();
-  ReadInstructions(call, tuned ? Avx2ElementFunctions() : PortableElementFunctions(), *fused);
+  ReadInstructions(call, loops.element_functions, *fused);
   if (fused->count == 0) return NothingToRun();
   fused->scratch_bytes = ScratchBytes(fused->buffers * kPiece);
   return {.run = [fused](const KernelArguments& args) { fused->Run(args); },

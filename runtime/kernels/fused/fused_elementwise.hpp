@@ -1,7 +1,7 @@
 #pragma once
 
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 
 namespace poprt::kernels {
 
@@ -13,6 +13,6 @@ namespace poprt::kernels {
 /// `constants`, then the result of every function. Attributes: `functions`, names of
 /// element_functions_impl.hpp in order; `operands`, the numbers of the values they read, one or two
 /// each; constants. The result of the last function is the output.
-BoundKernel BindFusedElementwise(const KernelCall& call, const TileKernels& kernels);
+BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops);
 
 }  // namespace poprt::kernels

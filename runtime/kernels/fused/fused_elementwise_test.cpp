@@ -101,10 +101,10 @@ TEST(FusedElementwise, AgreesWithTheFunctionsOnRandomTrees) {
     }
     const Attributes attributes{
         {"constants", constants}, {"functions", functions}, {"operands", operands}};
-    for (const TileKernels* kernels : AllTileKernels()) {
-      SCOPED_TRACE(kernels->name);
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      SCOPED_TRACE(loops->instruction_set);
       const Tensor found = RunPacked(BindFusedElementwise, inputs, {element, shape}, attributes,
-                                     *kernels, static_cast<int>(random.Int(1, 2)));
+                                     *loops, static_cast<int>(random.Int(1, 2)));
       // Every function errs by some ulp of values around 1, which products may enlarge.
       ExpectClose(found, values.back(), 300, 1);
     }
@@ -122,9 +122,9 @@ TEST(FusedElementwise, PiecesGoAcrossCyclesOfShortRows) {
   Values sums;
   for (std::size_t i = 0; i < flat.size(); ++i) sums.push_back(flat[i] + repeated[i]);
   const Attributes attributes{{"functions", Strings{"add"}}, {"operands", Ints{0, 1}}};
-  for (const TileKernels* kernels : AllTileKernels()) {
-    SCOPED_TRACE(kernels->name);
-    const Tensor found = RunPacked(BindFusedElementwise, {x, y}, x.type(), attributes, *kernels, 1);
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    const Tensor found = RunPacked(BindFusedElementwise, {x, y}, x.type(), attributes, *loops, 1);
     ExpectClose(found, sums, 2, 1);
   }
 }
@@ -156,19 +156,18 @@ TEST(FusedElementwise, FunctionsOfPositiveNumbersAndTheirLimits) {
     const Attributes attributes{{"constants", Floats{2.0F}},
                                 {"functions", Strings{function.name}},
                                 {"operands", function.operands == 2 ? Ints{0, 1} : Ints{0}}};
-    for (const TileKernels* kernels : AllTileKernels()) {
-      SCOPED_TRACE(kernels->name);
-      ExpectClose(RunPacked(BindFusedElementwise, {input}, input.type(), attributes, *kernels),
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      SCOPED_TRACE(loops->instruction_set);
+      ExpectClose(RunPacked(BindFusedElementwise, {input}, input.type(), attributes, *loops),
                   wanted, 4);
     }
   }
   // Small results of exp are subnormal numbers.
   const std::vector<float> low{-90.0F, -100.0F, -200.0F, -kInfinity};
   const Tensor small({ElementType::kFloat32, {4}}, low.data());
-  for (const TileKernels* kernels : AllTileKernels()) {
-    const Tensor found =
-        RunPacked(BindFusedElementwise, {small}, small.type(),
-                  {{"functions", Strings{"exp"}}, {"operands", Ints{0}}}, *kernels);
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    const Tensor found = RunPacked(BindFusedElementwise, {small}, small.type(),
+                                   {{"functions", Strings{"exp"}}, {"operands", Ints{0}}}, *loops);
     const Values values = ToValues(found);
     EXPECT_NEAR(values[0], std::exp(-90.0), 1e-44);
     EXPECT_NEAR(values[1], std::exp(-100.0), 2e-45);
@@ -199,10 +198,10 @@ TEST(SoftmaxColumns, AgreesWithTheDefinitionOnRandomShapes) {
         }
       }
     }
-    for (const TileKernels* kernels : AllTileKernels()) {
-      SCOPED_TRACE(kernels->name);
-      ExpectClose(RunPacked(BindSoftmaxColumns, {x}, x.type(), {{"axis", std::int64_t{1}}},
-                            *kernels, static_cast<int>(random.Int(1, 2))),
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      SCOPED_TRACE(loops->instruction_set);
+      ExpectClose(RunPacked(BindSoftmaxColumns, {x}, x.type(), {{"axis", std::int64_t{1}}}, *loops,
+                            static_cast<int>(random.Int(1, 2))),
                   wanted, 16);
     }
   }

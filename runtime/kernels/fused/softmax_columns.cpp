@@ -63,7 +63,7 @@ struct SoftmaxColumns {
 
 }  // namespace
 
-BoundKernel BindSoftmaxColumns(const KernelCall& call, const TileKernels& kernels) {
+BoundKernel BindSoftmaxColumns(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 1, 1);
   const TensorType& x = call.inputs[0];
   Require(x.element == ElementType::kFloat32, "input 0 is " + ToString(x) + ", expected float32");
@@ -71,8 +71,7 @@ BoundKernel BindSoftmaxColumns(const KernelCall& call, const TileKernels& kernel
   RequireType(call.outputs[0], x, "output 0");
   const std::size_t axis = AxisAttribute(call, "axis", -1, x.shape.size());
   if (ElementCount(x.shape) == 0) return NothingToRun();
-  const bool tuned = &kernels == Avx2TileKernels();
-  const ElementFunctions& functions = tuned ? Avx2ElementFunctions() : PortableElementFunctions();
+  const ElementFunctions& functions = loops.element_functions;
   const SoftmaxColumns softmax{.split = SplitAt(x.shape, axis),
                                .larger = FunctionNamed(functions, "at_least")->loop,
                                .subtract = FunctionNamed(functions, "sub")->loop,

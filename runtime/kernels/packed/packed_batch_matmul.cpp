@@ -164,7 +164,7 @@ std::vector<std::int64_t> BatchSteps(const Shape& shape, const Shape& result) {
 
 }  // namespace
 
-BoundKernel BindBatchMatMul(const KernelCall& call, const TileKernels& kernels) {
+BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 2);
   const TensorType& a = call.inputs[0];
   const TensorType& b = call.inputs[1];
@@ -194,7 +194,7 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const TileKernels& kernels) 
   const std::int64_t products = ElementCount(*batch);
   const std::int64_t panels = columns / kPanel + (columns % kPanel != 0 ? 1 : 0);
   const auto matmul = std::make_shared<BatchMatMul>(
-      BatchMatMul{.kernels = &kernels,
+      BatchMatMul{.kernels = &loops.tiles,
                   .axes = {},
                   .products = products,
                   .rows = rows,
@@ -213,7 +213,7 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const TileKernels& kernels) 
   matmul->epilogue.row_stride = columns;
   matmul->epilogue.half = half;
   if (rows == 1 && !half) {
-    matmul->thin = &kernels == Avx2TileKernels() ? &Avx2ThinProducts() : &PortableThinProducts();
+    matmul->thin = &loops.thin_products;
     matmul->scratch_bytes = ScratchBytes(std::min(columns, ThinColumns(depth)));
     return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
             .scratch_bytes = matmul->scratch_bytes};

@@ -256,7 +256,7 @@ struct Conv2d {
 
 }  // namespace
 
-BoundKernel BindConv2d(const KernelCall& call, const TileKernels& kernels) {
+BoundKernel BindConv2d(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 4);
   const TensorType& x = call.inputs[0];
   const TensorType& w = call.inputs[1];
@@ -287,7 +287,7 @@ BoundKernel BindConv2d(const KernelCall& call, const TileKernels& kernels) {
   const std::int64_t out_pixels = out[0] * out[1];
   const std::int64_t panels = out_pixels / kPanel + (out_pixels % kPanel != 0 ? 1 : 0);
   const auto conv = std::make_shared<Conv2d>(
-      Conv2d{.kernels = &kernels,
+      Conv2d{.kernels = &loops.tiles,
              .batch = image.batch,
              .group = group,
              .channels = channels,

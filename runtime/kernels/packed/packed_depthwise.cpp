@@ -252,7 +252,7 @@ std::int64_t RowsOfBlock(const Window& window, std::int64_t pitch) {
 
 }  // namespace
 
-BoundKernel BindDepthwiseConv2d(const KernelCall& call, const TileKernels& kernels) {
+BoundKernel BindDepthwiseConv2d(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 4);
   const TensorType& x = call.inputs[0];
   const TensorType& w = call.inputs[1];
@@ -287,7 +287,7 @@ BoundKernel BindDepthwiseConv2d(const KernelCall& call, const TileKernels& kerne
                            .rows = (input_rows + window.strides[0] - 1) / window.strides[0]};
   const std::int64_t channel_work = std::max<std::int64_t>(1, out[0] * out[1]) * *taps;
   const auto depthwise = std::make_shared<Depthwise>(Depthwise{
-      .kernels = &kernels,
+      .kernels = &loops.tiles,
       .in = image,
       .out_channels = out_channels,
       .out_height = out[0],

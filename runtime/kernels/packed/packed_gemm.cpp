@@ -60,7 +60,7 @@ struct Gemm {
 
 }  // namespace
 
-BoundKernel BindGemm(const KernelCall& call, const TileKernels& kernels) {
+BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 4);
   const TensorType& a = call.inputs[0];
   const TensorType& w = call.inputs[1];
@@ -81,7 +81,7 @@ BoundKernel BindGemm(const KernelCall& call, const TileKernels& kernels) {
   RequireBiasAndResidual(call, columns);
 
   const auto gemm = std::make_shared<Gemm>(
-      Gemm{.kernels = &kernels,
+      Gemm{.kernels = &loops.tiles,
            .columns = columns,
            .depth = depth,
            .panels = packed.shape[0],

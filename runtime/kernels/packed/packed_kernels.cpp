@@ -53,11 +53,11 @@ std::int64_t RequirePositive(const Attributes& attributes, std::string_view name
 std::span<const KernelDef> PackedKernels() {
   static constexpr KernelDef kKernels[] = {
       {"batch_matmul",
-       [](const KernelCall& call) { return BindBatchMatMul(call, BestTileKernels()); }},
-      {"conv2d", [](const KernelCall& call) { return BindConv2d(call, BestTileKernels()); }},
+       [](const KernelCall& call) { return BindBatchMatMul(call, BestInnerLoops()); }},
+      {"conv2d", [](const KernelCall& call) { return BindConv2d(call, BestInnerLoops()); }},
       {"depthwise_conv2d",
-       [](const KernelCall& call) { return BindDepthwiseConv2d(call, BestTileKernels()); }},
-      {"gemm", [](const KernelCall& call) { return BindGemm(call, BestTileKernels()); }},
+       [](const KernelCall& call) { return BindDepthwiseConv2d(call, BestInnerLoops()); }},
+      {"gemm", [](const KernelCall& call) { return BindGemm(call, BestInnerLoops()); }},
   };
   return kKernels;
 }

@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 
 /// The tuned kernels, with the inner loops given so that tests can compare processors.
 namespace poprt::kernels {
@@ -16,23 +16,23 @@ namespace poprt::kernels {
 /// multiply to M; W of PackedGemmType(K, n, any); optionally bias float32[n]; optionally residual
 /// of Y's type. Y has A's element type and its shape with n for K. Attributes: n, those of
 /// EpilogueWithActivation.
-BoundKernel BindGemm(const KernelCall& call, const TileKernels& kernels);
+BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops);
 
 /// Two-dimensional convolution in NCHW, Y = act(conv(X, W) + bias + residual).
 ///
 /// Inputs: X [B, C, H, W] float32 or float16; W of PackedConv2dType; optionally bias
 /// float32[out_channels]; optionally residual of Y's type. Attributes: out_channels, kernel_shape,
 /// group, those of ResolveWindow, those of EpilogueWithActivation.
-BoundKernel BindConv2d(const KernelCall& call, const TileKernels& kernels);
+BoundKernel BindConv2d(const KernelCall& call, const InnerLoops& loops);
 
 /// As "conv2d" with group == C, for any multiple of C output channels; W of PackedDepthwiseType.
 /// The attribute group is not read.
-BoundKernel BindDepthwiseConv2d(const KernelCall& call, const TileKernels& kernels);
+BoundKernel BindDepthwiseConv2d(const KernelCall& call, const InnerLoops& loops);
 
 /// Y = act(scale * A * B) for A [..., M, K] and B [..., K, N], or [..., N, K] with the attribute
 /// trans_b = 1. Both float32 or both float16, rank >= 2; the leading extents broadcast. Attributes:
 /// trans_b, scale (1 by default), those of EpilogueWithActivation.
-BoundKernel BindBatchMatMul(const KernelCall& call, const TileKernels& kernels);
+BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops);
 
 // ---- What these share --------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/kernels/inner_loops_testing.hpp"
 #include "runtime/kernels/kernel_test_index.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/tensor/half.hpp"
@@ -90,18 +91,18 @@ inline Values Doubles(const Tensor& tensor) {
   return tensor.type().defined() ? ToValues(tensor) : Values();
 }
 
-using Bind = BoundKernel (*)(const KernelCall&, const TileKernels&);
+using Bind = BoundKernel (*)(const KernelCall&, const InnerLoops&);
 
 /// Binds and runs once. The scratch memory holds NaN before, and what lies behind it is checked.
 inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
-                        const Attributes& attributes, const TileKernels& kernels, int threads = 1) {
+                        const Attributes& attributes, const InnerLoops& loops, int threads = 1) {
   KernelCall call{.inputs = {}, .outputs = {output}, .attributes = attributes};
   std::vector<const std::byte*> sources;
   for (const Tensor& input : inputs) {
     call.inputs.push_back(input.type());
     sources.push_back(input.type().defined() ? input.data() : nullptr);
   }
-  const BoundKernel kernel = bind(call, kernels);
+  const BoundKernel kernel = bind(call, loops);
   EXPECT_EQ(kernel.scratch_bytes % 64, 0U);
   const std::size_t scratch_bytes = kernel.scratch_bytes * static_cast<std::size_t>(threads);
   Tensor scratch({ElementType::kUint8, {static_cast<std::int64_t>(scratch_bytes + 64)}});
@@ -116,13 +117,6 @@ inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const Tens
     EXPECT_EQ(scratch.data()[i], std::byte{0xFF}) << "written behind the scratch memory";
   }
   return result;
-}
-
-/// The kernels to test on this machine.
-inline std::vector<const TileKernels*> AllTileKernels() {
-  std::vector<const TileKernels*> all{&PortableTileKernels()};
-  if (Avx2TileKernels() != nullptr) all.push_back(Avx2TileKernels());
-  return all;
 }
 
 /// A result as a double, and the sum of the absolute values it was summed from.
@@ -158,12 +152,12 @@ inline void ExpectClose(const Tensor& result, const std::vector<Expected>& expec
 /// Runs with all processors' kernels and several pool sizes, and compares with `expected`.
 inline void ExpectPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
                          const Attributes& attributes, const std::vector<Expected>& expected) {
-  for (const TileKernels* kernels : AllTileKernels()) {
-    SCOPED_TRACE(kernels->name);
-    const Tensor result = RunPacked(bind, inputs, output, attributes, *kernels);
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    const Tensor result = RunPacked(bind, inputs, output, attributes, *loops);
     ExpectClose(result, expected, attributes.get_string("activation", ""));
     for (int threads = 2; threads <= 4; ++threads) {
-      EXPECT_TRUE(result == RunPacked(bind, inputs, output, attributes, *kernels, threads))
+      EXPECT_TRUE(result == RunPacked(bind, inputs, output, attributes, *loops, threads))
           << "other bits with " << threads << " threads";
     }
   }
@@ -172,7 +166,7 @@ inline void ExpectPacked(Bind bind, const std::vector<Tensor>& inputs, const Ten
 /// The message of the KernelError that binding throws; empty when it succeeds.
 inline std::string BindError(Bind bind, const KernelCall& call) {
   try {
-    bind(call, PortableTileKernels());
+    bind(call, PortableInnerLoops());
   } catch (const KernelError& error) {
     return error.what();
   }

@@ -16,11 +16,8 @@ struct ThinProducts {
                          std::int64_t columns, float* out);
 };
 
-/// For any processor.
-const ThinProducts& PortableThinProducts();
-
-/// For processors with AVX2, FMA and F16C; PortableThinProducts() where this file was compiled for
-/// others.
-const ThinProducts& Avx2ThinProducts();
+/// For each instruction set, see inner_loops.hpp.
+extern const ThinProducts kPortableThinProducts;
+extern const ThinProducts kAvx2ThinProducts;
 
 }  // namespace poprt::kernels

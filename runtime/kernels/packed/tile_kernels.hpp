@@ -58,8 +58,6 @@ struct DepthwiseSpan {
 
 /// Float16 operands are passed as their bits. A tile is `rows` x 16, row-major.
 struct TileKernels {
-  const char* name;
-
   /// tile = (accumulate ? tile : 0) + A * B, rows in [1, 6]. A[r][k] = a[r * lda + k], the panel is
   /// B[k][c] = b[k * 16 + c]. Memory from `ahead` on is about to be needed; it is never accessed.
   void (*row_major_f32)(int rows, const float* a, std::int64_t lda, const float* b,
@@ -101,13 +99,8 @@ struct TileKernels {
   void (*depthwise)(const DepthwiseSpan& call);
 };
 
-/// For any processor.
-const TileKernels& PortableTileKernels();
-
-/// For processors with AVX2, FMA and F16C; null on others.
-const TileKernels* Avx2TileKernels();
-
-/// The fastest for this processor.
-const TileKernels& BestTileKernels();
+/// For each instruction set, see inner_loops.hpp.
+extern const TileKernels kPortableTileKernels;
+extern const TileKernels kAvx2TileKernels;
 
 }  // namespace poprt::kernels

@@ -478,20 +478,18 @@ void Depthwise(const DepthwiseSpan& call) {
 }
 
 template <class V>
-constexpr TileKernels KernelsOf(const char* name) {
-  return {.name = name,
-          .row_major_f32 = RowMajor<V, float>,
-          .row_major_f16 = RowMajor<V, std::uint16_t>,
-          .interleaved = Interleaved<V, 2>,
-          .interleaved_narrow = Interleaved<V, 1>,
-          .finish = Finish<V>,
-          .gather_f32 = Gather<V, float>,
-          .gather_f16 = Gather<V, std::uint16_t>,
-          .gather_transposed_f32 = GatherTransposed<V, float>,
-          .gather_transposed_f16 = GatherTransposed<V, std::uint16_t>,
-          .widen = Widen<V>,
-          .depthwise = Depthwise<V>};
-}
+inline constexpr TileKernels kKernels = {
+    .row_major_f32 = RowMajor<V, float>,
+    .row_major_f16 = RowMajor<V, std::uint16_t>,
+    .interleaved = Interleaved<V, 2>,
+    .interleaved_narrow = Interleaved<V, 1>,
+    .finish = Finish<V>,
+    .gather_f32 = Gather<V, float>,
+    .gather_f16 = Gather<V, std::uint16_t>,
+    .gather_transposed_f32 = GatherTransposed<V, float>,
+    .gather_transposed_f16 = GatherTransposed<V, std::uint16_t>,
+    .widen = Widen<V>,
+    .depthwise = Depthwise<V>};
 
 }  // namespace poprt::kernels::tile
 

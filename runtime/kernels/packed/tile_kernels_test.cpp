@@ -11,12 +11,12 @@
 namespace poprt::kernels::testing {
 namespace {
 
-std::vector<float> Finished(const TileKernels& kernels, const std::string& activation,
+std::vector<float> Finished(const InnerLoops& loops, const std::string& activation,
                             const std::vector<float>& values) {
   std::vector<float> result(values.size());
   Epilogue epilogue = EpilogueWithActivation(ActivationAttributes(activation));
   epilogue.out = result.data();
-  kernels.finish(epilogue, values.data(), 0, 1, static_cast<std::int64_t>(values.size()), 0, 0);
+  loops.tiles.finish(epilogue, values.data(), 0, 1, static_cast<std::int64_t>(values.size()), 0, 0);
   return result;
 }
 
@@ -24,10 +24,10 @@ TEST(TileKernels, ActivationsAreAccurate) {
   std::vector<float> values;
   for (float x = -30; x <= 30; x += 0.00137F) values.push_back(x);
   for (float x = 1e-20F; x < 1; x *= 1.5F) values.insert(values.end(), {x, -x});
-  for (const TileKernels* kernels : AllTileKernels()) {
+  for (const InnerLoops* loops : AllInnerLoops()) {
     for (const std::string& activation : AllActivations()) {
-      SCOPED_TRACE(std::string(kernels->name) + " " + activation);
-      const std::vector<float> result = Finished(*kernels, activation, values);
+      SCOPED_TRACE(std::string(loops->instruction_set) + " " + activation);
+      const std::vector<float> result = Finished(*loops, activation, values);
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double x = values[i];
         const double wanted = ReferenceActivation(activation, x);
@@ -42,22 +42,22 @@ TEST(TileKernels, ActivationsAreAccurate) {
 
 TEST(TileKernels, ActivationsKeepNanAndReachTheirLimits) {
   const float infinity = std::numeric_limits<float>::infinity();
-  for (const TileKernels* kernels : AllTileKernels()) {
-    SCOPED_TRACE(kernels->name);
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
     for (const std::string& activation : AllActivations()) {
-      EXPECT_TRUE(std::isnan(Finished(*kernels, activation, {std::nanf("")})[0])) << activation;
+      EXPECT_TRUE(std::isnan(Finished(*loops, activation, {std::nanf("")})[0])) << activation;
     }
-    EXPECT_EQ(Finished(*kernels, "relu", {-infinity, infinity}), (std::vector{0.0F, infinity}));
-    EXPECT_NEAR(Finished(*kernels, "tanh", {-infinity})[0], -1.0, 4e-7);
-    EXPECT_NEAR(Finished(*kernels, "tanh", {infinity})[0], 1.0, 4e-7);
-    EXPECT_EQ(Finished(*kernels, "sigmoid", {infinity}), (std::vector{1.0F}));
-    EXPECT_LT(Finished(*kernels, "sigmoid", {-infinity})[0], 1e-37F);
-    EXPECT_EQ(Finished(*kernels, "gelu_erf", {infinity, 20}), (std::vector{infinity, 20.0F}));
+    EXPECT_EQ(Finished(*loops, "relu", {-infinity, infinity}), (std::vector{0.0F, infinity}));
+    EXPECT_NEAR(Finished(*loops, "tanh", {-infinity})[0], -1.0, 4e-7);
+    EXPECT_NEAR(Finished(*loops, "tanh", {infinity})[0], 1.0, 4e-7);
+    EXPECT_EQ(Finished(*loops, "sigmoid", {infinity}), (std::vector{1.0F}));
+    EXPECT_LT(Finished(*loops, "sigmoid", {-infinity})[0], 1e-37F);
+    EXPECT_EQ(Finished(*loops, "gelu_erf", {infinity, 20}), (std::vector{infinity, 20.0F}));
   }
 }
 
 /// Rows 1 to 6 and columns 3 to 18 of an image of 7 x 21, stored in parts of `widths` columns.
-std::vector<float> FinishedInParts(const TileKernels& kernels, Epilogue epilogue,
+std::vector<float> FinishedInParts(const InnerLoops& loops, Epilogue epilogue,
                                    const std::vector<float>& tile,
                                    const std::vector<std::int64_t>& widths) {
   std::vector<float> image(7 * 21, -1);
@@ -65,7 +65,7 @@ std::vector<float> FinishedInParts(const TileKernels& kernels, Epilogue epilogue
   epilogue.row_stride = 21;
   std::int64_t at = 0;
   for (const std::int64_t width : widths) {
-    kernels.finish(epilogue, tile.data() + at, kPanel, kTileRows, width, 1, 3 + at);
+    loops.tiles.finish(epilogue, tile.data() + at, kPanel, kTileRows, width, 1, 3 + at);
     at += width;
   }
   return image;
@@ -77,10 +77,11 @@ TEST(TileKernels, WholePanelsAreFinishedLikeNarrowOnes) {
     numbers[i] = static_cast<float>(i * 37 % 101) / 16.0F - 3.0F;
   }
   const std::vector<float> tile(numbers.begin(), numbers.begin() + kTileRows * kPanel);
-  for (const TileKernels* kernels : AllTileKernels()) {
+  for (const InnerLoops* loops : AllInnerLoops()) {
     for (const std::string& activation : AllActivations()) {
       for (unsigned operands = 0; operands < 16; ++operands) {
-        SCOPED_TRACE(std::string(kernels->name) + " " + activation + std::to_string(operands));
+        SCOPED_TRACE(std::string(loops->instruction_set) + " " + activation +
+                     std::to_string(operands));
         Epilogue epilogue = EpilogueWithActivation(ActivationAttributes(activation));
         epilogue.scale = 0.75F;
         if ((operands & 1) != 0) epilogue.column_bias = numbers.data() + 1;
@@ -88,9 +89,9 @@ TEST(TileKernels, WholePanelsAreFinishedLikeNarrowOnes) {
         if ((operands & 4) != 0) epilogue.residual = numbers.data() + 90;
         // Bits of float16 fill the first half of the image.
         epilogue.half = (operands & 8) != 0;
-        const auto whole = FinishedInParts(*kernels, epilogue, tile, {16});
-        EXPECT_EQ(whole, FinishedInParts(*kernels, epilogue, tile, {8, 5, 3}));
-        EXPECT_EQ(whole, FinishedInParts(*kernels, epilogue, tile, {1, 2, 6, 7}));
+        const auto whole = FinishedInParts(*loops, epilogue, tile, {16});
+        EXPECT_EQ(whole, FinishedInParts(*loops, epilogue, tile, {8, 5, 3}));
+        EXPECT_EQ(whole, FinishedInParts(*loops, epilogue, tile, {1, 2, 6, 7}));
         EXPECT_EQ(whole[0], -1);
       }
     }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "runtime/kernels/families.hpp"
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/recurrent/recurrent_run.hpp"
 
 namespace poprt::kernels {
@@ -31,13 +32,13 @@ BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const Tile
 /// The same bits on every processor.
 template <RecurrentKind kKind>
 BoundKernel BindAnywhere(const KernelCall& call) {
-  return BindRecurrent(kKind, call, PortableTileKernels());
+  return BindRecurrent(kKind, call, PortableInnerLoops().tiles);
 }
 
 /// With the inner loops that are fastest on this one.
 template <RecurrentKind kKind>
 BoundKernel BindTuned(const KernelCall& call) {
-  return BindRecurrent(kKind, call, BestTileKernels());
+  return BindRecurrent(kKind, call, BestInnerLoops().tiles);
 }
 
 }  // namespace

@@ -280,7 +280,7 @@ class RecurrentRun : private RecurrentMemory<T> {
     using Function = RecurrentActivation::Function;
     const bool has_form =
         activation.function == Function::kSigmoid || activation.function == Function::kTanh;
-    if (!has_form || plan_.kernels == &PortableTileKernels()) return false;
+    if (!has_form || plan_.kernels == &kPortableTileKernels) return false;
     if (plan_.options.clip < std::numeric_limits<float>::infinity()) return false;
     Epilogue epilogue;
     epilogue.activation = activation.function == Function::kTanh ? kernels::Activation::kTanh

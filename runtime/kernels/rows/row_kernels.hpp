@@ -59,15 +59,8 @@ struct RowKernels {
   void (*normalize)(const NormRow& row);
 };
 
-/// For any processor.
-const RowKernels& PortableRowKernels();
-
-/// For processors with AVX2, FMA and F16C; called only where Avx2TileKernels() is not null.
-const RowKernels& Avx2RowKernels();
-
-struct TileKernels;
-
-/// Those for the processor that the tile kernels are for.
-const RowKernels& RowKernelsFor(const TileKernels& kernels);
+/// For each instruction set, see inner_loops.hpp.
+extern const RowKernels kPortableRowKernels;
+extern const RowKernels kAvx2RowKernels;
 
 }  // namespace poprt::kernels

@@ -95,19 +95,19 @@ BoundKernel BindSoftmaxRowsOf(const KernelCall& call, const RowKernels& kernels)
 }
 
 constexpr auto kKernels = std::to_array<KernelDef>({
-    {"norm_rows", [](const KernelCall& call) { return BindNormRows(call, BestTileKernels()); }},
+    {"norm_rows", [](const KernelCall& call) { return BindNormRows(call, BestInnerLoops()); }},
     {"softmax_rows",
-     [](const KernelCall& call) { return BindSoftmaxRows(call, BestTileKernels()); }},
+     [](const KernelCall& call) { return BindSoftmaxRows(call, BestInnerLoops()); }},
 });
 
 }  // namespace
 
-BoundKernel BindNormRows(const KernelCall& call, const TileKernels& kernels) {
-  return BindNormRowsOf(call, RowKernelsFor(kernels));
+BoundKernel BindNormRows(const KernelCall& call, const InnerLoops& loops) {
+  return BindNormRowsOf(call, loops.rows);
 }
 
-BoundKernel BindSoftmaxRows(const KernelCall& call, const TileKernels& kernels) {
-  return BindSoftmaxRowsOf(call, RowKernelsFor(kernels));
+BoundKernel BindSoftmaxRows(const KernelCall& call, const InnerLoops& loops) {
+  return BindSoftmaxRowsOf(call, loops.rows);
 }
 
 std::span<const KernelDef> RowKernelDefs() { return kKernels; }

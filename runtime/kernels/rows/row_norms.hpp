@@ -2,8 +2,8 @@
 
 #include <span>
 
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 
 /// Tuned kernels for rows of float32, with the inner loops given so that tests can compare
 /// processors.
@@ -14,9 +14,9 @@ namespace poprt::kernels {
 /// Inputs: A float32 of rank >= 1; optionally scale and bias float32[last extent of A]; optionally
 /// B of A's type. Outputs: Y of A's type; optionally A + B. Attributes: epsilon (1e-5 by default),
 /// rms (1: no mean is taken off; 0 by default).
-BoundKernel BindNormRows(const KernelCall& call, const TileKernels& kernels);
+BoundKernel BindNormRows(const KernelCall& call, const InnerLoops& loops);
 
 /// Y = softmax(X) along the last axis of a float32 tensor, which has at least one element.
-BoundKernel BindSoftmaxRows(const KernelCall& call, const TileKernels& kernels);
+BoundKernel BindSoftmaxRows(const KernelCall& call, const InnerLoops& loops);
 
 }  // namespace poprt::kernels

@@ -24,14 +24,14 @@ struct NormCase {
 /// Runs a kernel with one or two outputs on every processor's loops and two pool sizes, which must
 /// agree to the bit.
 std::vector<Values> RunRows(Bind bind, const std::vector<Tensor>& inputs, std::size_t outputs,
-                            const Attributes& attributes, const TileKernels& kernels) {
+                            const Attributes& attributes, const InnerLoops& loops) {
   KernelCall call{.inputs = {}, .outputs = {outputs, inputs[0].type()}, .attributes = attributes};
   std::vector<const std::byte*> sources;
   for (const Tensor& input : inputs) {
     call.inputs.push_back(input.type());
     sources.push_back(input.type().defined() ? input.data() : nullptr);
   }
-  const BoundKernel kernel = bind(call, kernels);
+  const BoundKernel kernel = bind(call, loops);
   EXPECT_EQ(kernel.scratch_bytes, 0U);
   std::vector<Tensor> first;
   for (const int threads : {1, 3}) {
@@ -62,11 +62,11 @@ void CheckNorm(Random& random, const NormCase& test) {
   const Values ov = Doubles(bias);
   const auto n = static_cast<std::size_t>(test.shape.back());
   const double epsilon = 0.01F;
-  for (const TileKernels* kernels : AllTileKernels()) {
-    SCOPED_TRACE(kernels->name);
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
     const std::vector<Values> found =
         RunRows(BindNormRows, {a, scale, bias, b}, test.sum_output ? 2 : 1,
-                {{"epsilon", 0.01F}, {"rms", std::int64_t{test.rms ? 1 : 0}}}, *kernels);
+                {{"epsilon", 0.01F}, {"rms", std::int64_t{test.rms ? 1 : 0}}}, *loops);
     for (std::size_t row = 0; row < av.size(); row += n) {
       Values x(n);
       double mean = 0;
@@ -109,9 +109,9 @@ TEST(RowNorms, NanSpreadsOverItsRowOnly) {
   Tensor x({ElementType::kFloat32, {2, 9}});
   for (float& value : x.as_mutable<float>()) value = 1;
   x.as_mutable<float>()[8] = std::numeric_limits<float>::quiet_NaN();
-  for (const TileKernels* kernels : AllTileKernels()) {
-    const Values norm = RunRows(BindNormRows, {x}, 1, {}, *kernels)[0];
-    const Values softmax = RunRows(BindSoftmaxRows, {x}, 1, {}, *kernels)[0];
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    const Values norm = RunRows(BindNormRows, {x}, 1, {}, *loops)[0];
+    const Values softmax = RunRows(BindSoftmaxRows, {x}, 1, {}, *loops)[0];
     for (std::size_t i = 0; i < 9; ++i) {
       EXPECT_TRUE(std::isnan(norm[i])) << i;
       EXPECT_TRUE(std::isnan(softmax[i])) << i;
@@ -132,9 +132,9 @@ TEST(RowNorms, SoftmaxOfRowsOfAnyShape) {
     }
     const Values xv = ToValues(x);
     const auto n = static_cast<std::size_t>(length);
-    for (const TileKernels* kernels : AllTileKernels()) {
-      SCOPED_TRACE(kernels->name);
-      const Values found = RunRows(BindSoftmaxRows, {x}, 1, {}, *kernels)[0];
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      SCOPED_TRACE(loops->instruction_set);
+      const Values found = RunRows(BindSoftmaxRows, {x}, 1, {}, *loops)[0];
       for (std::size_t row = 0; row < xv.size(); row += n) {
         double largest = -std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, xv[row + i]);

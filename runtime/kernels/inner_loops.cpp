@@ -1,0 +1,54 @@
+#include "runtime/kernels/inner_loops.hpp"
+
+#include <vector>
+
+namespace poprt::kernels {
+namespace {
+
+constexpr InnerLoops kPortable{.instruction_set = "portable",
+                               .tiles = kPortableTileKernels,
+                               .thin_products = kPortableThinProducts,
+                               .blocked_tiles = kPortableBlockedTiles,
+                               .winograd2 = kPortableWinograd2,
+                               .winograd4 = kPortableWinograd4,
+                               .rows = kPortableRowKernels,
+                               .element_functions = kPortableElementFunctions};
+
+#if defined(__x86_64__)
+
+constexpr InnerLoops kAvx2{.instruction_set = "avx2",
+                           .tiles = kAvx2TileKernels,
+                           .thin_products = kAvx2ThinProducts,
+                           .blocked_tiles = kAvx2BlockedTiles,
+                           .winograd2 = kAvx2Winograd2,
+                           .winograd4 = kAvx2Winograd4,
+                           .rows = kAvx2RowKernels,
+                           .element_functions = kAvx2ElementFunctions};
+
+bool HasAvx2() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("f16c") != 0;
+}
+
+#endif
+
+std::vector<const InnerLoops*> FindSupported() {
+  std::vector<const InnerLoops*> supported{&kPortable};
+#if defined(__x86_64__)
+  if (HasAvx2()) supported.push_back(&kAvx2);
+#endif
+  return supported;
+}
+
+}  // namespace
+
+const InnerLoops& PortableInnerLoops() { return kPortable; }
+
+std::span<const InnerLoops* const> SupportedInnerLoops() {
+  static const std::vector<const InnerLoops*> supported = FindSupported();
+  return supported;
+}
+
+const InnerLoops& BestInnerLoops() { return *SupportedInnerLoops().back(); }
+
+}  // namespace poprt::kernels

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+
+#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/winograd_transforms.hpp"
+#include "runtime/kernels/fused/element_functions.hpp"
+#include "runtime/kernels/packed/thin_product.hpp"
+#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/rows/row_kernels.hpp"
+
+namespace poprt::kernels {
+
+/// The inner loops of all tuned kernels for one instruction set.
+struct InnerLoops {
+  const char* instruction_set;  ///< "portable" or "avx2"
+  const TileKernels& tiles;
+  const ThinProducts& thin_products;
+  const BlockedTiles& blocked_tiles;
+  const WinogradTransforms& winograd2;  ///< of tiles of 2x2 outputs
+  const WinogradTransforms& winograd4;  ///< of tiles of 4x4 outputs
+  const RowKernels& rows;
+  const ElementFunctions& element_functions;
+};
+
+/// For any processor.
+const InnerLoops& PortableInnerLoops();
+
+/// Those that this processor can run, the portable ones first and the fastest last. Found once in a
+/// process.
+std::span<const InnerLoops* const> SupportedInnerLoops();
+
+/// The fastest for this processor.
+const InnerLoops& BestInnerLoops();
+
+}  // namespace poprt::kernels
