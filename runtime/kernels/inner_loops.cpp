@@ -25,9 +25,24 @@ constexpr InnerLoops kAvx2{.instruction_set = "avx2",
                            .rows = kAvx2RowKernels,
                            .element_functions = kAvx2ElementFunctions};
 
+constexpr InnerLoops kAvx512{.instruction_set = "avx512",
+                             .tiles = kAvx512TileKernels,
+                             .thin_products = kAvx512ThinProducts,
+                             .blocked_tiles = kAvx512BlockedTiles,
+                             .winograd2 = kAvx512Winograd2,
+                             .winograd4 = kAvx512Winograd4,
+                             .rows = kAvx512RowKernels,
+                             .element_functions = kAvx512ElementFunctions};
+
 bool HasAvx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
          __builtin_cpu_supports("f16c") != 0;
+}
+
+bool HasAvx512() {
+  return HasAvx2() && __builtin_cpu_supports("avx512f") != 0 &&
+         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0;
 }
 
 #endif
@@ -36,6 +51,7 @@ std::vector<const InnerLoops*> FindSupported() {
   std::vector<const InnerLoops*> supported{&kPortable};
 #if defined(__x86_64__)
   if (HasAvx2()) supported.push_back(&kAvx2);
+  if (HasAvx512()) supported.push_back(&kAvx512);
 #endif
   return supported;
 }

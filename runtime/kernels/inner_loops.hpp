@@ -13,7 +13,7 @@ namespace poprt::kernels {
 
 /// The inner loops of all tuned kernels for one instruction set.
 struct InnerLoops {
-  const char* instruction_set;  ///< "portable" or "avx2"
+  const char* instruction_set;  ///< "portable", "avx2" or "avx512"
   const TileKernels& tiles;
   const ThinProducts& thin_products;
   const BlockedTiles& blocked_tiles;

@@ -6,10 +6,16 @@
 
 namespace poprt::kernels::testing {
 
+/// Loops over registers of 16 lanes on any processor: what AVX-512 runs, with two portable
+/// registers of 8 lanes for each of its own.
+const InnerLoops& SixteenLaneLoops();
+
 /// The loops to test on this machine.
 inline std::vector<const InnerLoops*> AllInnerLoops() {
   const auto supported = SupportedInnerLoops();
-  return {supported.begin(), supported.end()};
+  std::vector<const InnerLoops*> all(supported.begin(), supported.end());
+  all.push_back(&SixteenLaneLoops());
+  return all;
 }
 
 }  // namespace poprt::kernels::testing

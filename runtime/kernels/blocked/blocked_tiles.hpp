@@ -74,7 +74,7 @@ struct PointwisePanel {
   const void* weights = nullptr;  ///< [channel][16]
   const float* bias = nullptr;    ///< 16
   std::int64_t first_lane = 0;    ///< of the block; those before it keep what they hold
-  std::int64_t last_lane = 0;     ///< one past; up to 7 more are overwritten
+  std::int64_t last_lane = 0;     ///< one past; those behind it may get any value
   TileEpilogue epilogue;
   float* y = nullptr;
   const void* ahead = nullptr;  ///< weights that are needed next, as many; never accessed
@@ -160,5 +160,6 @@ struct BlockedTiles {
 /// For each instruction set, see inner_loops.hpp.
 extern const BlockedTiles kPortableBlockedTiles;
 extern const BlockedTiles kAvx2BlockedTiles;
+extern const BlockedTiles kAvx512BlockedTiles;
 
 }  // namespace poprt::kernels

@@ -6,7 +6,7 @@
 #include "runtime/kernels/blocked/conv_tiles_impl.hpp"
 #include "runtime/kernels/blocked/window_tiles_impl.hpp"
 
-// BlockedTiles written once over a vector type V of eight floats, as TileKernels are. V has what
+// BlockedTiles written once over a vector type V of 8 or 16 floats, as TileKernels are. V has what
 // tile_kernels_impl.hpp lists (but for KeepFirst and Even), AccumulateFrom(acc, a, const float* b),
 // MaxOrNan(a, b), Join(a, b, n) (the first n lanes of a, the others of b), and kUnrolls: whether
 // code is unrolled as far as registers go.
@@ -15,11 +15,11 @@ namespace poprt::kernels::tile {
 template <class V>
 void Block(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,
            float* y) {
-  for (std::int64_t p = 0; p < pixels; p += kLanes) {
-    const std::int64_t count = pixels - p < kLanes ? pixels - p : kLanes;
-    for (std::int64_t c = 0; c < kBlock; c += kLanes) {
-      typename V::Register lines[kLanes];
-      for (int i = 0; i < kLanes; ++i) {
+  for (std::int64_t p = 0; p < pixels; p += V::kLanes) {
+    const std::int64_t count = pixels - p < V::kLanes ? pixels - p : V::kLanes;
+    for (std::int64_t c = 0; c < kBlock; c += V::kLanes) {
+      typename V::Register lines[V::kLanes];
+      for (int i = 0; i < V::kLanes; ++i) {
         lines[i] = c + i < channels ? LoadFirst<V>(x + (c + i) * plane + p, count) : V::Zero();
       }
       V::Transpose(lines);
@@ -31,15 +31,15 @@ void Block(const float* x, std::int64_t plane, std::int64_t channels, std::int64
 template <class V>
 void Unblock(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,
              float* y) {
-  for (std::int64_t p = 0; p < pixels; p += kLanes) {
-    const std::int64_t count = pixels - p < kLanes ? pixels - p : kLanes;
-    for (std::int64_t c = 0; c < channels; c += kLanes) {
-      typename V::Register lines[kLanes];
-      for (int i = 0; i < kLanes; ++i) {
+  for (std::int64_t p = 0; p < pixels; p += V::kLanes) {
+    const std::int64_t count = pixels - p < V::kLanes ? pixels - p : V::kLanes;
+    for (std::int64_t c = 0; c < channels; c += V::kLanes) {
+      typename V::Register lines[V::kLanes];
+      for (int i = 0; i < V::kLanes; ++i) {
         lines[i] = i < count ? V::Load(x + (p + i) * kBlock + c) : V::Zero();
       }
       V::Transpose(lines);
-      for (std::int64_t i = 0; i < kLanes && c + i < channels; ++i) {
+      for (std::int64_t i = 0; i < V::kLanes && c + i < channels; ++i) {
         StoreFirst<V>(lines[i], y + (c + i) * plane + p, count);
       }
     }
@@ -60,7 +60,7 @@ inline constexpr BlockedTiles kBlockedTiles = {
     .depthwise_line_f16 = DepthwiseLineOf<V, std::uint16_t>,
     .maximum = Maximum<V>,
     .average = Average<V>,
-    .block = Block<V>,
-    .unblock = Unblock<V>};
+    .block = Block<typename V::Eight>,
+    .unblock = Unblock<typename V::Eight>};
 
 }  // namespace poprt::kernels::tile

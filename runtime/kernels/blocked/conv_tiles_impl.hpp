@@ -24,16 +24,16 @@ inline constexpr int kFetchedByStep = 64;
 template <class V, int kChannel, int kPixels, class W>
 [[gnu::always_inline]] inline void ConvStep(const float* const (&inputs)[kPixels], const W* weights,
                                             TileSums<V, kPixels>& sums) {
-  constexpr int kChain = kChannel % kChains<kPixels, kVectors>;
-  typename V::Register columns[kVectors];
-  Unroll<kVectors>([&](auto v) POPRT_INLINE {
+  constexpr int kChain = kChannel % kChains<kPixels, kVectors<V>>;
+  typename V::Register columns[kVectors<V>];
+  Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
-    columns[kV] = V::Load(weights + kChannel * kBlock + kV * kLanes);
+    columns[kV] = V::Load(weights + kChannel * kBlock + kV * V::kLanes);
   });
   Unroll<kPixels>([&](auto r) POPRT_INLINE {
     constexpr int kR = decltype(r)::value;
-    const auto factor = V::Set(inputs[kR][kChannel]);
-    Unroll<kVectors>([&](auto v) POPRT_INLINE {
+    const auto factor = V::Repeat(inputs[kR] + kChannel);
+    Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums.chain[kChain][kR][kV], factor, columns[kV]);
     });
@@ -148,11 +148,11 @@ template <class V, int kChain, int kPixels, class W, int kCount, int kWidth>
   typename V::Register columns[kWidth];
   Unroll<kWidth>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
-    columns[kV] = V::Load(weights + kV * kLanes);
+    columns[kV] = V::Load(weights + kV * V::kLanes);
   });
   Unroll<kPixels>([&](auto r) POPRT_INLINE {
     constexpr int kR = decltype(r)::value;
-    const auto factor = V::Set(inputs[kR][offset]);
+    const auto factor = V::Repeat(inputs[kR] + offset);
     Unroll<kWidth>([&](auto v) POPRT_INLINE {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums.chain[kChain][kR][kV], factor, columns[kV]);
@@ -162,7 +162,7 @@ template <class V, int kChain, int kPixels, class W, int kCount, int kWidth>
 
 template <class V, int kPixels, class W>
 void PlanesTile(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixel) {
-  constexpr int kCount = kChains<kPixels, kVectors>;
+  constexpr int kCount = kChains<kPixels, kVectors<V>>;
   TileSums<V, kPixels> sums;
   sums.Start(panel.bias, 0);
   const float* inputs[kPixels];
@@ -203,7 +203,7 @@ template <class V, int kPixels, int kWidth, class W>
 void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const char* ahead) {
   constexpr int kCount = kChains<kPixels, kWidth>;
   constexpr int kUnrolled = V::kUnrolls ? 4 : 1;
-  const std::int64_t first_vector = panel.first_lane / kLanes * kLanes;
+  const std::int64_t first_vector = panel.first_lane / V::kLanes * V::kLanes;
   const std::int64_t kept_lanes = panel.first_lane - first_vector;
   TileSums<V, kPixels, kCount, kWidth> sums;
   sums.Start(panel.bias + first_vector, 0);
@@ -232,20 +232,20 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const char* 
 
   const std::int64_t at = pixel * kBlock + first_vector;
   float* const y = panel.y + at;
-  float kept[kPixels * kLanes];
+  float kept[kPixels * V::kLanes];
   for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
-    V::Store(V::Load(y + r * kBlock), kept + r * kLanes);
+    V::Store(V::Load(y + r * kBlock), kept + r * V::kLanes);
   }
   FinishTile(sums, panel.epilogue, at, kBlock, panel.y);
   for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
-    const auto other = V::Load(kept + r * kLanes);
+    const auto other = V::Load(kept + r * V::kLanes);
     V::Store(V::Join(other, V::Load(y + r * kBlock), kept_lanes), y + r * kBlock);
   }
 }
 
 template <class V, class W>
 void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
-  const bool is_narrow = panel.first_lane / kLanes == (panel.last_lane - 1) / kLanes;
+  const bool is_narrow = panel.first_lane / V::kLanes == (panel.last_lane - 1) / V::kLanes;
   // Once the next panel has been fetched, prefetches go to this one, which costs nothing.
   const auto panel_bytes = static_cast<std::int64_t>(sizeof(W)) * panel.channels * kBlock;
   const char* const weights = static_cast<const char*>(panel.weights);
@@ -256,7 +256,7 @@ void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
     const char* const ahead = fetched < panel_bytes ? next + fetched : weights;
     fetched += panel.channels / 4 * kFetchedByStep;
     if (is_narrow) return PointwiseTile<V, kPixels, 1, W>(panel, pixel, ahead);
-    PointwiseTile<V, kPixels, 2, W>(panel, pixel, ahead);
+    PointwiseTile<V, kPixels, kVectors<V>, W>(panel, pixel, ahead);
   });
 }
 

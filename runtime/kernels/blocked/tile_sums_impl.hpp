@@ -15,11 +15,8 @@ namespace poprt::kernels::tile {
 /// What a pixel of padding holds.
 alignas(64) inline constexpr float kZeros[kBlock] = {};
 
-/// Vectors of a block.
-inline constexpr int kVectors = 2;
-
 /// Calls f(r, v) for every register of a tile of kPixels pixels by kWidth vectors.
-template <int kPixels, int kWidth = kVectors, class F>
+template <int kPixels, int kWidth, class F>
 [[gnu::always_inline]] inline void EachRegister(F f) {
   Unroll<kPixels>([&](auto r)
                       POPRT_INLINE { Unroll<kWidth>([&](auto v) POPRT_INLINE { f(r, v); }); });
@@ -63,7 +60,8 @@ template <class V, class F>
 }
 
 /// The sums of a tile of kWidth vectors, in one or more chains, see kChains.
-template <class V, int kPixels, int kCount = kChains<kPixels, kVectors>, int kWidth = kVectors>
+template <class V, int kPixels, int kCount = kChains<kPixels, kVectors<V>>,
+          int kWidth = kVectors<V>>
 struct TileSums {
   typename V::Register chain[kCount][kPixels][kWidth];
 
@@ -71,7 +69,7 @@ struct TileSums {
     EachRegister<kPixels, kWidth>([&](auto r, auto v) POPRT_INLINE {
       constexpr int kR = decltype(r)::value;
       constexpr int kV = decltype(v)::value;
-      chain[0][kR][kV] = V::Load(start + kR * start_step + kV * kLanes);
+      chain[0][kR][kV] = V::Load(start + kR * start_step + kV * V::kLanes);
       Unroll<kCount - 1>([&](auto c)
                              POPRT_INLINE { chain[decltype(c)::value + 1][kR][kV] = V::Zero(); });
     });
@@ -89,7 +87,7 @@ struct TileSums {
 
 template <class V, Activation kActivation>
 void ActivateAs(const Epilogue& e, float* y, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; i += kLanes) {
+  for (std::int64_t i = 0; i < count; i += V::kLanes) {
     V::Store(Activate<V, kActivation>(V::Load(y + i), e), y + i);
   }
 }
@@ -129,7 +127,7 @@ template <class V, int kPixels, int kCount, int kWidth>
   const auto low = V::Set(e.low);
   const auto high = V::Set(e.high);
   EachRegister<kPixels, kWidth>([&](auto r, auto v) POPRT_INLINE {
-    const std::int64_t at = decltype(r)::value * step + decltype(v)::value * kLanes;
+    const std::int64_t at = decltype(r)::value * step + decltype(v)::value * V::kLanes;
     auto value = sums.Total(decltype(r)::value, decltype(v)::value);
     if (residual != nullptr) value = V::Add(value, V::Load(residual + at));
     // The value comes second, which keeps a NaN.
@@ -137,7 +135,7 @@ template <class V, int kPixels, int kCount, int kWidth>
   });
   if (e.activation == nullptr) return;
   for (int r = 0; r < kPixels; ++r) {
-    ActivateInPlace<V>(*e.activation, out + r * step, kWidth * kLanes);
+    ActivateInPlace<V>(*e.activation, out + r * step, kWidth * V::kLanes);
   }
 }
 

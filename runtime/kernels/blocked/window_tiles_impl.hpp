@@ -36,12 +36,12 @@ template <class V, int kPixels, class W>
     const float* x = row;
     const W* weights = row_weights;
     for (std::int64_t k = 0; k < window.columns; ++k) {
-      Unroll<kVectors>([&](auto v) POPRT_INLINE {
+      Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
         constexpr int kV = decltype(v)::value;
-        const auto factor = V::Load(weights + kV * kLanes);
+        const auto factor = V::Load(weights + kV * V::kLanes);
         Unroll<kPixels>([&](auto r) POPRT_INLINE {
           constexpr int kR = decltype(r)::value;
-          V::AccumulateFrom(sums.chain[0][kR][kV], factor, x + kR * x_pixel + kV * kLanes);
+          V::AccumulateFrom(sums.chain[0][kR][kV], factor, x + kR * x_pixel + kV * V::kLanes);
         });
       });
       x += window.x_column;
@@ -84,8 +84,8 @@ void Depthwise(const DepthwiseArea& area) {
 /// multiply-adds of the others fill the time until a sum can be added to again.
 inline constexpr int kLinePixels = 12;
 
-/// Eight lanes from `lane` on of kPixels pixels. Every input is loaded once and meets the up to
-/// three columns of taps that cover it.
+/// A register of lanes from `lane` on of kPixels pixels. Every input is loaded once and meets the
+/// up to three columns of taps that cover it.
 template <class V, int kPixels, class W>
 void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) {
   constexpr int kInputs = kPixels + 2;
@@ -136,7 +136,7 @@ void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) 
   });
   if (e.activation == nullptr) return;
   for (std::int64_t r = 0; r < kPixels; ++r) {
-    ActivateInPlace<V>(*e.activation, y + r * kBlock, kLanes);
+    ActivateInPlace<V>(*e.activation, y + r * kBlock, V::kLanes);
   }
 }
 
@@ -159,7 +159,7 @@ void DepthwiseLineOf(const DepthwiseLine& line) {
   std::int64_t pixel = 0;
   for (std::int64_t t = 0; t < tiles; ++t) {
     const std::int64_t pixels = (line.pixels - pixel) / (tiles - t);
-    for (std::int64_t lane = 0; lane < kBlock; lane += kLanes) {
+    for (std::int64_t lane = 0; lane < kBlock; lane += V::kLanes) {
       LineTileOf<V, kMost, W>(line, pixels, pixel, lane);
     }
     pixel += pixels;
@@ -171,16 +171,16 @@ void DepthwiseLineOf(const DepthwiseLine& line) {
 /// Folds the covered pixels into `results`, which hold the initial values, by take(result, x).
 template <class V, int kPixels, class Take>
 [[gnu::always_inline]] inline void FoldWindow(const WindowArea& area, std::int64_t x_offset,
-                                              typename V::Register (&results)[kPixels][kVectors],
+                                              typename V::Register (&results)[kPixels][kVectors<V>],
                                               Take take) {
   const float* row = area.x + x_offset;
   for (std::int64_t i = 0; i < area.rows; ++i) {
     const float* x = row;
     for (std::int64_t k = 0; k < area.columns; ++k) {
-      EachRegister<kPixels>([&](auto r, auto v) POPRT_INLINE {
+      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINE {
         constexpr int kR = decltype(r)::value;
         constexpr int kV = decltype(v)::value;
-        results[kR][kV] = take(results[kR][kV], V::Load(x + kR * area.x_pixel + kV * kLanes));
+        results[kR][kV] = take(results[kR][kV], V::Load(x + kR * area.x_pixel + kV * V::kLanes));
       });
       x += area.x_column;
     }
@@ -194,16 +194,16 @@ template <class V, class Take, class Finish>
   EachTileOfArea<V>(area, area.x_pixel, area.y_pixel,
                     [&](auto pixels, std::int64_t x_offset, std::int64_t y_offset) POPRT_INLINE {
                       constexpr int kPixels = decltype(pixels)::value;
-                      typename V::Register results[kPixels][kVectors];
-                      EachRegister<kPixels>([&](auto r, auto v) POPRT_INLINE {
+                      typename V::Register results[kPixels][kVectors<V>];
+                      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINE {
                         results[decltype(r)::value][decltype(v)::value] = V::Set(initial);
                       });
                       FoldWindow<V, kPixels>(area, x_offset, results, take);
-                      EachRegister<kPixels>([&](auto r, auto v) POPRT_INLINE {
+                      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINE {
                         constexpr int kR = decltype(r)::value;
                         constexpr int kV = decltype(v)::value;
                         V::Store(finish(results[kR][kV]),
-                                 area.y + y_offset + kR * area.y_pixel + kV * kLanes);
+                                 area.y + y_offset + kR * area.y_pixel + kV * V::kLanes);
                       });
                     });
 }

@@ -48,5 +48,7 @@ extern const WinogradTransforms kPortableWinograd2;
 extern const WinogradTransforms kPortableWinograd4;
 extern const WinogradTransforms kAvx2Winograd2;
 extern const WinogradTransforms kAvx2Winograd4;
+extern const WinogradTransforms kAvx512Winograd2;
+extern const WinogradTransforms kAvx512Winograd4;
 
 }  // namespace poprt::kernels

@@ -15,7 +15,6 @@
 namespace poprt::kernels::winograd {
 
 using tile::kColumns;
-using tile::kLanes;
 
 template <class V, int kTile>
 struct Line;
@@ -76,7 +75,7 @@ struct Line<V, 4> {
 
 // ---- Input -----------------------------------------------------------------------------------
 
-/// 8 channels of a tile whose pixels are all there.
+/// A register of channels of a tile whose pixels are all there.
 template <class V, int kTile>
 [[gnu::always_inline]] inline void TransformInput(const float* pixels, std::int64_t row_stride,
                                                   float* target, std::int64_t element_stride) {
@@ -118,8 +117,7 @@ void PadInput(const WinogradInputTile& tile, float* padded) {
       const bool inside = has_row && column >= tile.first_column && column < tile.last_column;
       const float* pixel =
           inside ? tile.image + (tile.offset + row * tile.row_stride + column * kColumns) : kZeros;
-      V::Store(V::Load(pixel), padded);
-      V::Store(V::Load(pixel + kLanes), padded + kLanes);
+      for (int c = 0; c < kColumns; c += V::kLanes) V::Store(V::Load(pixel + c), padded + c);
     }
   }
 }
@@ -138,14 +136,14 @@ void Input(const WinogradInputTile& tile) {
   } else {
     PadInput<V, kTile>(tile, padded);
   }
-  for (int lane = 0; lane < kColumns; lane += kLanes) {
+  for (int lane = 0; lane < kColumns; lane += V::kLanes) {
     TransformInput<V, kTile>(pixels + lane, row_stride, tile.target + lane, tile.element_stride);
   }
 }
 
 // ---- Output ----------------------------------------------------------------------------------
 
-/// 8 channels, counted from `lane`.
+/// A register of channels, counted from `lane`.
 template <class V, int kTile, Activation kActivation>
 [[gnu::always_inline]] inline void TransformOutput(const Epilogue& epilogue,
                                                    const WinogradOutputTile& tile, int lane) {
@@ -183,7 +181,7 @@ template <class V, int kTile, Activation kActivation>
 
 template <class V, int kTile, Activation kActivation>
 void OutputAs(const Epilogue& epilogue, const WinogradOutputTile& tile) {
-  for (int lane = 0; lane < kColumns; lane += kLanes) {
+  for (int lane = 0; lane < kColumns; lane += V::kLanes) {
     TransformOutput<V, kTile, kActivation>(epilogue, tile, lane);
   }
 }

@@ -29,5 +29,6 @@ const ElementFunction* FunctionNamed(const ElementFunctions& functions, const ch
 /// For each instruction set, see inner_loops.hpp.
 extern const ElementFunctions kPortableElementFunctions;
 extern const ElementFunctions kAvx2ElementFunctions;
+extern const ElementFunctions kAvx512ElementFunctions;
 
 }  // namespace poprt::kernels

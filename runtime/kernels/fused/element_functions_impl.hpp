@@ -74,7 +74,7 @@ template <class V, template <class> class F>
 void Loop(const float* a, const float* b, float* out, std::int64_t n) {
   constexpr bool kBinary = F<V>::kOperands == 2;
   std::int64_t i = 0;
-  for (; i + tile::kLanes <= n; i += tile::kLanes) {
+  for (; i + V::kLanes <= n; i += V::kLanes) {
     const auto x = V::Load(a + i);
     V::Store(F<V>::Of(x, kBinary ? V::Load(b + i) : x), out + i);
   }

@@ -19,5 +19,6 @@ struct ThinProducts {
 /// For each instruction set, see inner_loops.hpp.
 extern const ThinProducts kPortableThinProducts;
 extern const ThinProducts kAvx2ThinProducts;
+extern const ThinProducts kAvx512ThinProducts;
 
 }  // namespace poprt::kernels

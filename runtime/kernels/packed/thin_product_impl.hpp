@@ -6,6 +6,9 @@
 // ThinProducts written once over the vector type V of tile_kernels_impl.hpp.
 namespace poprt::kernels::thin {
 
+// As in tile_kernels_impl.hpp.
+#define POPRT_INLINE __attribute__((always_inline))
+
 /// Rows of the matrix that are read side by side: each is a stream the processor fetches ahead.
 inline constexpr int kStreams = 8;
 
@@ -14,16 +17,18 @@ template <class V, int kRows>
 void AddRows(const float* a, const float* b, std::int64_t stride, std::int64_t columns,
              bool accumulate, float* out) {
   std::int64_t c = 0;
-  for (; c + tile::kLanes <= columns; c += tile::kLanes) {
+  for (; c + V::kLanes <= columns; c += V::kLanes) {
     auto sum = accumulate ? V::Load(out + c) : V::Zero();
     for (int r = 0; r < kRows; ++r) V::Accumulate(sum, V::Set(a[r]), V::Load(b + r * stride + c));
     V::Store(sum, out + c);
   }
-  for (; c < columns; ++c) {
-    float sum = accumulate ? out[c] : 0.0F;
-    for (int r = 0; r < kRows; ++r) sum += a[r] * b[r * stride + c];
-    out[c] = sum;
+  if (c == columns) return;
+  const std::int64_t count = columns - c;
+  auto sum = accumulate ? V::LoadFirst(out + c, count) : V::Zero();
+  for (int r = 0; r < kRows; ++r) {
+    V::Accumulate(sum, V::Set(a[r]), V::LoadFirst(b + r * stride + c, count));
   }
+  V::StoreFirst(sum, out + c, count);
 }
 
 template <class V>
@@ -41,20 +46,29 @@ template <class V, int kColumns>
 void DotProducts(const float* a, const float* b, std::int64_t stride, std::int64_t depth,
                  float* out) {
   typename V::Register sums[kColumns];
-  for (auto& sum : sums) sum = V::Zero();
+  tile::Unroll<kColumns>([&](auto c) POPRT_INLINE { sums[decltype(c)::value] = V::Zero(); });
   std::int64_t k = 0;
-  for (; k + tile::kLanes <= depth; k += tile::kLanes) {
+  for (; k + V::kLanes <= depth; k += V::kLanes) {
     const auto x = V::Load(a + k);
-    for (int c = 0; c < kColumns; ++c) V::Accumulate(sums[c], x, V::Load(b + c * stride + k));
+    tile::Unroll<kColumns>([&](auto c) POPRT_INLINE {
+      constexpr int kC = decltype(c)::value;
+      V::Accumulate(sums[kC], x, V::Load(b + kC * stride + k));
+    });
   }
-  for (int c = 0; c < kColumns; ++c) {
-    float lanes[tile::kLanes];
-    V::Store(sums[c], lanes);
+  if (k < depth) {
+    const auto x = V::LoadFirst(a + k, depth - k);
+    tile::Unroll<kColumns>([&](auto c) POPRT_INLINE {
+      constexpr int kC = decltype(c)::value;
+      V::Accumulate(sums[kC], x, V::LoadFirst(b + kC * stride + k, depth - k));
+    });
+  }
+  tile::Unroll<kColumns>([&](auto c) POPRT_INLINE {
+    float lanes[V::kLanes];
+    V::Store(sums[decltype(c)::value], lanes);
     float total = 0;
     for (const float lane : lanes) total += lane;
-    for (std::int64_t i = k; i < depth; ++i) total += a[i] * b[c * stride + i];
-    out[c] = total;
-  }
+    out[decltype(c)::value] = total;
+  });
 }
 
 template <class V>
@@ -72,3 +86,5 @@ template <class V>
 inline constexpr ThinProducts kProducts = {RowByRows<V>, RowByColumns<V>};
 
 }  // namespace poprt::kernels::thin
+
+#undef POPRT_INLINE

@@ -68,7 +68,7 @@ struct TileKernels {
   /// The same with A[r][k] = a[k * rows + r].
   void (*interleaved)(int rows, const float* a, const float* b, std::int64_t depth,
                       const void* ahead, float* tile, bool accumulate);
-  /// As `interleaved`, for the first 8 columns only.
+  /// As `interleaved`, for the first 8 columns at least; the others may get any value.
   void (*interleaved_narrow)(int rows, const float* a, const float* b, std::int64_t depth,
                              const void* ahead, float* tile, bool accumulate);
 
@@ -102,5 +102,6 @@ struct TileKernels {
 /// For each instruction set, see inner_loops.hpp.
 extern const TileKernels kPortableTileKernels;
 extern const TileKernels kAvx2TileKernels;
+extern const TileKernels kAvx512TileKernels;
 
 }  // namespace poprt::kernels

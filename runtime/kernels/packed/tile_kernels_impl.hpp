@@ -6,27 +6,33 @@
 
 #include "runtime/kernels/packed/tile_kernels.hpp"
 
-// TileKernels written once over a vector type V of eight floats. Every file that includes this
+// TileKernels written once over a vector type V of 8 or 16 floats. Every file that includes this
 // gives a V of its own in an unnamed namespace, so that each has its own copy of the code.
 //
-// V has Register (the register type) and static functions: Zero, Set, Load (float or float16 bits),
-// Store (float or float16 bits), LoadFirst(p, n) and StoreFirst(v, p, n) (n < 8 floats, zeros
-// behind them), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both), Transpose(Register[8]), Add,
-// Sub, Mul, Div, MulAdd(a, b, c) = a * b + c, Accumulate(acc, a, b), Max(a, b) = a > b ? a : b,
-// Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x, y) = a < b ? x : y, PowerOfTwo (see there).
+// V has kLanes, Register (the register type), Eight (a V of eight lanes for what needs no more; it
+// has Transpose(Register[8]) too) and static functions: Zero, Set, Load (float or float16 bits),
+// Store (float or float16 bits), LoadFirst(p, n) and StoreFirst(v, p, n) (n < kLanes floats, zeros
+// behind them), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both), Add, Sub, Mul, Div,
+// MulAdd(a, b, c) = a * b + c, Accumulate(acc, a, b), where a may come from Repeat(p), the number
+// at p in all lanes, Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x,
+// y) = a < b ? x : y, PowerOfTwo (see there).
 namespace poprt::kernels::tile {
 
-inline constexpr int kLanes = 8;
 inline constexpr int kColumns = 16;
+
+/// Registers of a row of a tile.
+template <class V>
+inline constexpr int kVectors = kColumns / V::kLanes;
 
 // ---- Products --------------------------------------------------------------------------------
 
 /// A chain of dependent multiply-adds takes four cycles a step while two may start in every cycle,
-/// so that narrow tiles sum over several chains.
-template <int kRows, int kVectors>
-inline constexpr int kChains = kRows* kVectors <= 2   ? 4
-                               : kRows* kVectors <= 6 ? 2
-                                                      : 1;
+/// so that tiles of few registers sum over several chains: narrow ones, and all whose rows are one
+/// register.
+template <int kRows, int kWidth>
+inline constexpr int kChains = kRows* kWidth <= 2   ? 4
+                               : kRows* kWidth <= 6 ? 2
+                                                    : 1;
 
 // On lambdas: a captured array stays in memory unless the lambda is gone before the first
 // optimisations.
@@ -44,33 +50,34 @@ template <int kCount, class F>
   UnrollEach(f, std::make_integer_sequence<int, kCount>{});
 }
 
-/// acc += A * B for one step of the depth; kStep counts from `a` and `b`.
-template <class V, int kStep, bool kInterleaved, class B, int kRows, int kVectors>
+/// sums += A * B for one step of the depth.
+template <class V, bool kInterleaved, class B, int kRows, int kWidth>
 [[gnu::always_inline]] inline void ProductStep(const float* a, std::int64_t lda, const B* b,
-                                               typename V::Register (&sums)[kRows][kVectors]) {
-  typename V::Register columns[kVectors];
-  Unroll<kVectors>([&](auto v) POPRT_INLINE {
+                                               typename V::Register (&sums)[kRows][kWidth]) {
+  typename V::Register columns[kWidth];
+  Unroll<kWidth>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
-    columns[kV] = V::Load(b + kStep * kColumns + kV * kLanes);
+    columns[kV] = V::Load(b + kV * V::kLanes);
   });
   Unroll<kRows>([&](auto r) POPRT_INLINE {
     constexpr int kR = decltype(r)::value;
-    const auto factor = V::Set(kInterleaved ? a[kStep * kRows + kR] : a[kR * lda + kStep]);
-    Unroll<kVectors>([&](auto v) POPRT_INLINE {
+    const auto factor = V::Repeat(kInterleaved ? a + kR : a + kR * lda);
+    Unroll<kWidth>([&](auto v) POPRT_INLINE {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums[kR][kV], factor, columns[kV]);
     });
   });
 }
 
-template <class V, int kRows, int kVectors, bool kInterleaved, class B>
+template <class V, int kRows, int kWidth, bool kInterleaved, class B>
 void Product(const float* a, std::int64_t lda, const B* b, std::int64_t depth, const char* ahead,
              float* tile, bool accumulate) {
-  constexpr int kSums = kChains<kRows, kVectors>;
-  typename V::Register sums[kSums][kRows][kVectors];
+  constexpr int kSums = kChains<kRows, kWidth>;
+  constexpr int kStepOfA = kInterleaved ? kRows : 1;
+  typename V::Register sums[kSums][kRows][kWidth];
   const auto each_sum = [](auto f) POPRT_INLINE {
     Unroll<kRows>([&](auto r)
-                      POPRT_INLINE { Unroll<kVectors>([&](auto v) POPRT_INLINE { f(r, v); }); });
+                      POPRT_INLINE { Unroll<kWidth>([&](auto v) POPRT_INLINE { f(r, v); }); });
   };
   Unroll<kSums>([&](auto c) POPRT_INLINE {
     each_sum([&](auto r, auto v) POPRT_INLINE {
@@ -81,17 +88,18 @@ void Product(const float* a, std::int64_t lda, const B* b, std::int64_t depth, c
   for (; left >= 4; left -= 4) {
     Unroll<4>([&](auto s) POPRT_INLINE {
       constexpr int kStep = decltype(s)::value;
-      ProductStep<V, kStep, kInterleaved>(a, lda, b, sums[kStep % kSums]);
+      ProductStep<V, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
+                                   sums[kStep % kSums]);
     });
     __builtin_prefetch(ahead);
     if constexpr (kInterleaved) __builtin_prefetch(ahead + 64);
     ahead += kInterleaved ? 128 : 64;
-    a += kInterleaved ? 4 * kRows : 4;
+    a += 4 * kStepOfA;
     b += 4 * kColumns;
   }
   for (; left > 0; --left) {
-    ProductStep<V, 0, kInterleaved>(a, lda, b, sums[0]);
-    a += kInterleaved ? kRows : 1;
+    ProductStep<V, kInterleaved>(a, lda, b, sums[0]);
+    a += kStepOfA;
     b += kColumns;
   }
   each_sum([&](auto r, auto v) POPRT_INLINE {
@@ -100,41 +108,41 @@ void Product(const float* a, std::int64_t lda, const B* b, std::int64_t depth, c
     auto sum = sums[0][kR][kV];
     Unroll<kSums - 1>(
         [&](auto c) POPRT_INLINE { sum = V::Add(sum, sums[decltype(c)::value + 1][kR][kV]); });
-    float* const at = tile + kR * kColumns + kV * kLanes;
+    float* const at = tile + kR * kColumns + kV * V::kLanes;
     V::Store(accumulate ? V::Add(V::Load(at), sum) : sum, at);
   });
 }
 
-template <class V, int kVectors, bool kInterleaved, class B>
+template <class V, int kWidth, bool kInterleaved, class B>
 void ProductOfRows(int rows, const float* a, std::int64_t lda, const B* b, std::int64_t depth,
                    const void* ahead, float* tile, bool accumulate) {
   const char* next = static_cast<const char*>(ahead);
   switch (rows) {
     case 1:
-      return Product<V, 1, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return Product<V, 1, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
     case 2:
-      return Product<V, 2, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return Product<V, 2, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
     case 3:
-      return Product<V, 3, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return Product<V, 3, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
     case 4:
-      return Product<V, 4, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return Product<V, 4, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
     case 5:
-      return Product<V, 5, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return Product<V, 5, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
     default:
-      return Product<V, 6, kVectors, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return Product<V, 6, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
   }
 }
 
 template <class V, class B>
 void RowMajor(int rows, const float* a, std::int64_t lda, const B* b, std::int64_t depth,
               const void* ahead, float* tile, bool accumulate) {
-  ProductOfRows<V, 2, false>(rows, a, lda, b, depth, ahead, tile, accumulate);
+  ProductOfRows<V, kVectors<V>, false>(rows, a, lda, b, depth, ahead, tile, accumulate);
 }
 
-template <class V, int kVectors>
+template <class V, int kWidth>
 void Interleaved(int rows, const float* a, const float* b, std::int64_t depth, const void* ahead,
                  float* tile, bool accumulate) {
-  ProductOfRows<V, kVectors, true>(rows, a, 0, b, depth, ahead, tile, accumulate);
+  ProductOfRows<V, kWidth, true>(rows, a, 0, b, depth, ahead, tile, accumulate);
 }
 
 // ---- Activations -----------------------------------------------------------------------------
@@ -238,31 +246,31 @@ typename V::Register Activate(typename V::Register x, const Epilogue& e) {
 
 // ---- Epilogue --------------------------------------------------------------------------------
 
-/// The first `count` of eight elements, zero for the others, touching nothing else.
+/// The first `count` of the elements of a register, zero for the others, touching nothing else.
 template <class V>
 [[gnu::always_inline]] inline typename V::Register LoadFirst(const float* source,
                                                              std::int64_t count) {
-  return count >= kLanes ? V::Load(source) : V::LoadFirst(source, count);
+  return count >= V::kLanes ? V::Load(source) : V::LoadFirst(source, count);
 }
 template <class V>
 typename V::Register LoadFirst(const std::uint16_t* source, std::int64_t count) {
-  if (count >= kLanes) return V::Load(source);
-  std::uint16_t lanes[kLanes] = {};
+  if (count >= V::kLanes) return V::Load(source);
+  std::uint16_t lanes[V::kLanes] = {};
   for (std::int64_t i = 0; i < count; ++i) lanes[i] = source[i];
   return V::Load(lanes);
 }
 
-/// Stores the first `count` of eight elements, touching nothing else.
+/// Stores the first `count` of the elements of a register, touching nothing else.
 template <class V>
 [[gnu::always_inline]] inline void StoreFirst(typename V::Register value, float* target,
                                               std::int64_t count) {
-  if (count >= kLanes) return V::Store(value, target);
+  if (count >= V::kLanes) return V::Store(value, target);
   V::StoreFirst(value, target, count);
 }
 template <class V>
 void StoreFirst(typename V::Register value, std::uint16_t* target, std::int64_t count) {
-  if (count >= kLanes) return V::Store(value, target);
-  std::uint16_t lanes[kLanes];
+  if (count >= V::kLanes) return V::Store(value, target);
+  std::uint16_t lanes[V::kLanes];
   V::Store(value, lanes);
   for (std::int64_t i = 0; i < count; ++i) target[i] = lanes[i];
 }
@@ -271,12 +279,11 @@ void StoreFirst(typename V::Register value, std::uint16_t* target, std::int64_t 
 template <class V, Activation kActivation, bool kHasResidual, class T>
 void FinishWide(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
                 std::int64_t row, std::int64_t col) {
-  constexpr int kVectors = kColumns / kLanes;
   const auto scale = V::Set(e.scale);
-  typename V::Register bias[kVectors];
-  Unroll<kVectors>([&](auto v) POPRT_INLINE {
+  typename V::Register bias[kVectors<V>];
+  Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
-    bias[kV] = e.column_bias == nullptr ? V::Zero() : V::Load(e.column_bias + col + kV * kLanes);
+    bias[kV] = e.column_bias == nullptr ? V::Zero() : V::Load(e.column_bias + col + kV * V::kLanes);
   });
   const std::int64_t start = row * e.row_stride + col;
   T* out = static_cast<T*>(e.out) + start;
@@ -285,12 +292,12 @@ void FinishWide(const Epilogue& e, const float* tile, std::int64_t tile_stride, 
   const std::int64_t stride = e.row_stride;
   for (std::int64_t r = 0; r < rows; ++r, tile += tile_stride, out += stride) {
     const auto bias_of_row = row_bias == nullptr ? V::Zero() : V::Set(row_bias[row + r]);
-    Unroll<kVectors>([&](auto v) POPRT_INLINE {
+    Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
       constexpr int kV = decltype(v)::value;
-      const auto sums = V::Mul(V::Load(tile + kV * kLanes), scale);
+      const auto sums = V::Mul(V::Load(tile + kV * V::kLanes), scale);
       auto value = V::Add(V::Add(sums, bias_of_row), bias[kV]);
-      if constexpr (kHasResidual) value = V::Add(value, V::Load(residual + kV * kLanes));
-      V::Store(Activate<V, kActivation>(value, e), out + kV * kLanes);
+      if constexpr (kHasResidual) value = V::Add(value, V::Load(residual + kV * V::kLanes));
+      V::Store(Activate<V, kActivation>(value, e), out + kV * V::kLanes);
     });
     if constexpr (kHasResidual) residual += stride;
   }
@@ -309,11 +316,11 @@ void FinishNarrow(const Epilogue& e, const float* tile, std::int64_t tile_stride
     const float* source = tile + r * tile_stride;
     const bool sums_only = residual == nullptr && e.column_bias == nullptr;
     std::int64_t c = 0;
-    for (; sums_only && c + kLanes <= cols; c += kLanes) {
+    for (; sums_only && c + V::kLanes <= cols; c += V::kLanes) {
       const auto value = V::Add(V::Mul(V::Load(source + c), scale), row_bias);
       V::Store(Activate<V, kActivation>(value, e), out + c);
     }
-    for (; c < cols; c += kLanes) {
+    for (; c < cols; c += V::kLanes) {
       const std::int64_t count = cols - c;
       auto value = V::Add(V::Mul(LoadFirst<V>(source + c, count), scale), row_bias);
       if (e.column_bias != nullptr) {
@@ -376,15 +383,13 @@ void Finish(const Epilogue& e, const float* tile, std::int64_t tile_stride, std:
 /// Writes `count` elements of the source and zeros behind them, 16 floats in all.
 template <class V, int kStep, class T>
 void CopyRun(const T* source, std::int64_t count, float* target) {
-  if constexpr (kStep == 1) {
-    V::Store(V::KeepFirst(V::Load(source), count), target);
-    V::Store(V::KeepFirst(V::Load(source + kLanes), count - kLanes), target + kLanes);
-  } else {
-    const auto low = V::Even(V::Load(source), V::Load(source + kLanes));
-    const auto high = V::Even(V::Load(source + 2 * kLanes), V::Load(source + 3 * kLanes));
-    V::Store(V::KeepFirst(low, count), target);
-    V::Store(V::KeepFirst(high, count - kLanes), target + kLanes);
-  }
+  Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+    constexpr int kFirst = decltype(v)::value * V::kLanes;
+    const T* const from = source + kStep * kFirst;
+    auto lanes = V::Load(from);
+    if constexpr (kStep == 2) lanes = V::Even(lanes, V::Load(from + V::kLanes));
+    V::Store(V::KeepFirst(lanes, count - kFirst), target + kFirst);
+  });
 }
 
 /// As CopyRun for any step, reading no more than the elements asked for.
@@ -392,8 +397,7 @@ template <class V, class T>
 void CopyRunCarefully(const T* source, std::int64_t count, std::int64_t step, float* target) {
   T lanes[kColumns] = {};
   for (std::int64_t i = 0; i < count; ++i) lanes[i] = source[i * step];
-  V::Store(V::Load(lanes), target);
-  V::Store(V::Load(lanes + kLanes), target + kLanes);
+  for (int c = 0; c < kColumns; c += V::kLanes) V::Store(V::Load(lanes + c), target + c);
 }
 
 template <class V, class T>
@@ -404,8 +408,7 @@ void Gather(const T* source, std::int64_t row_stride, std::int64_t rows,
   for (std::int64_t r = 0; r < rows; ++r) {
     float* row = panel + r * kColumns;
     if (starts_with_zeros) {
-      V::Store(V::Zero(), row);
-      V::Store(V::Zero(), row + kLanes);
+      for (int c = 0; c < kColumns; c += V::kLanes) V::Store(V::Zero(), row + c);
     }
     // Runs are written whole and from left to right: what is too much is overwritten by the next
     // run or the next row.
@@ -429,11 +432,11 @@ void Gather(const T* source, std::int64_t row_stride, std::int64_t rows,
 template <class V, class T>
 void GatherTransposed(const T* source, std::int64_t column_stride, std::int64_t cols,
                       std::int64_t depth, float* panel) {
-  for (std::int64_t c = 0; c < kColumns; c += kLanes) {
-    for (std::int64_t k = 0; k < depth; k += kLanes) {
-      const std::int64_t count = depth - k < kLanes ? depth - k : kLanes;
-      typename V::Register lines[kLanes];
-      for (int i = 0; i < kLanes; ++i) {
+  for (std::int64_t c = 0; c < kColumns; c += V::kLanes) {
+    for (std::int64_t k = 0; k < depth; k += V::kLanes) {
+      const std::int64_t count = depth - k < V::kLanes ? depth - k : V::kLanes;
+      typename V::Register lines[V::kLanes];
+      for (int i = 0; i < V::kLanes; ++i) {
         lines[i] =
             c + i < cols ? LoadFirst<V>(source + (c + i) * column_stride + k, count) : V::Zero();
       }
@@ -445,49 +448,51 @@ void GatherTransposed(const T* source, std::int64_t column_stride, std::int64_t 
 
 template <class V>
 void Widen(const std::uint16_t* source, std::int64_t count, float* target) {
-  for (std::int64_t i = 0; i < count; i += kLanes) {
+  for (std::int64_t i = 0; i < count; i += V::kLanes) {
     StoreFirst<V>(LoadFirst<V>(source + i, count - i), target + i, count - i);
   }
 }
 
 // ---- Depthwise -------------------------------------------------------------------------------
 
-template <class V, int kVectors>
+template <class V, int kWidth>
 [[gnu::always_inline]] inline void DepthwiseStrip(const DepthwiseSpan& call, std::int64_t first) {
-  typename V::Register sums[kVectors];
-  Unroll<kVectors>([&](auto v) POPRT_INLINE { sums[decltype(v)::value] = V::Set(call.bias); });
+  typename V::Register sums[kWidth];
+  Unroll<kWidth>([&](auto v) POPRT_INLINE { sums[decltype(v)::value] = V::Set(call.bias); });
   for (std::int64_t t = 0; t < call.taps; ++t) {
     const auto weight = V::Set(call.weights[t]);
     const float* source = call.planes + first + call.tap_offset[t];
-    Unroll<kVectors>([&](auto v) POPRT_INLINE {
+    Unroll<kWidth>([&](auto v) POPRT_INLINE {
       constexpr int kV = decltype(v)::value;
-      V::Accumulate(sums[kV], weight, V::Load(source + kV * kLanes));
+      V::Accumulate(sums[kV], weight, V::Load(source + kV * V::kLanes));
     });
   }
-  Unroll<kVectors>([&](auto v) POPRT_INLINE {
+  Unroll<kWidth>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
-    V::Store(sums[kV], call.out + first + kV * kLanes);
+    V::Store(sums[kV], call.out + first + kV * V::kLanes);
   });
 }
 
 template <class V>
 void Depthwise(const DepthwiseSpan& call) {
   std::int64_t at = 0;
-  for (; call.count - at > 2 * kLanes; at += 4 * kLanes) DepthwiseStrip<V, 4>(call, at);
-  for (; at < call.count; at += kLanes) DepthwiseStrip<V, 1>(call, at);
+  constexpr int kStrip = 32;
+  for (; call.count - at > kStrip / 2; at += kStrip)
+    DepthwiseStrip<V, kStrip / V::kLanes>(call, at);
+  for (; at < call.count; at += V::kLanes) DepthwiseStrip<V, 1>(call, at);
 }
 
 template <class V>
 inline constexpr TileKernels kKernels = {
     .row_major_f32 = RowMajor<V, float>,
     .row_major_f16 = RowMajor<V, std::uint16_t>,
-    .interleaved = Interleaved<V, 2>,
+    .interleaved = Interleaved<V, kVectors<V>>,
     .interleaved_narrow = Interleaved<V, 1>,
     .finish = Finish<V>,
     .gather_f32 = Gather<V, float>,
     .gather_f16 = Gather<V, std::uint16_t>,
-    .gather_transposed_f32 = GatherTransposed<V, float>,
-    .gather_transposed_f16 = GatherTransposed<V, std::uint16_t>,
+    .gather_transposed_f32 = GatherTransposed<typename V::Eight, float>,
+    .gather_transposed_f16 = GatherTransposed<typename V::Eight, std::uint16_t>,
     .widen = Widen<V>,
     .depthwise = Depthwise<V>};
 

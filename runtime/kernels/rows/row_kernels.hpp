@@ -62,5 +62,6 @@ struct RowKernels {
 /// For each instruction set, see inner_loops.hpp.
 extern const RowKernels kPortableRowKernels;
 extern const RowKernels kAvx2RowKernels;
+extern const RowKernels kAvx512RowKernels;
 
 }  // namespace poprt::kernels

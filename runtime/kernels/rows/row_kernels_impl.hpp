@@ -5,15 +5,15 @@
 #include "runtime/kernels/packed/tile_kernels_impl.hpp"
 #include "runtime/kernels/rows/row_kernels.hpp"
 
-// RowKernels written once over a vector type V, see tile_kernels_impl.hpp. A row is read eight
-// lanes at a time; only the last step looks at how many of them there are.
+// RowKernels written once over a vector type V, see tile_kernels_impl.hpp. A row is read a
+// register at a time; only the last step looks at how many of them there are.
 namespace poprt::kernels::rows {
 
 using tile::kColumns;
-using tile::kLanes;
 
 inline constexpr float kInfinity = __builtin_inff();
-inline constexpr float kLaneNumbers[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7};
+alignas(64) inline constexpr float kLaneNumbers[16] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                       8, 9, 10, 11, 12, 13, 14, 15};
 
 /// The first `count` lanes of x, `other` in those behind them.
 template <class V>
@@ -22,20 +22,30 @@ template <class V>
   return V::SelectLess(V::Load(kLaneNumbers), V::Set(static_cast<float>(count)), x, V::Set(other));
 }
 
+/// Every kStep-th of kCount * kStep lanes: sums of even and of odd ones, which are independent.
+template <int kCount, int kStep = 1>
+[[gnu::always_inline]] inline float SumOfEvery(const float* lanes) {
+  if constexpr (kCount == 1) {
+    return *lanes;
+  } else {
+    return SumOfEvery<kCount / 2, 2 * kStep>(lanes) +
+           SumOfEvery<kCount / 2, 2 * kStep>(lanes + kStep);
+  }
+}
+
 template <class V>
 float SumOfLanes(typename V::Register x) {
-  float lanes[kLanes];
+  float lanes[V::kLanes];
   V::Store(x, lanes);
-  return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
-         ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+  return SumOfEvery<V::kLanes>(lanes);
 }
 
 template <class V>
 float LargestLane(typename V::Register x) {
-  float lanes[kLanes];
+  float lanes[V::kLanes];
   V::Store(x, lanes);
   float largest = lanes[0];
-  for (int i = 1; i < kLanes; ++i) largest = lanes[i] > largest ? lanes[i] : largest;
+  for (int i = 1; i < V::kLanes; ++i) largest = lanes[i] > largest ? lanes[i] : largest;
   return largest;
 }
 
@@ -47,15 +57,15 @@ template <class V>
 
 // ---- Scores ----------------------------------------------------------------------------------
 
-/// The score of eight columns as softmax takes it; `count` of them are there.
+/// The score of a register of columns as softmax takes it; `count` of them are there.
 template <class V, bool kKeep, bool kMask>
 [[gnu::always_inline]] inline typename V::Register Score(const ScoreRows& block, const float* score,
                                                          const std::uint8_t* keep,
                                                          const float* mask, std::int64_t count) {
   auto x = V::Mul(V::Load(score), V::Set(block.scale));
   if constexpr (kKeep) {
-    float kept[kLanes] = {};
-    const std::int64_t there = count < kLanes ? count : kLanes;
+    float kept[V::kLanes] = {};
+    const std::int64_t there = count < V::kLanes ? count : V::kLanes;
     for (std::int64_t i = 0; i < there; ++i) kept[i] = (keep[i] != 0) == block.keep_if ? 1 : 0;
     x = V::SelectLess(V::Zero(), V::Load(kept), x, V::Set(block.fill));
   }
@@ -66,7 +76,7 @@ template <class V, bool kKeep, bool kMask>
 template <class V, bool kKeep, bool kMask>
 void SoftmaxScoreRow(const ScoreRows& block, std::int64_t row) {
   const std::int64_t last = block.visible < block.keys - row ? block.visible + row : block.keys;
-  const std::int64_t whole = last / kLanes * kLanes;
+  const std::int64_t whole = last / V::kLanes * V::kLanes;
   const std::uint8_t* keep = kKeep ? block.keep + row * block.keep_stride : nullptr;
   const float* mask = kMask ? block.mask + row * block.mask_stride : nullptr;
   const auto at = [&](std::int64_t k) {
@@ -77,8 +87,8 @@ void SoftmaxScoreRow(const ScoreRows& block, std::int64_t row) {
                                   kMask ? mask + k : nullptr, count);
   };
   auto largest = V::Set(-kInfinity);
-  for (std::int64_t k = 0; k < whole; k += kLanes) {
-    const auto x = score_at(k, kLanes);
+  for (std::int64_t k = 0; k < whole; k += V::kLanes) {
+    const auto x = score_at(k, V::kLanes);
     V::Store(x, at(k));
     largest = V::Max(largest, x);
   }
@@ -91,7 +101,7 @@ void SoftmaxScoreRow(const ScoreRows& block, std::int64_t row) {
   const auto maximum = V::Set(LargestLane<V>(largest));
   float* weights = block.weights + row * block.weights_stride;
   auto sum = V::Zero();
-  for (std::int64_t k = 0; k < whole; k += kLanes) {
+  for (std::int64_t k = 0; k < whole; k += V::kLanes) {
     const auto weight = ExpOfDifference<V>(V::Sub(V::Load(at(k)), maximum));
     V::Store(weight, weights + k);
     sum = V::Add(sum, weight);
@@ -102,7 +112,7 @@ void SoftmaxScoreRow(const ScoreRows& block, std::int64_t row) {
     tile::StoreFirst<V>(weight, weights + whole, block.keys - whole);
     sum = V::Add(sum, weight);
   }
-  for (std::int64_t k = whole + (whole < last ? kLanes : 0); k < block.keys; k += kLanes) {
+  for (std::int64_t k = whole + (whole < last ? V::kLanes : 0); k < block.keys; k += V::kLanes) {
     tile::StoreFirst<V>(V::Zero(), weights + k, block.keys - k);
   }
   block.factors[row] = 1.0F / SumOfLanes<V>(sum);
@@ -127,7 +137,7 @@ void StoreScaledAs(const ScaledRows& rows) {
   for (std::int64_t r = 0; r < rows.rows; ++r) {
     const auto factor = V::Set(rows.factors[r]);
     T* out = static_cast<T*>(rows.out) + r * rows.row_stride;
-    for (std::int64_t c = 0; c < rows.columns; c += kLanes) {
+    for (std::int64_t c = 0; c < rows.columns; c += V::kLanes) {
       tile::StoreFirst<V>(V::Mul(V::Load(rows.tile + r * kColumns + c), factor), out + c,
                           rows.columns - c);
     }
@@ -150,13 +160,13 @@ template <class V, class F, class Join>
   typename V::Register chains[4];
   for (auto& chain : chains) chain = V::Set(neutral);
   std::int64_t i = 0;
-  for (; i + 4 * kLanes <= length; i += 4 * kLanes) {
-    for (int c = 0; c < 4; ++c) chains[c] = join(chains[c], f(i + c * kLanes, kLanes));
+  for (; i + 4 * V::kLanes <= length; i += 4 * V::kLanes) {
+    for (int c = 0; c < 4; ++c) chains[c] = join(chains[c], f(i + c * V::kLanes, V::kLanes));
   }
-  for (; i < length; i += kLanes) {
+  for (; i < length; i += V::kLanes) {
     const std::int64_t count = length - i;
     const auto x = f(i, count);
-    chains[0] = join(chains[0], count < kLanes ? FirstOr<V>(x, count, neutral) : x);
+    chains[0] = join(chains[0], count < V::kLanes ? FirstOr<V>(x, count, neutral) : x);
   }
   return join(join(chains[0], chains[1]), join(chains[2], chains[3]));
 }
@@ -178,7 +188,7 @@ void Softmax(const float* x, std::int64_t length, float* y) {
       },
       add);
   const auto factor = V::Set(1.0F / SumOfLanes<V>(sum));
-  for (std::int64_t i = 0; i < length; i += kLanes) {
+  for (std::int64_t i = 0; i < length; i += V::kLanes) {
     tile::StoreFirst<V>(V::Mul(tile::LoadFirst<V>(y + i, length - i), factor), y + i, length - i);
   }
 }
@@ -188,7 +198,7 @@ template <class V>
 const float* AddRows(const NormRow& row) {
   if (row.b == nullptr && row.sum == nullptr) return row.a;
   float* x = row.sum != nullptr ? row.sum : row.y;
-  for (std::int64_t i = 0; i < row.length; i += kLanes) {
+  for (std::int64_t i = 0; i < row.length; i += V::kLanes) {
     const std::int64_t count = row.length - i;
     auto value = tile::LoadFirst<V>(row.a + i, count);
     if (row.b != nullptr) value = V::Add(value, tile::LoadFirst<V>(row.b + i, count));
@@ -217,7 +227,7 @@ void Normalize(const NormRow& row) {
       add);
   const float variance = SumOfLanes<V>(squares) / length;
   const auto factor = V::Set(1.0F / __builtin_sqrtf(variance + row.epsilon));
-  for (std::int64_t i = 0; i < row.length; i += kLanes) {
+  for (std::int64_t i = 0; i < row.length; i += V::kLanes) {
     const std::int64_t count = row.length - i;
     auto y = V::Mul(V::Sub(tile::LoadFirst<V>(x + i, count), center), factor);
     if (row.scale != nullptr) y = V::Mul(y, tile::LoadFirst<V>(row.scale + i, count));

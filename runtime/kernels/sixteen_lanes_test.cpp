@@ -1,0 +1,38 @@
+#include <cmath>
+
+#include "runtime/kernels/blocked/blocked_tiles_impl.hpp"
+#include "runtime/kernels/blocked/vector_portable.hpp"
+#include "runtime/kernels/blocked/winograd_transforms_impl.hpp"
+#include "runtime/kernels/fused/element_functions_impl.hpp"
+#include "runtime/kernels/inner_loops_testing.hpp"
+#include "runtime/kernels/packed/thin_product_impl.hpp"
+#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/rows/row_kernels_impl.hpp"
+#include "runtime/kernels/vector_pair_testing.hpp"
+
+// Not a test but one more set of loops, which the tests of all tuned kernels run.
+namespace poprt::kernels::testing {
+namespace {
+
+struct Half : tile::Portable {
+  static Register Sqrt(const Register& x) {
+    return Each([&](int i) { return std::sqrt(x.lane[i]); });
+  }
+};
+
+using Vector = VectorPair<Half>;
+
+constexpr InnerLoops kLoops{.instruction_set = "sixteen lanes",
+                            .tiles = tile::kKernels<Vector>,
+                            .thin_products = thin::kProducts<Vector>,
+                            .blocked_tiles = tile::kBlockedTiles<Vector>,
+                            .winograd2 = winograd::kTransforms<Vector, 2>,
+                            .winograd4 = winograd::kTransforms<Vector, 4>,
+                            .rows = rows::kKernels<Vector>,
+                            .element_functions = elements::kFunctions<Vector>};
+
+}  // namespace
+
+const InnerLoops& SixteenLaneLoops() { return kLoops; }
+
+}  // namespace poprt::kernels::testing
