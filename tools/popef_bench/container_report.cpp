@@ -140,10 +140,10 @@ Json MemoryJson(const MemoryUse& use) {
 
 std::string ReportText(const ContainerReport& report, const BenchOptions& options) {
   return fmt::format(
-             "{}: {} threads\n\n"
+             "{}: {} threads, {}\n\n"
              "Load: {:.3f} ms; again: map {:.3f}, verify {:.3f}, bind {:.3f} ms\n\n",
-             display::Escape(options.popef), report.threads, report.load, report.parts.map,
-             report.parts.verify, report.parts.bind) +
+             display::Escape(options.popef), report.threads, report.instruction_set, report.load,
+             report.parts.map, report.parts.verify, report.parts.bind) +
          GraphTable(report, options) + SwitchingTable(report) + MemoryTable(report) +
          PredictionTable(report);
 }
@@ -153,6 +153,7 @@ Json ReportJson(const ContainerReport& report, const BenchOptions& options) {
   Json json{{"status", "ok"},
             {"popef", options.popef},
             {"threads", report.threads},
+            {"instruction_set", report.instruction_set},
             {"clients", options.clients},
             {"seed", options.seed},
             {"load_ms",

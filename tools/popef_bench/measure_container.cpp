@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "poprt/runtime/model_runner.hpp"
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/thread_pool.hpp"
 #include "tools/popef_bench/bench_requests.hpp"
 #include "tools/popef_bench/graph_index.hpp"
@@ -160,6 +161,7 @@ ContainerReport MeasureContainer(const BenchOptions& options) {
   report.loaded = CurrentMemoryUse(options.popef);
   report.predictions = PredictionsOf(*executable);
   report.threads = kernels::ProcessThreadPool().size();
+  report.instruction_set = kernels::BestInnerLoops().instruction_set;
   const std::vector<std::string> graphs = SelectGraphs(*executable, options);
   const std::vector<Target> targets = MakeTargets(*runner, graphs, options);
   for (std::size_t i = 0; i < targets.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/popef_bench/bench_options.hpp"
@@ -24,7 +25,8 @@ struct GraphReport {
 
 /// What a user of the container waits for and has to pay; times in milliseconds.
 struct ContainerReport {
-  int threads = 1;  ///< that kernels share
+  int threads = 1;                   ///< that kernels share
+  std::string_view instruction_set;  ///< of the tuned kernels: "portable", "avx2", "avx512"
   double load = 0;  ///< from the path to a runner that is ready, the first in the process
   LoadTimes parts;  ///< of later loads, medians
   std::vector<GraphReport> graphs;

@@ -92,8 +92,10 @@ class ReportTest(PopefBenchTest):
 
     def test_json(self):
         report = self.report(PLAIN, "--threads", "2", "--clients", "3", "--seed", "7")
-        self.assertEqual(list(report), ["status", "popef", "threads", "clients", "seed", "load_ms",
-                                        "graphs", "memory_bytes", "predicted_for_ipu"])
+        self.assertEqual(list(report), ["status", "popef", "threads", "instruction_set", "clients",
+                                        "seed", "load_ms", "graphs", "memory_bytes",
+                                        "predicted_for_ipu"])
+        self.assertIn(report["instruction_set"], ("portable", "avx2", "avx512"))
         self.assertEqual([report[key] for key in ("popef", "threads", "clients", "seed")],
                          [PLAIN, 2, 3, 7])
         self.assertEqual(list(report["load_ms"]), ["first", "map", "verify", "bind"])
@@ -125,7 +127,8 @@ class ReportTest(PopefBenchTest):
         done = run(FUSED, "--runs", "4", "--threads", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
-        self.assertEqual(lines[0], f"{FUSED}: 1 threads")
+        instruction_set = self.report(FUSED)["instruction_set"]
+        self.assertEqual(lines[0], f"{FUSED}: 1 threads, {instruction_set}")
         for heading in ("Latency (ms) of one client, throughput of 2:", "Switching (ms, medians):",
                         "Memory (MiB):"):
             self.assertIn(heading, lines)
