@@ -17,6 +17,7 @@
 #include "compiler/emit/container.hpp"
 #include "compiler/host/arena.hpp"
 #include "compiler/host/weights.hpp"
+#include "compiler/ipu/plan/planned_stages.hpp"
 #include "compiler/ipu/report/report_json.hpp"
 #include "popef/Writer.hpp"
 
@@ -69,6 +70,14 @@ std::uint32_t BatchesPerStep(const ipu::Plan& plan) {
 /// The plan for the IPU, lowering each graph, planning for the host and writing.
 int TotalSteps(std::size_t graphs) { return static_cast<int>(graphs) + 3; }
 
+/// A line about more stages than a program may have; or empty.
+std::string StageProblem(const lower::Schedule& schedule) {
+  const std::uint32_t stages = schedule.steps.empty() ? 1 : schedule.steps.back().stage + 1;
+  if (stages <= program::kMostStages) return "";
+  return absl::StrCat(schedule.name, ": the nodes name ", stages,
+                      " stages of a pipeline, allowed are ", program::kMostStages);
+}
+
 absl::StatusOr<std::vector<lower::Schedule>> LowerAll(Converted& converted, bool constant_weights,
                                                       const Progress& progress, const Log& warn,
                                                       tuner::KernelTuner* tuner) {
@@ -80,6 +89,8 @@ absl::StatusOr<std::vector<lower::Schedule>> LowerAll(Converted& converted, bool
     auto schedule = LowerGraph(std::exchange(converted.graphs[i], {}), converted.pipelines[i],
                                constant_weights, warn, tuner);
     if (schedule.ok()) {
+      const std::string problem = StageProblem(*schedule);
+      absl::StrAppend(&problems, problems.empty() || problem.empty() ? "" : "\n", problem);
       schedules.push_back(*std::move(schedule));
     } else if (schedule.status().code() == absl::StatusCode::kInvalidArgument) {
       absl::StrAppend(&problems, problems.empty() ? "" : "\n", schedule.status().message());
@@ -162,6 +173,9 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
     auto plan = PlanForIpu(converted, options, warn);
     if (!plan.ok()) return plan.status();
     report.ipu = *std::move(plan);
+    for (std::size_t i = 0; i < converted.graphs.size(); ++i) {
+      ipu::SetPlannedStages(report.ipu.graphs[i], converted.graphs[i]);
+    }
   }
   absl::StatusOr<std::vector<lower::Schedule>> schedules;
   {

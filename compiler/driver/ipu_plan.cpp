@@ -111,9 +111,27 @@ std::string PlacedNodes(const ir::Graph& graph) {
   return "";
 }
 
-/// Puts all nodes on IPUs. Problems of all graphs are told together. `stages` is auto_sharding.
-absl::Status Place(std::vector<ir::Graph>& graphs, std::uint32_t num_ipus, std::uint32_t stages,
-                   const Log& warn) {
+/// How many stages the compiler is to find; 0 if nodes say where they run.
+std::uint32_t StagesToFind(const CompilerOptions& options) {
+  if (options.autoSharding > 0) return static_cast<std::uint32_t>(options.autoSharding);
+  const bool is_auto = options.virtualGraphMode == "auto" && options.numIpus > 1;
+  return is_auto ? static_cast<std::uint32_t>(options.numIpus) : 0;
+}
+
+/// A pipeline needs several IPUs and a reason why some node runs on another than the first.
+absl::Status CheckPipelining(const CompilerOptions& options, std::uint32_t ipus_used) {
+  if (!options.enablePipelining || ipus_used > 1) return absl::OkStatus();
+  const std::string found = options.numIpus == 1
+                                ? "num_ipus is 1: raise it and place nodes by __ipu_number"
+                                : "all nodes are on IPU 0: place some on others by __ipu_number";
+  return absl::InvalidArgumentError(
+      absl::StrCat("enable_pipelining is true and ", found,
+                   " or --manual_sharding_config, or let --auto_sharding N find N stages"));
+}
+
+/// Puts all nodes on IPUs. Problems of all graphs are told together. `stages` is StagesToFind.
+absl::Status Place(std::vector<ir::Graph>& graphs, const CompilerOptions& options,
+                   std::uint32_t num_ipus, std::uint32_t stages, const Log& warn) {
   std::uint32_t used = std::max(stages, std::uint32_t{1});
   std::string problems;
   for (ir::Graph& graph : graphs) {
@@ -122,7 +140,7 @@ absl::Status Place(std::vector<ir::Graph>& graphs, std::uint32_t num_ipus, std::
       absl::StrAppend(&problems, problems.empty() || problem.empty() ? "" : "\n", problem);
       continue;
     }
-    const auto ipus = ipu::PlaceNodes(graph, num_ipus);
+    const auto ipus = ipu::PlaceNodes(graph, num_ipus, options.enablePipelining);
     if (ipus.ok()) {
       used = std::max(used, *ipus);
     } else {
@@ -130,6 +148,8 @@ absl::Status Place(std::vector<ir::Graph>& graphs, std::uint32_t num_ipus, std::
     }
   }
   if (!problems.empty()) return absl::InvalidArgumentError(problems);
+  const absl::Status pipelining = CheckPipelining(options, used);
+  if (!pipelining.ok()) return pipelining;
   if (used < num_ipus) {
     warn(absl::StrCat("num_ipus is ", num_ipus, ", the nodes are placed on ", used,
                       used == 1 ? " IPU" : " IPUs",
@@ -188,8 +208,8 @@ absl::StatusOr<ipu::Plan> PlanForIpu(const Converted& converted, const CompilerO
     graphs.push_back(*std::move(patterned));
   }
   ipu::Plan plan{.target = *target, .platform = *platform, .options = PlanOptionsOf(options)};
-  const auto stages = static_cast<std::uint32_t>(options.autoSharding);
-  absl::Status status = Place(graphs, plan.options.num_ipus, stages, warn);
+  const std::uint32_t stages = StagesToFind(options);
+  absl::Status status = Place(graphs, options, plan.options.num_ipus, stages, warn);
   if (!status.ok()) return status;
   status = Partition(graphs, options.numIoTiles, stages, plan);
   if (!status.ok()) return status;

@@ -9,9 +9,9 @@
 
 #include "compiler/driver/return_free_memory.hpp"
 #include "compiler/host/order_steps.hpp"
-#include "compiler/ir/placement.hpp"
 #include "compiler/lower/in_place.hpp"
 #include "compiler/lower/lower.hpp"
+#include "compiler/lower/stages.hpp"
 #include "compiler/lower/views.hpp"
 
 namespace poprt::driver {
@@ -50,6 +50,7 @@ class GraphLowering {
     absl::StatusOr<lower::Schedule> schedule = lower::Lower(std::move(graph), std::move(weights));
     if (!schedule.ok()) return schedule.status();
     lower::MakeViews(*schedule);
+    lower::OrderByStage(*schedule);
     host::OrderSteps(*schedule);
     lower::ComputeInPlace(*schedule);
     Lowered lowered{.schedule = *std::move(schedule), .passes = {}};
@@ -95,7 +96,6 @@ absl::StatusOr<Lowered> LowerTuned(const ir::Graph& graph, passes::PipelineOptio
 absl::StatusOr<lower::Schedule> LowerGraph(ir::Graph graph, const passes::PipelineOptions& options,
                                            bool constant_weights, const Log& warn,
                                            tuner::KernelTuner* tuner) {
-  ir::RemovePlacements(graph);  // the host runs all of them
   const GraphLowering lowering(constant_weights, warn, tuner);
   absl::StatusOr<Lowered> lowered = tuner == nullptr ? lowering.Run(std::move(graph), options)
                                                      : LowerTuned(graph, options, lowering, *tuner);

@@ -10,7 +10,8 @@
 namespace poprt::driver {
 
 /// The lowering passes, then everything up to a schedule in its final order. Without
-/// `constant_weights` the weights become variables.
+/// `constant_weights` the weights become variables. Nodes that say a stage of the pipeline run in
+/// it (lower::OrderByStage); IPUs mean nothing here.
 ///
 /// With a tuner, which may be null, choices between kernels are the tuner's, and so is whether
 /// lowering passes run that suit most models but not all.

@@ -48,7 +48,8 @@ class BranchBuilder {
                                                                  .kernel = step.kernel,
                                                                  .inputs = SlotsOf(step.inputs),
                                                                  .outputs = SlotsOf(step.outputs),
-                                                                 .attributes = step.attributes});
+                                                                 .attributes = step.attributes,
+                                                                 .stage = step.stage});
       for (const lower::Body& body : step.bodies) {
         written.bodies.push_back({.inputs = SlotsOf(body.inputs),
                                   .outputs = SlotsOf(body.outputs),

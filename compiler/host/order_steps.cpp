@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,17 +15,6 @@ using lower::BufferId;
 using lower::Schedule;
 using lower::Step;
 using StepId = std::uint32_t;
-
-/// What steps and the steps inside them write.
-void AppendBuffersWritten(std::span<const Step> steps, std::vector<BufferId>& written) {
-  for (const Step& step : steps) {
-    written.insert(written.end(), step.outputs.begin(), step.outputs.end());
-    for (const lower::Body& body : step.bodies) {
-      written.insert(written.end(), body.inputs.begin(), body.inputs.end());
-      AppendBuffersWritten(body.steps, written);
-    }
-  }
-}
 
 template <typename T>
 void SortUnique(std::vector<T>& items) {
@@ -65,13 +53,14 @@ class ProblemBuilder {
       std::vector<BufferId>& written = writes_.emplace_back();
       std::vector<BufferId>& storages = problem_.storages.emplace_back();
       lower::AppendBuffersRead({&step, 1}, read);
-      AppendBuffersWritten({&step, 1}, written);
+      lower::AppendBuffersWritten({&step, 1}, written);
       for (std::vector<BufferId>* ids : {&read, &written}) {
         std::erase_if(*ids, [this](BufferId id) { return !IsActivation(id); });
         SortUnique(*ids);
         for (const BufferId id : *ids) storages.push_back(schedule_.Storage(id));
       }
       SortUnique(storages);
+      problem_.stages.push_back(step.stage);
     }
   }
 

@@ -49,6 +49,25 @@ TEST(OrderStepsTest, BranchesAreFinishedOneByOne) {
   EXPECT_EQ(LargestLiveSet(schedule), 6400U + 64 + 64);
 }
 
+TEST(OrderStepsTest, StagesStayInTheirOrder) {
+  Schedule schedule{
+      .name = "m",
+      .buffers = {Activation(64), Activation(6400), Activation(6400), Activation(64),
+                  Activation(64), Activation(64)},
+      .inputs = {{"x", 0}},
+      .outputs = {{"y", 5}},
+      .steps = {Call("wide_b", {0}, {2}), Call("wide_a", {0}, {1}), Call("narrow_a", {1}, {3}),
+                Call("narrow_b", {2}, {4}), Call("join", {3, 4}, {5})}};
+  Schedule staged = schedule;
+  for (const std::size_t i : {3, 4}) staged.steps[i].stage = 1;
+  OrderSteps(schedule);
+  EXPECT_EQ(Names(schedule),
+            (std::vector<std::string>{"wide_b", "narrow_b", "wide_a", "narrow_a", "join"}));
+  OrderSteps(staged);
+  EXPECT_EQ(Names(staged),
+            (std::vector<std::string>{"wide_b", "wide_a", "narrow_a", "narrow_b", "join"}));
+}
+
 TEST(OrderStepsTest, AnOrderThatIsAsGoodStays) {
   Schedule schedule{.name = "m",
                     .buffers = {Activation(64), Activation(64), Activation(128), Activation(64)},

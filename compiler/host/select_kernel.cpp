@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <string_view>
 
 #include "absl/status/status.h"
+#include "compiler/ir/placement.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/kernel.hpp"
@@ -216,7 +218,11 @@ KernelChoice Select(const ir::Graph& graph, const ir::Node& node) {
 
 absl::StatusOr<KernelChoice> SelectKernel(const ir::Graph& graph, const ir::Node& node) {
   try {
-    return Select(graph, node);
+    KernelChoice choice = Select(graph, node);
+    for (const std::string_view placement : {ir::kIpuNumber, ir::kPipelineStage}) {
+      choice.attributes.erase(placement);  // steps have a stage, kernels compute by none
+    }
+    return choice;
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(error.what());
   }

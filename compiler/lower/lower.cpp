@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "compiler/host/select_kernel.hpp"
 #include "compiler/ir/control_flow.hpp"
+#include "compiler/ir/placement.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/program/program.hpp"
 
@@ -105,7 +106,7 @@ class Lowering {
       body.outputs = inner.BuffersOf(results);
       step.bodies.push_back(std::move(body));
     }
-    steps_.push_back(std::move(step));
+    Append(node, std::move(step));
   }
 
   /// Steps that compute an output of the region write it to where it is wanted.
@@ -146,7 +147,7 @@ class Lowering {
     body.outputs = inner.BuffersOf(region.outputs);
     SaveCarried(step, carried, body);
     step.bodies.push_back(std::move(body));
-    steps_.push_back(std::move(step));
+    Append(node, std::move(step));
   }
 
   /// The device copies what is carried one by one: a result that is the present state of another
@@ -211,6 +212,11 @@ class Lowering {
     for (const host::Operand& operand : choice->operands) step.inputs.push_back(BufferOf(operand));
     for (ir::ValueId id : node.outputs) step.outputs.push_back(BufferOf(id));
     Check(node, step);
+    Append(node, std::move(step));
+  }
+
+  void Append(const ir::Node& node, Step step) {
+    step.stage = ir::PlacementOf(node.attributes).stage.value_or(0);
     steps_.push_back(std::move(step));
   }
 

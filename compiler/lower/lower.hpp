@@ -10,9 +10,10 @@
 namespace poprt::lower {
 
 /// Turns nodes into kernel calls, in their order. Operators that only rename memory (Reshape,
-/// Squeeze, ...) become views. Every kernel is bound once to see that it takes its operands: what
-/// cannot run is known now, not at load. The last inputs of the graph are `weights`, which
-/// TakeWeights gave; they become variables.
+/// Squeeze, ...) become views. Steps have the stage that their node says, or 0 (OrderByStage).
+/// Every kernel is bound once to see that it takes its operands: what cannot run is known now, not
+/// at load. The last inputs of the graph are `weights`, which TakeWeights gave; they become
+/// variables.
 ///
 /// Constants of the graph are let go as soon as the last node that reads them is lowered, so that a
 /// model is not held twice, as it came and packed.

@@ -47,6 +47,7 @@ struct Step {
   Attributes attributes;
   std::vector<Body> bodies = {};
   std::vector<std::size_t> in_place_inputs = {};  ///< see kernels::BoundKernel
+  std::uint32_t stage = 0;                        ///< see program::Step
 };
 
 /// Where the true extent of an output stands: see program::StreamExtent.
@@ -89,6 +90,17 @@ inline void AppendBuffersRead(std::span<const Step> steps, std::vector<BufferId>
     for (const Body& body : step.bodies) {
       AppendBuffersRead(body.steps, read);
       read.insert(read.end(), body.outputs.begin(), body.outputs.end());
+    }
+  }
+}
+
+/// What the steps and the steps inside them write.
+inline void AppendBuffersWritten(std::span<const Step> steps, std::vector<BufferId>& written) {
+  for (const Step& step : steps) {
+    written.insert(written.end(), step.outputs.begin(), step.outputs.end());
+    for (const Body& body : step.bodies) {
+      written.insert(written.end(), body.inputs.begin(), body.inputs.end());
+      AppendBuffersWritten(body.steps, written);
     }
   }
 }

@@ -22,16 +22,19 @@ struct Place {
 
 class NodePlacer {
  public:
-  NodePlacer(ir::Graph& graph, std::uint32_t num_ipus)
-      : graph_(graph), num_ipus_(num_ipus), makers_(graph.values().size()) {}
+  NodePlacer(ir::Graph& graph, std::uint32_t num_ipus, bool ipus_are_stages)
+      : graph_(graph),
+        num_ipus_(num_ipus),
+        ipus_are_stages_(ipus_are_stages),
+        makers_(graph.values().size()) {}
 
   absl::StatusOr<std::uint32_t> Run() {
     std::uint32_t ipus = 1;
     for (ir::Node& node : graph_.nodes) {
       const ir::Placement said = ir::PlacementOf(node.attributes);
       const Place from = PlaceOfInputs(node);
-      const Place place{.stage = said.stage.value_or(from.stage),
-                        .ipu = said.ipu.value_or(from.ipu)};
+      const std::uint32_t stage = ipus_are_stages_ ? said.ipu.value_or(from.stage) : from.stage;
+      const Place place{.stage = said.stage.value_or(stage), .ipu = said.ipu.value_or(from.ipu)};
       if (place.ipu >= num_ipus_) missing_[place.ipu].push_back(About(node));
       CheckInputs(node, place);
       CheckStage(node, place);
@@ -108,6 +111,7 @@ class NodePlacer {
 
   ir::Graph& graph_;
   std::uint32_t num_ipus_;
+  bool ipus_are_stages_;
   std::vector<std::optional<Maker>> makers_;    ///< of every value
   std::map<std::uint32_t, Maker> stages_;       ///< first node of each
   std::map<std::uint32_t, std::string> split_;  ///< the problem of a stage on several IPUs
@@ -123,9 +127,10 @@ bool IsPlaced(const ir::Graph& graph) {
 
 }  // namespace
 
-absl::StatusOr<std::uint32_t> PlaceNodes(ir::Graph& graph, std::uint32_t num_ipus) {
+absl::StatusOr<std::uint32_t> PlaceNodes(ir::Graph& graph, std::uint32_t num_ipus,
+                                         bool ipus_are_stages) {
   if (!IsPlaced(graph)) return 1;
-  return NodePlacer(graph, num_ipus).Run();
+  return NodePlacer(graph, num_ipus, ipus_are_stages).Run();
 }
 
 }  // namespace poprt::ipu

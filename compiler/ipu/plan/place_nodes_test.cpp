@@ -49,6 +49,13 @@ TEST(PlaceNodesTest, WhatIsMissingComesFromTheProducers) {
                                {0, 0}, {1, 1}, {1, 1}, {1, 2}, {1, 2}}));
 }
 
+TEST(PlaceNodesTest, IpusCanBeStages) {
+  ir::Graph graph = Chain({{}, {.ipu = 1}, {}, {.ipu = 1, .stage = 2}, {}, {.ipu = 3}});
+  EXPECT_EQ(*PlaceNodes(graph, 4, true), 4U);
+  EXPECT_EQ(Places(graph), (std::vector<std::pair<std::uint32_t, std::uint32_t>>{
+                               {0, 0}, {1, 1}, {1, 1}, {1, 2}, {1, 2}, {3, 3}}));
+}
+
 TEST(PlaceNodesTest, OfSeveralProducersTheOneInTheLastStageCounts) {
   GraphForTest g;
   const ir::ValueId x = g.Input("x", {4});

@@ -53,6 +53,7 @@ struct CompilerOptions {
   bool rearrangeStreamsOnHost = false;
   bool rearrangeAnchorsOnHost = true;
   bool enableNonStableSoftmax = false;
+  /// Nodes that say an IPU and no stage of the pipeline run in the stage of that number.
   bool enablePipelining = false;
   bool enableEngineCaching = false;
   std::string cachePath;
@@ -60,7 +61,8 @@ struct CompilerOptions {
   /// change between runs; kernels then cannot use them packed.
   bool constantWeights = true;
   std::int64_t subgraphCopyingStrategy = 0;
-  std::string virtualGraphMode = "off";  ///< or "auto", "manual"
+  /// "auto": as autoSharding with numIpus; "off" and "manual": nodes say where they run.
+  std::string virtualGraphMode = "off";
   std::vector<double> virtualGraphSplitRatios;
   double timeLimitScheduler = 1e9;
   std::int64_t swapLimitScheduler = 1000000000;
