@@ -4,6 +4,7 @@
 
 #include "model_runtime/DeviceManager.hpp"
 #include "model_runtime/Executable.hpp"
+#include "model_runtime/ModelRunner.hpp"
 #include "model_runtime/session_test_models.hpp"
 
 namespace model_runtime {
@@ -38,6 +39,29 @@ TEST(DeviceManagerTest, GivesADeviceByNumber) {
   EXPECT_EQ(ErrorOf([&] { manager.getSpecificDevice(-1); }),
             "there is no device -1, devices are numbered 0 to " +
                 std::to_string(manager.getNumDevices() - 1) + " (POPRT_NUM_IPUS says how many)");
+}
+
+TEST(DeviceManagerTest, EveryReplicaOfARunnerHasTheIpusOfItsModel) {
+  const DeviceManager manager;
+  const std::int64_t all = manager.getNumDevices();
+  ModelRunnerConfig config;
+  config.replication_factor = 2;
+  {
+    const ModelRunner runner(testing::ModelFor(3, 21), config);
+    const auto rest = manager.getDevice(all - 6);
+    EXPECT_NE(ErrorOf([&] { manager.getDevice(1); }), "");
+  }
+  config.replica_id_to_device[1] = manager.getDevice(3);
+  {
+    const ModelRunner runner(testing::ModelFor(3, 21), config);
+    const auto rest = manager.getDevice(all - 6);
+    EXPECT_NE(ErrorOf([&] { manager.getDevice(1); }), "");
+  }
+  config = {};
+  config.replication_factor = 3;
+  EXPECT_EQ(ErrorOf([&] { ModelRunner(testing::ModelFor(3, 21), config); }),
+            "replication_factor is 3 and the model needs 3 IPUs, there are " + std::to_string(all) +
+                " devices: take fewer replicas or set POPRT_NUM_IPUS");
 }
 
 TEST(DeviceManagerTest, SaysWhenNoDeviceCanSuit) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/device/device_registry.hpp"
+#include "runtime/device/joined_ipus.hpp"
 
 namespace poprt::runtime {
 
@@ -22,11 +23,14 @@ std::string DeviceManager::ipuHardwareVersion() const {
 int DeviceManager::getNumDevices() const { return device::DeviceRegistry::Get().size(); }
 
 std::shared_ptr<Device> DeviceManager::getDevice(int numIpus) const {
-  if (numIpus != 1) {
+  if (numIpus < 1 || numIpus > getNumDevices()) {
     throw std::runtime_error("getDevice was asked for " + std::to_string(numIpus) +
-                             " IPUs, devices have 1");
+                             " IPUs, this machine has " + std::to_string(getNumDevices()) +
+                             " (POPRT_NUM_IPUS says how many)");
   }
-  return std::make_shared<Device>(device::DeviceRegistry::Get().Acquire());
+  auto ipus = device::DeviceRegistry::Get().AcquireSeveral(numIpus);
+  return std::make_shared<Device>(
+      device::JoinIpus(std::move(ipus), static_cast<std::size_t>(numIpus)).front());
 }
 
 std::shared_ptr<Device> DeviceManager::getSpecificDevice(int deviceId) const {

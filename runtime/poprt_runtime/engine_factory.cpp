@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/device/device_registry.hpp"
+#include "runtime/device/joined_ipus.hpp"
 #include "runtime/poprt_runtime/problem_list.hpp"
 
 namespace poprt::runtime {
@@ -18,7 +19,17 @@ namespace {
 using Devices = std::vector<std::shared_ptr<device::Device>>;
 using ReplicaDevices = std::map<std::uint32_t, std::shared_ptr<Device>>;
 
-void CheckReplicas(const ReplicaDevices& pinned, std::uint32_t most, ProblemList& problems) {
+/// That every replica needs.
+std::uint64_t IpusOf(const popef::Model& model) {
+  return std::max<std::uint64_t>(model.metadata.numIpus(), 1);
+}
+
+std::uint64_t NumReplicas(const ReplicaDevices& pinned) {
+  return pinned.empty() ? 1 : std::uint64_t{pinned.rbegin()->first} + 1;
+}
+
+void CheckReplicas(const ReplicaDevices& pinned, std::uint32_t most, std::uint64_t ipus,
+                   ProblemList& problems) {
   std::set<int> taken;
   for (const auto& [replica, device] : pinned) {
     const std::string subject = "replicaIdToDevice names replica " + std::to_string(replica);
@@ -29,21 +40,38 @@ void CheckReplicas(const ReplicaDevices& pinned, std::uint32_t most, ProblemList
     } else if (!taken.insert(device->id()).second) {
       problems.Add(subject + " with device " + std::to_string(device->id()) +
                    ", which another replica has");
+    } else if (static_cast<std::uint64_t>(device->device()->num_ipus()) < ipus) {
+      const std::string needed = std::to_string(ipus);
+      problems.Add(subject + " with a device of " + std::to_string(device->device()->num_ipus()) +
+                   " IPUs, the model needs " + needed + ": take one of getDevice(" + needed + ")");
     }
   }
 }
 
+/// Whether this machine has enough IPUs, free or not.
+void CheckIpus(std::uint64_t replicas, std::uint64_t ipus, ProblemList& problems) {
+  const auto available = static_cast<std::uint64_t>(device::DeviceRegistry::Get().size());
+  if (ipus == 1 || replicas <= available / ipus) return;
+  problems.Add("the model needs " + std::to_string(ipus) + " IPUs" +
+               (replicas > 1 ? " for each of " + std::to_string(replicas) + " replicas" : "") +
+               ", there are " + std::to_string(available) + ": set POPRT_NUM_IPUS");
+}
+
 /// A device for each replica up to the last one that is pinned: free ones for those that are not.
 /// Takes these at once: processes that took them one by one could wait for each other.
-Devices DevicesOf(const ReplicaDevices& pinned, const DeviceWaitConfig& wait) {
+Devices DevicesOf(const ReplicaDevices& pinned, std::uint64_t ipus, const DeviceWaitConfig& wait) {
   // Many more seconds than this do not fit into nanoseconds.
   constexpr std::chrono::seconds kForever = std::chrono::hours(24 * 365);
-  Devices devices(pinned.empty() ? 1 : pinned.rbegin()->first + 1);
+  Devices devices(NumReplicas(pinned));
   for (const auto& [replica, device] : pinned) devices[replica] = device->device();
-  const std::ptrdiff_t missing = std::count(devices.begin(), devices.end(), nullptr);
+  const auto missing =
+      static_cast<std::uint64_t>(std::count(devices.begin(), devices.end(), nullptr));
   if (missing == 0) return devices;
-  Devices free = device::DeviceRegistry::Get().AcquireSeveral(
-      static_cast<int>(missing), std::clamp(wait.timeoutSec, std::chrono::seconds(0), kForever));
+  Devices free =
+      device::JoinIpus(device::DeviceRegistry::Get().AcquireSeveral(
+                           static_cast<int>(missing * ipus),
+                           std::clamp(wait.timeoutSec, std::chrono::seconds(0), kForever)),
+                       ipus);
   auto next = free.begin();
   for (auto& device : devices) {
     if (device == nullptr) device = std::move(*next++);
@@ -89,17 +117,23 @@ std::unique_ptr<model_runtime::Engine> MakeEngine(const Executable& executable,
     problems.Add(
         "runnerType is PackRunner: make a poprt::runtime::PackRunner with a PackRunnerConfig");
   }
-  CheckReplicas(config.replicaIdToDevice, device::DeviceRegistry::Get().size(), problems);
+  const std::uint64_t ipus = IpusOf(*executable.getPopefModel());
+  CheckReplicas(config.replicaIdToDevice, device::DeviceRegistry::Get().size(), ipus, problems);
+  if (problems.empty()) CheckIpus(NumReplicas(config.replicaIdToDevice), ipus, problems);
   problems.Throw();
   return std::make_unique<model_runtime::Engine>(
-      executable.getPopefModel(), DevicesOf(config.replicaIdToDevice, config.deviceWaitConfig),
-      EngineConfigOf(config));
+      executable.getPopefModel(),
+      DevicesOf(config.replicaIdToDevice, ipus, config.deviceWaitConfig), EngineConfigOf(config));
 }
 
 std::unique_ptr<model_runtime::Engine> MakeEngine(const Executable& executable,
                                                   const PackRunnerConfig& config) {
+  ProblemList problems;
+  const std::uint64_t ipus = IpusOf(*executable.getPopefModel());
+  CheckIpus(1, ipus, problems);
+  problems.Throw();
   return std::make_unique<model_runtime::Engine>(executable.getPopefModel(),
-                                                 DevicesOf({}, config.deviceWaitConfig),
+                                                 DevicesOf({}, ipus, config.deviceWaitConfig),
                                                  model_runtime::EngineConfig{});
 }
 
@@ -108,10 +142,12 @@ std::unique_ptr<model_runtime::Engine> MakeEngine(const std::shared_ptr<popef::M
   ReplicaDevices pinned = config.replicaIdToDevice;
   pinned.insert(config.replica_to_device.begin(), config.replica_to_device.end());
   ProblemList problems;
-  CheckReplicas(pinned, 1, problems);
+  const std::uint64_t ipus = IpusOf(*model);
+  CheckReplicas(pinned, 1, ipus, problems);
+  if (problems.empty()) CheckIpus(1, ipus, problems);
   problems.Throw();
   return std::make_unique<model_runtime::Engine>(
-      model, DevicesOf(pinned, config.deviceWaitConfig),
+      model, DevicesOf(pinned, ipus, config.deviceWaitConfig),
       model_runtime::EngineConfig{.check_package_hash = config.checkPackageHash});
 }
 

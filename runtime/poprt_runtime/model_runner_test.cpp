@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "poprt/runtime/lightrunner.hpp"
 #include "runtime/poprt_runtime/allocation_count.hpp"
 #include "runtime/poprt_runtime/test_containers.hpp"
 
@@ -92,6 +93,40 @@ TEST(PoprtModelRunnerTest, RequestsGoToReplicasInTurn) {
   rest.reserve(manager.getNumDevices());
   for (int i = 2; i < manager.getNumDevices(); ++i) rest.push_back(manager.getDevice());
   EXPECT_NE(ErrorOf([&] { manager.getDevice(); }), "");
+}
+
+TEST(PoprtModelRunnerTest, TakesAsManyIpusAsTheModelNeeds) {
+  const DeviceManager manager;
+  const int all = manager.getNumDevices();
+  const auto model = test::CopyModel(2, 3);
+  model->metadata.setNumIpus(3);
+  const auto executable = std::make_shared<Executable>(model);
+  const Floats x{1, 2, 3, 4, 5, 6};
+  {
+    ModelRunner runner(executable);
+    Floats y(6);
+    runner.execute({{"x", View(x)}}, {{"y", View(y)}});
+    EXPECT_EQ(y, x);
+    const auto rest = manager.getDevice(all - 3);
+    EXPECT_NE(ErrorOf([&] { manager.getDevice(); }), "");
+  }
+  EXPECT_EQ(manager.getDevice(all)->id(), 0);
+  RuntimeConfig pinned;
+  pinned.replicaIdToDevice[0] = manager.getDevice();
+  EXPECT_EQ(
+      ErrorOf([&] { ModelRunner(executable, pinned); }),
+      "replicaIdToDevice names replica 0 with a device of 1 IPUs, the model needs 3: take one "
+      "of getDevice(3)");
+  pinned.replicaIdToDevice[0] = manager.getDevice(3);
+  ModelRunner(executable, pinned);
+  model->metadata.setNumIpus(static_cast<std::uint32_t>(all) + 1);
+  const std::string problem = "the model needs " + std::to_string(all + 1) + " IPUs, there are " +
+                              std::to_string(all) + ": set POPRT_NUM_IPUS";
+  EXPECT_EQ(ErrorOf([&] { ModelRunner(executable, {}); }), problem);
+  EXPECT_EQ(ErrorOf([&] { LightRunner(model, {}); }), problem);
+  EXPECT_EQ(ErrorOf([&] { manager.getDevice(0); }),
+            "getDevice was asked for 0 IPUs, this machine has " + std::to_string(all) +
+                " (POPRT_NUM_IPUS says how many)");
 }
 
 TEST(PoprtModelRunnerTest, NamesEverythingThatIsWrongWithAConfiguration) {

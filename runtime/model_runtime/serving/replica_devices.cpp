@@ -1,5 +1,6 @@
 #include "model_runtime/serving/replica_devices.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "model_runtime/Errors.hpp"
 #include "model_runtime/session/device_use.hpp"
 #include "runtime/device/device_registry.hpp"
+#include "runtime/device/joined_ipus.hpp"
 
 namespace model_runtime {
 
@@ -33,6 +35,10 @@ std::shared_ptr<poprt::device::Device> Pin(const std::shared_ptr<Device>& device
   auto pinned = std::make_shared<PinnedDevice>(device);
   device->use().Claim(pinned);
   return {std::move(pinned), &device->use().device()};
+}
+
+std::size_t IpusOf(const popef::Metadata& metadata) {
+  return std::max<std::size_t>(metadata.numIpus(), 1);
 }
 
 /// What is wrong with the device of a replica; "" if nothing is.
@@ -69,10 +75,13 @@ void CheckConfig(const popef::Metadata& metadata, const ModelRunnerConfig& confi
   }
   const std::size_t wanted = config.replication_factor - config.replica_id_to_device.size();
   const auto available = static_cast<std::size_t>(DeviceRegistry::Get().size());
-  if (problems.empty() && wanted > available) {
-    problems = "replication_factor is " + std::to_string(config.replication_factor) +
-               ", there are " + std::to_string(available) +
-               " devices: take fewer replicas or set POPRT_NUM_IPUS";
+  if (problems.empty() && wanted > available / IpusOf(metadata)) {
+    problems = "replication_factor is " + std::to_string(config.replication_factor);
+    if (IpusOf(metadata) > 1) {
+      problems += " and the model needs " + std::to_string(IpusOf(metadata)) + " IPUs";
+    }
+    problems += ", there are " + std::to_string(available) +
+                " devices: take fewer replicas or set POPRT_NUM_IPUS";
   }
   if (!problems.empty()) throw Error(problems);
 }
@@ -84,9 +93,11 @@ Devices DevicesOfReplicas(const popef::Metadata& metadata, const ModelRunnerConf
   const std::size_t wanted = config.replication_factor - config.replica_id_to_device.size();
   Devices free;
   if (wanted > 0) {
-    free = DeviceRegistry::Get().AcquireSeveral(static_cast<int>(wanted),
-                                                WaitTime(config.device_wait_config),
-                                                PollInterval(config.device_wait_config));
+    const std::size_t ipus = wanted * IpusOf(metadata);
+    free = poprt::device::JoinIpus(DeviceRegistry::Get().AcquireSeveral(
+                                       static_cast<int>(ipus), WaitTime(config.device_wait_config),
+                                       PollInterval(config.device_wait_config)),
+                                   IpusOf(metadata));
   }
   Devices devices;
   auto next_free = free.begin();

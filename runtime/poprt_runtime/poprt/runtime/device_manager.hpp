@@ -20,7 +20,7 @@ class Device {
 
   /// "ipu21": what the device stands for.
   std::string ipuVersion() const;
-  /// Number of the device.
+  /// Number of the device; of its first IPU if it has several.
   int id() const;
   const std::shared_ptr<device::Device>& device() const { return device_; }
 
@@ -35,7 +35,8 @@ class DeviceManager {
  public:
   std::string ipuHardwareVersion() const;
   int getNumDevices() const;
-  /// A free device with that many IPUs. There are devices of one IPU only.
+  /// A free device with that many IPUs, all of which it keeps from others. A model needs as many as
+  /// it was compiled for (num_ipus).
   std::shared_ptr<Device> getDevice(int numIpus = 1) const;
   std::shared_ptr<Device> getSpecificDevice(int deviceId) const;
 };
