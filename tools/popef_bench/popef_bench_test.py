@@ -166,7 +166,7 @@ class ProfileTest(PopefBenchTest):
                                          "kernels", "steps"])
         self.assertEqual(profile["runs"], 4)
         product = profile["steps"][0]
-        self.assertEqual(list(product), ["position", "name", "kernel", "operands", "calls", "us",
+        self.assertEqual(list(product), ["position", "name", "kernel", "stage", "operands", "calls", "us",
                                          "min_us", "percent", "bytes", "gb_per_s", "operations",
                                          "gflop_per_s"])
         self.assertEqual((product["name"], product["position"], product["calls"]), ("product", 0, 1))

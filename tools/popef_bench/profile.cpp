@@ -60,7 +60,9 @@ class DeviceRequest {
 /// Times of the steps in each run.
 class Samples {
  public:
-  explicit Samples(const Branch& branch) { Add(branch.steps); }
+  explicit Samples(const Branch& branch) {
+    for (const Step& step : branch.steps) Add(step, step.stage);
+  }
 
   void AddRun(const std::vector<StepEvent>& events) {
     for (Sample& sample : samples_) sample.current = 0;
@@ -85,6 +87,7 @@ class Samples {
       StepProfile& step = steps.emplace_back();
       step.step = sample.step;
       step.position = i;
+      step.stage = sample.stage;
       step.calls = sample.calls / runs_;  // the same input: every run takes the same way
       step.median = sample.times[sample.times.size() / 2];
       step.least = sample.times.front();
@@ -99,16 +102,19 @@ class Samples {
  private:
   struct Sample {
     const Step* step = nullptr;
+    std::uint32_t stage = 0;
     std::size_t calls = 0;
     double current = 0;  ///< nanoseconds in this run
     std::vector<double> times;
   };
 
-  void Add(const std::vector<Step>& steps) {
-    for (const Step& step : steps) {
-      positions_[&step] = samples_.size();
-      samples_.emplace_back().step = &step;
-      for (const program::Body& body : step.bodies) Add(body.steps);
+  void Add(const Step& step, std::uint32_t stage) {
+    positions_[&step] = samples_.size();
+    Sample& sample = samples_.emplace_back();
+    sample.step = &step;
+    sample.stage = stage;
+    for (const program::Body& body : step.bodies) {
+      for (const Step& inner : body.steps) Add(inner, stage);
     }
   }
 

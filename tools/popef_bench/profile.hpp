@@ -17,6 +17,7 @@ namespace poprt::bench {
 struct StepProfile {
   const program::Step* step = nullptr;
   std::size_t position = 0;  ///< in the program, steps inside steps counted too
+  std::uint32_t stage = 0;   ///< of the pipeline; that of the step around it
   std::size_t calls = 0;     ///< in a run
   double median = 0;         ///< of all runs
   double least = 0;

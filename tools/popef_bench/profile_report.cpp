@@ -88,6 +88,31 @@ std::vector<display::Column> Columns(std::initializer_list<display::Column> more
   return columns;
 }
 
+bool IsPipeline(const Profile& profile) { return profile.branch->NumStages() > 1; }
+
+/// Times of the stages of a pipeline; empty without one.
+std::string StageTable(const Profile& profile, double all) {
+  if (!IsPipeline(profile)) return "";
+  std::vector<std::pair<std::size_t, double>> stages(profile.branch->NumStages());
+  for (const StepProfile& step : profile.steps) {
+    ++stages[step.stage].first;
+    stages[step.stage].second += step.median;
+  }
+  std::vector<Row> rows;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const auto& [steps, time] = stages[s];
+    rows.push_back({fmt::format("{:.1f}", Share(time, all)), fmt::format("{:.1f}", time),
+                    std::to_string(steps), std::to_string(s)});
+  }
+  return "Stages:\n" +
+         display::TableText({{"%", Side::kRight},
+                             {"us", Side::kRight},
+                             {"steps", Side::kRight},
+                             {"stage", Side::kRight}},
+                            rows, "  ") +
+         "\n";
+}
+
 std::string StepTable(const Profile& profile, double all) {
   std::vector<StepProfile> steps = profile.steps;
   SortByTime(steps);
@@ -131,9 +156,10 @@ std::string ProfileText(const Profile& profile) {
   const double all = StepTime(profile);
   return fmt::format(
       "{}: {} runs, {:.3f} ms a run (median; least {:.3f} ms), {:.3f} ms in steps\n\n"
-      "Kernels:\n{}\nSteps:\n{}",
+      "{}Kernels:\n{}\nSteps:\n{}",
       display::Escape(profile.branch->name), profile.runs, profile.median / 1e3,
-      profile.least / 1e3, all / 1e3, KernelTable(profile, all), StepTable(profile, all));
+      profile.least / 1e3, all / 1e3, StageTable(profile, all), KernelTable(profile, all),
+      StepTable(profile, all));
 }
 
 Json ProfileJson(const Profile& profile) {
@@ -151,6 +177,7 @@ Json ProfileJson(const Profile& profile) {
         json["steps"].emplace_back(Json{{"position", step.position},
                                         {"name", step.step->name},
                                         {"kernel", step.step->kernel},
+                                        {"stage", step.stage},
                                         {"operands", OperandText(*profile.branch, *step.step)}});
     AddTimes(step, all, entry);
   }

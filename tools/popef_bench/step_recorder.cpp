@@ -10,9 +10,11 @@ void StepRecorder::Start() {
 
 // The clock is read last here and first in End: what the recorder itself does is no part of a step.
 void StepRecorder::Begin(const program::Step& step) {
+  const std::uint32_t stage = open_.empty() ? step.stage : events_[open_.front()].stage;
   open_.push_back(events_.size());
   StepEvent& event = events_.emplace_back();
   event.step = &step;
+  event.stage = stage;
   event.begin = Elapsed();
 }
 

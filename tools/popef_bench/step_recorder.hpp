@@ -12,6 +12,7 @@ namespace poprt::bench {
 /// A step that ran, in nanoseconds from the start of its run.
 struct StepEvent {
   const program::Step* step = nullptr;
+  std::uint32_t stage = 0;  ///< of the pipeline; that of the step around it
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::int64_t inside = 0;  ///< of it, in steps inside the step

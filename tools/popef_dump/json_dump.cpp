@@ -143,6 +143,7 @@ Json StepJson(const program::Step& step) {
                 {"outputs", Array(body.outputs, operand)},
                 {"steps", Array(body.steps, StepJson)}};
   };
+  if (step.stage > 0) object["stage"] = step.stage;
   if (!step.bodies.empty()) object["bodies"] = Array(step.bodies, body_json);
   return object;
 }
@@ -167,6 +168,7 @@ Json BranchJson(const program::Branch& branch, bool with_steps) {
               {"inputs", Array(branch.inputs, StreamJson)},
               {"outputs", Array(branch.outputs, StreamJson)},
               {"num_steps", branch.steps.size()},
+              {"num_stages", branch.NumStages()},
               {"weight_bytes", BranchWeightBytes(branch)},
               {"arena_bytes", branch.arena_bytes}};
   if (!with_steps) return object;

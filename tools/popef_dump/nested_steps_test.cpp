@@ -63,10 +63,13 @@ Program NestedProgram() {
 
 class NestedStepsTest : public testing::DumpTest {
  protected:
-  std::string WriteNested() {
+  /// In a pipeline the last step of the branch is in a stage of its own.
+  std::string WriteNested(bool is_pipeline = false) {
     testing::Blobs blobs;
+    Program nested = NestedProgram();
+    nested.branches[0].steps[1].stage = is_pipeline ? 1 : 0;
     blobs.executable =
-        program::SerializeHead(NestedProgram(), kWeightBytes) + std::string(kWeightBytes, 'w');
+        program::SerializeHead(nested, kWeightBytes) + std::string(kWeightBytes, 'w');
     popef::Anchor stacked;
     stacked.setName("s");
     stacked.setType(popef::TensorType::OUTPUT);
@@ -100,6 +103,21 @@ TEST_F(NestedStepsTest, StandIndentedBelowTheirStep) {
             output "y" = %5
             output "s" = %8, axis 0 up to %6
 )"));
+}
+
+TEST_F(NestedStepsTest, RunInTheStageOfTheStepAroundThem) {
+  const std::string file = WriteNested(/*is_pipeline=*/true);
+  ASSERT_EQ(Run({"--program", file}), 0) << err_;
+  EXPECT_THAT(out_,
+              ::testing::HasSubstr("@arena 0x40\n            stage 0:\n            %4, %6, %8 ="));
+  EXPECT_THAT(out_,
+              ::testing::HasSubstr("yield %3, %5, %7, %4\n            stage 1:\n            %5 ="));
+  ASSERT_EQ(Run({"--json", "--program", file}), 0) << err_;
+  const json program = json::parse(out_)["files"][0]["executables"][0]["program"];
+  const json& branch = program["branches"][0];
+  EXPECT_EQ(branch["num_stages"], 2);
+  EXPECT_FALSE(branch["steps"][0].contains("stage"));
+  EXPECT_EQ(branch["steps"][1]["stage"], 1);
 }
 
 TEST_F(NestedStepsTest, StandInTheBodiesOfTheirJsonStep) {

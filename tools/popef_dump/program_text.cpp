@@ -85,12 +85,19 @@ std::string StepText(const Branch& branch, const Step& step) {
   return text;
 }
 
-/// One line a step; what stands inside a step follows it, indented.
+/// One line a step; what stands inside a step follows it, indented. Stages of a pipeline begin with
+/// a line of their own.
 std::string StepsText(const Branch& branch, const std::vector<Step>& steps,
                       const std::string& indent) {
   const auto operand = [&](SlotIndex index) { return Operand(branch, index); };
+  const bool is_pipeline = !steps.empty() && steps.back().stage > 0;
+  const Step* before = nullptr;
   std::string text;
   for (const Step& step : steps) {
+    if (is_pipeline && (before == nullptr || before->stage != step.stage)) {
+      text += fmt::format("{}stage {}:\n", indent, step.stage);
+    }
+    before = &step;
     text += indent + StepText(branch, step) + "\n";
     for (const program::Body& body : step.bodies) {
       text += fmt::format("{}  body({}):\n", indent, Join(body.inputs, operand));
