@@ -125,6 +125,15 @@ class ErrorsTest(unittest.TestCase):
             ],
             *("-i", "good.onnx", "--compiler_options", "num_ipus=65"),
         )
+        self.refused(
+            1,
+            [
+                "enable_pipelining is true and num_ipus is 1: raise it and place nodes by "
+                "__ipu_number or --manual_sharding_config, or let --auto_sharding N find N stages"
+            ],
+            *("-i", "good.onnx", "--export_popef"),
+            *("--compiler_options", "enable_pipelining=true"),
+        )
 
     def test_missing_files(self):
         self.refused(
