@@ -16,8 +16,10 @@ OPSET = 17
 class ModelBuilder:
     """An ONNX graph that grows operator by operator; values are known by their names."""
 
-    def __init__(self, name, folder):
+    def __init__(self, name, folder, dtype=np.float16):
         self.name = name
+        self.dtype = np.dtype(dtype)
+        self.element_type = {2: TensorProto.FLOAT16, 4: TensorProto.FLOAT}[self.dtype.itemsize]
         self.folder = pathlib.Path(folder)
         self.nodes, self.inputs, self.outputs, self.initializers = [], [], [], []
         self.weights = open(self.folder / f"{name}.weights", "wb")
@@ -28,14 +30,14 @@ class ModelBuilder:
         return name
 
     def output(self, value, shape):
-        self.outputs.append(helper.make_tensor_value_info(value, TensorProto.FLOAT16, shape))
+        self.outputs.append(helper.make_tensor_value_info(value, self.element_type, shape))
 
     def weight(self, *shape):
         """A parameter in the file of weights."""
         number = len(self.initializers) + 1
-        tensor = TensorProto(name=f"w{number}", dims=shape, data_type=TensorProto.FLOAT16,
+        tensor = TensorProto(name=f"w{number}", dims=shape, data_type=self.element_type,
                              data_location=TensorProto.EXTERNAL)
-        size = 2 * int(np.prod(shape))
+        size = self.dtype.itemsize * int(np.prod(shape))
         for key, value in (("location", f"{self.name}.weights"), ("offset", str(self.weight_end)),
                            ("length", str(size))):
             tensor.external_data.add(key=key, value=value)
@@ -124,10 +126,10 @@ def inverted_bottleneck(model, x, inputs, outputs, expansion, kernel, stride, fu
     return model.op("Add", y, x) if inputs == outputs and stride == 1 else y
 
 
-def efficientnet_edgetpu_l(folder, batch=4, size=224):
-    """EfficientNet for edge devices, size L: 27 blocks, the first 11 of them fused."""
-    model = ModelBuilder(f"efficientnet-edgetpu-l-{batch}", folder)
-    x = model.input("image", [batch, 3, size, size], TensorProto.FLOAT16)
+def efficientnet_edgetpu_l(folder, batch=2, size=224):
+    """EfficientNet for edge devices, size L, in float32: 27 blocks, the first 11 of them fused."""
+    model = ModelBuilder(f"efficientnet-edgetpu-l-{batch}", folder, np.float32)
+    x = model.input("image", [batch, 3, size, size], model.element_type)
     channels = 32
     x = model.op("Relu", convolution(model, x, 3, channels, 3, 2))
     for outputs, blocks, expansion, kernel, stride, fused in (
