@@ -68,11 +68,18 @@ std::uint64_t NeededElements(const Placed& base, const Placed& other) {
 void ComputeElementwise(StepBuilder& steps, const std::string& name, const Placed& base,
                         ElementwiseVertex vertex, std::uint64_t edges) {
   const bool broadcast = vertex.form != ElementwiseForm::kWhole;
+  // One vertex whose workers share a region, or one for each worker, with regions of its own.
+  const std::uint64_t regions = RegionsPerTile(base);
+  if (regions > 1 && !broadcast) {
+    vertex.form = ElementwiseForm::kRegions;
+    vertex.rows = regions;
+  }
   steps.Compute({.name = name,
-                 .vertex = ElementwiseCodelet(vertex),
+                 .vertex = ElementwiseCodelet(vertex, regions > 1),
                  .tiles = base.layout.mapping.tiles,
                  .vertex_cycles = ElementwiseVertexCycles(steps.target(), vertex),
                  .state = broadcast ? VertexState::kBroadcast : VertexState::kElementwise,
+                 .vertices = regions > 1 ? steps.target().worker_threads : 1,
                  .edges = edges});
 }
 

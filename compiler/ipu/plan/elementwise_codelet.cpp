@@ -143,9 +143,10 @@ std::string CastCodelet(NumberFormat from, NumberFormat to) {
   return name + ">";
 }
 
-std::string ElementwiseCodelet(const ElementwiseVertex& vertex) {
+std::string ElementwiseCodelet(const ElementwiseVertex& vertex, bool regions) {
   std::string name = "popops::";
   name += FamilyName(vertex);
+  if (regions) name += "2D";
   if (vertex.in_place) name += "InPlace";
   name += "<";
   name += OperationName(vertex.op);

@@ -9,7 +9,8 @@ namespace poprt::ipu {
 
 /// What the vertex's code is called, for reports and to count code once: operation and format are
 /// parameters of the codelet, as in popops. "popops::BinaryOpInPlace<ADD,half>".
-std::string ElementwiseCodelet(const ElementwiseVertex& vertex);
+/// With several `regions` on a tile it is another one, "popops::BinaryOp2DInPlace<ADD,half>".
+std::string ElementwiseCodelet(const ElementwiseVertex& vertex, bool regions);
 
 /// "popops::Cast<float,half>".
 std::string CastCodelet(NumberFormat from, NumberFormat to);

@@ -157,6 +157,7 @@ Layout GridLayout(TileRange tiles, const TensorType& type, const Grid& grid) {
   layout.run = std::min(grid.group, grid.extent);  // the last group is padded
   layout.stride = grid.extent == 1 ? 1 : grid.stride;
   layout.parts = grid.parts;
+  layout.runs_together = grid.runs_together;
   layout.mapping.grain_bytes = layout.run * element;
   layout.signature = MixSignature(signature, layout.mapping.tiles.first);
   return layout;
@@ -286,6 +287,11 @@ bool SamePlace(const Layout& a, const Layout& b) { return a.signature == b.signa
 
 std::uint64_t ElementsPerTile(const Placed& placed) {
   return placed.layout.mapping.bytes_per_tile / ElementBytes(placed.type.element);
+}
+
+std::uint64_t RegionsPerTile(const Placed& placed) {
+  const std::uint64_t region = placed.layout.run * placed.layout.runs_together;
+  return region == 0 ? 1 : std::max<std::uint64_t>(CeilDivide(ElementsPerTile(placed), region), 1);
 }
 
 }  // namespace poprt::ipu

@@ -22,6 +22,9 @@ struct Layout {
   std::uint64_t parts = 1;
   /// Of what was reduced: the layout whose rows have their results on the same tiles; else 0.
   std::uint64_t home = 0;
+  /// Runs that follow each other in memory: positions of a field, of which a tile may have several
+  /// rows. 0: all that a tile has.
+  std::uint64_t runs_together = 0;
 };
 
 /// A tensor and where it lies.
@@ -49,7 +52,8 @@ struct Grid {
   std::uint64_t group = 1;
   std::uint64_t parts = 1;
   std::uint64_t others = 1;
-  std::uint64_t copies = 1;  ///< tiles among which the elements of a cell are divided
+  std::uint64_t copies = 1;         ///< tiles among which the elements of a cell are divided
+  std::uint64_t runs_together = 0;  ///< of the layout
 };
 Layout GridLayout(TileRange tiles, const TensorType& type, const Grid& grid);
 
@@ -90,6 +94,9 @@ Layout WithElementBytes(const Layout& layout, std::uint64_t before, std::uint64_
 
 /// Elements on the fullest tile.
 std::uint64_t ElementsPerTile(const Placed& placed);
+
+/// Pieces of memory that the elements on the fullest tile are in.
+std::uint64_t RegionsPerTile(const Placed& placed);
 
 /// The axis along which the elements of a tensor of that shape are adjacent in memory; nothing when
 /// no axis has more than one element. Its extent, else 1.

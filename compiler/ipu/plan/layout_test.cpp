@@ -35,6 +35,18 @@ TEST(LayoutTest, LayoutsKeepToTheirTiles) {
   }
 }
 
+TEST(LayoutTest, RowsOfAFieldAreRegions) {
+  // 4 x 16 channels of half rows: a tile has 16 channels of two rows of 28 positions twice.
+  const TensorType type = Half({1, 64, 56, 56});
+  Grid grid{.stride = 56 * 56, .extent = 64, .group = 16, .parts = 4, .others = 28};
+  EXPECT_EQ(RegionsPerTile({type, GridLayout(kTiles, type, grid)}), 1U);
+  grid.runs_together = 28;
+  EXPECT_EQ(RegionsPerTile({type, GridLayout(kTiles, type, grid)}), 4U);
+  grid.runs_together = 112;
+  EXPECT_EQ(RegionsPerTile({type, GridLayout(kTiles, type, grid)}), 1U);
+  EXPECT_EQ(RegionsPerTile({type, LinearLayout(Ipu21(), kTiles, type)}), 1U);
+}
+
 TEST(LayoutTest, ATranspositionAndItsInverseCancel) {
   const Layout layout = LinearLayout(Ipu21(), kTiles, Half({16, 128, 12, 64}));
   const Layout there = TransposedLayout(layout, {16, 128, 12, 64}, {0, 2, 1, 3});

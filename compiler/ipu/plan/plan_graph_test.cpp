@@ -46,6 +46,36 @@ ir::Graph Unary(std::string_view op, Shape shape, Attributes attributes = {}) {
   return g.graph;
 }
 
+const Superstep& Step(const OperatorPlan& op, std::string_view name) {
+  const auto found = std::find_if(op.steps.begin(), op.steps.end(),
+                                  [&](const Superstep& step) { return step.name == name; });
+  EXPECT_NE(found, op.steps.end()) << name;
+  return *found;
+}
+
+/// The first fused block of EfficientNet-EdgeTPU-L, whose published program has 1,472 tiles with a
+/// part of the expansion each, and six vertices of its Relu on each of them.
+TEST(PlanGraphTest, AFieldCutBothWaysHasRegions) {
+  GraphForTest g(ElementType::kFloat32);
+  const Attributes kernel{{"pads", Ints{1, 1, 1, 1}}};
+  const Shape expanded{2, 128, 112, 112};
+  const ir::ValueId image = g.Input("x", {2, 32, 112, 112});
+  ir::ValueId x = g.Op("Conv", {image, g.Constant({128, 32, 3, 3})}, expanded, kernel);
+  x = g.Op("Relu", {x}, expanded);
+  g.Output(g.Op("Conv", {x, g.Constant({32, 128, 1, 1})}, Shape{2, 32, 112, 112}));
+  const GraphPlan plan = Planned(g.graph);
+
+  const OperatorPlan relu = Operator(plan, "Relu");
+  const Superstep& step = Step(relu, "Relu");
+  EXPECT_EQ(step.vertex, "popops::UnaryOp2DInPlace<RELU,float>");
+  EXPECT_EQ(step.tiles.count, 1472U);
+  EXPECT_EQ(step.vertices, 6 * 1472U);
+
+  // 8 groups of 16 channels of 35 positions, most of them in three rows or more of the expansion.
+  const OperatorPlan projection = Operator(plan, "Conv", 1);
+  EXPECT_GE(Step(projection, "broadcast operands").exchange_code_bytes, 8 * 3 * 8U);
+}
+
 TEST(PlanGraphTest, TheHostLoadsFirstAndStoresLast) {
   const GraphPlan plan = Planned(Unary("Relu", {16, 1000}));
   ASSERT_EQ(plan.operators.size(), 3U);

@@ -56,18 +56,31 @@ class ProductSteps {
   /// An operand as its tiles receive it.
   struct Received {
     std::uint64_t bytes = 0;
-    std::uint64_t sources = 0;  ///< tiles that have a part of what one tile needs
+    std::uint64_t pieces = 0;  ///< in which they come
+    std::uint64_t users = 1;   ///< tiles that need the same
+    bool spread = true;        ///< over these tiles, in equal pieces
     bool constant = false;
   };
 
   /// `local`: the operand lies where the plan has it, so that a part of what a tile needs is there.
   Received Input(const Placed& operand, bool local) const {
-    return {local ? cost_.input_received : cost_.input_bytes, splits_.out - (local ? 1U : 0U),
-            operand.constant};
+    Received input{.bytes = local ? cost_.input_received : cost_.input_bytes,
+                   .users = splits_.out,
+                   .constant = operand.constant};
+    input.spread = local || operand.constant;
+    input.pieces = input.spread
+                       ? Parts(input.bytes, splits_.out - (local ? 1U : 0U), kLeastPieceBytes)
+                       : Pieces(operand, InputField());
+    return input;
   }
   Received Weights(const Placed& operand, bool local) const {
-    return {local ? cost_.weight_received : cost_.weight_bytes, splits_.field() - (local ? 1U : 0U),
-            operand.constant};
+    Received weights{.bytes = local ? cost_.weight_received : cost_.weight_bytes,
+                     .users = splits_.field(),
+                     .constant = operand.constant};
+    weights.pieces = local || operand.constant
+                         ? Parts(weights.bytes, splits_.field() - (local ? 1U : 0U), PanelBytes())
+                         : Pieces(operand, {1, CeilDivide(product().out_channels, splits_.out)});
+    return weights;
   }
 
   void Multiply(const Received& input, const Received& weights) {
@@ -109,7 +122,8 @@ class ProductSteps {
                        .group = std::max(plan_.vertex.out_grain, plan_.vertex.group_grain),
                        .parts = swapped ? field : splits_.out,
                        .others = splits_.groups * (swapped ? splits_.out : field),
-                       .copies = splits_.in});
+                       .copies = splits_.in,
+                       .runs_together = ResultRuns()});
   }
 
  private:
@@ -128,7 +142,7 @@ class ProductSteps {
   }
 
   /// Both operands in one phase: the inputs over a bus that two tiles share, where they can. There
-  /// two tiles send at once (section 1.4), and the source is switched half as often.
+  /// two tiles send equal pieces at once (section 1.4), and the source is switched half as often.
   void BroadcastOperands(const std::string& name, const Received& input, const Received& weights) {
     const Target& target = steps_.target();
     const bool shared = splits_.out % 2 == 0;
@@ -136,24 +150,75 @@ class ProductSteps {
     const std::uint64_t rate = shared ? target.shared_exchange_bytes_per_cycle : plain;
     const std::uint64_t equivalent = CeilDivide(input.bytes, rate) * plain + weights.bytes;
     const std::uint64_t pieces =
-        CeilDivide(Pieces(input, kLeastPieceBytes), shared ? 2 : 1) + Pieces(weights, PanelBytes());
+        CeilDivide(input.pieces, shared && input.spread ? 2 : 1) + weights.pieces;
     steps_.MixedExchange(
         name, tiles_,
         {.bytes_received = equivalent,
          .bytes_sent =
              CeilDivide(input.bytes, splits_.out) + CeilDivide(weights.bytes, splits_.field()),
-         .sends = (input.bytes > 0 ? 1U : 0U) + (weights.bytes > 0 ? 1U : 0U),
+         .sends = CeilDivide(input.pieces, input.users) + CeilDivide(weights.pieces, weights.users),
          .receives = pieces,
          .weights = (input.constant && input.bytes > 0) || (weights.constant && weights.bytes > 0)},
         input.bytes + weights.bytes);
   }
 
-  /// Tiles from which an operand comes, of which each sends a piece.
-  static std::uint64_t Pieces(const Received& operand, std::uint64_t piece) {
-    if (operand.bytes == 0) return 0;
-    return std::clamp<std::uint64_t>(operand.bytes / piece, 1,
-                                     std::max<std::uint64_t>(operand.sources, 1));
+  /// Tiles from which so many bytes come, of which each sends one piece.
+  static std::uint64_t Parts(std::uint64_t bytes, std::uint64_t sources, std::uint64_t piece) {
+    if (bytes == 0) return 0;
+    return std::clamp<std::uint64_t>(bytes / piece, 1, std::max<std::uint64_t>(sources, 1));
   }
+
+  /// Positions that a tile needs of an operand.
+  struct Field {
+    std::uint64_t rows = 1;
+    std::uint64_t positions = 1;  ///< of a row, neighbours in the operand
+  };
+
+  /// Of the inputs: rows of its window, one if it takes them whole.
+  Field InputField() const {
+    const Product& p = product();
+    const std::uint64_t images = CeilDivide(p.batch, splits_.batch);
+    const std::uint64_t height = InputExtent(CeilDivide(p.height, splits_.height), p.kernel_height,
+                                             p.stride_height, p.dilation_height);
+    const std::uint64_t width = InputExtent(CeilDivide(p.width, splits_.width), p.kernel_width,
+                                            p.stride_width, p.dilation_width);
+    if (splits_.width > 1) return {images * height, width};
+    if (splits_.height > 1) return {images, height * width};
+    return {1, images * height * width};
+  }
+
+  /// Pieces in which a tile receives its part of an operand that lies elsewhere: what is in one
+  /// region of a tile comes at once. A row begins anywhere in a region.
+  std::uint64_t Pieces(const Placed& operand, const Field& field) const {
+    const Product& p = product();
+    const std::uint64_t channels =
+        CeilDivide(p.groups, splits_.groups) * CeilDivide(p.in_channels, splits_.in);
+    const std::uint64_t run = std::max<std::uint64_t>(operand.layout.run, 1);
+    // Nothing puts parts of runs together before they are sent.
+    if (channels < run) return field.rows * field.positions;
+    std::uint64_t region = operand.layout.runs_together;
+    if (region == 0) {
+      const std::uint64_t columns = CeilDivide(InnerExtent(operand.layout, operand.type.shape),
+                                               std::max<std::uint64_t>(operand.layout.parts, 1));
+      region = std::max<std::uint64_t>(CeilDivide(ElementsPerTile(operand), columns), 1);
+    }
+    // On average a row meets 1 + (positions - 1) / region of them.
+    const std::uint64_t rows = CeilDivide(channels, run) * field.rows;
+    return rows + CeilDivide(rows * (field.positions - 1), region);
+  }
+
+  /// Positions of the result that a tile has side by side; 0 for all of them.
+  std::uint64_t ResultRuns() const {
+    const Product& p = product();
+    if (plan_.variant.swapped) {
+      return splits_.out == 1 ? 0 : CeilDivide(p.out_channels, splits_.out);
+    }
+    if (splits_.width > 1) return CeilDivide(p.width, splits_.width);
+    if (splits_.height > 1) return CeilDivide(p.height, splits_.height) * p.width;
+    return splits_.batch == 1 ? 0 : CeilDivide(p.batch, splits_.batch) * p.height * p.width;
+  }
+
+  const Product& product() const { return plan_.variant.product; }
 
   /// Weights are kept in panels of the vertex.
   std::uint64_t PanelBytes() const {
