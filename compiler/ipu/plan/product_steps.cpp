@@ -77,9 +77,11 @@ class ProductSteps {
     Received weights{.bytes = local ? cost_.weight_received : cost_.weight_bytes,
                      .users = splits_.field(),
                      .constant = operand.constant};
-    weights.pieces = local || operand.constant
-                         ? Parts(weights.bytes, splits_.field() - (local ? 1U : 0U), PanelBytes())
-                         : Pieces(operand, {1, CeilDivide(product().out_channels, splits_.out)});
+    weights.pieces =
+        local || operand.constant
+            ? Parts(weights.bytes, splits_.field() - (local ? 1U : 0U), PanelBytes())
+            : Pieces(operand,
+                     {1, CeilDivide(product().out_channels, splits_.out * splits_.out_serial)});
     return weights;
   }
 
@@ -191,8 +193,8 @@ class ProductSteps {
   /// region of a tile comes at once. A row begins anywhere in a region.
   std::uint64_t Pieces(const Placed& operand, const Field& field) const {
     const Product& p = product();
-    const std::uint64_t channels =
-        CeilDivide(p.groups, splits_.groups) * CeilDivide(p.in_channels, splits_.in);
+    const std::uint64_t channels = CeilDivide(p.groups, splits_.groups) *
+                                   CeilDivide(p.in_channels, splits_.in * splits_.in_serial);
     const std::uint64_t run = std::max<std::uint64_t>(operand.layout.run, 1);
     // Nothing puts parts of runs together before they are sent.
     if (channels < run) return field.rows * field.positions;
