@@ -162,7 +162,7 @@ class Layout {
 
 class ModelProgram final : public LoadedProgram {
  public:
-  explicit ModelProgram(std::shared_ptr<const Image> image)
+  explicit ModelProgram(const std::shared_ptr<const Image>& image)
       : ModelProgram(image, Layout(image->payload.program)) {}
 
   std::size_t num_stages() const override { return scratch_.size(); }

@@ -114,7 +114,7 @@ class Job {
     outcome_.tuning = tuner_->report();
     if (settings_.perf_tuner_cache.empty()) return absl::OkStatus();
     const std::string json = tuner_->cache().ToJson();
-    const absl::Status status = emit::WriteFileAtomically(settings_.perf_tuner_cache, json);
+    absl::Status status = emit::WriteFileAtomically(settings_.perf_tuner_cache, json);
     if (!status.ok()) return status;
     outcome_.files.push_back({"perf_tuner_cache", settings_.perf_tuner_cache, json.size()});
     return absl::OkStatus();
@@ -134,7 +134,7 @@ class Job {
     constexpr auto kInAThreadIfThereIsOne = std::launch::async | std::launch::deferred;
     std::future<absl::Status> written = std::async(kInAThreadIfThereIsOne, [&] {
       const auto write_start = Clock::now();
-      const absl::Status result = file->Write(std::move(onnx));
+      absl::Status result = file->Write(std::move(onnx));
       outcome_.onnx_seconds += SecondsSince(write_start);
       return result;
     });

@@ -259,6 +259,7 @@ void ShardOperators(const Target& target, const Platform& platform, const TilePa
                     std::vector<GraphPlan>& graphs) {
   const TileSpace space = TilesOf(graphs, partition, {});
   std::vector<StageFinder> finders;
+  finders.reserve(graphs.size());
   for (const GraphPlan& graph : graphs) {
     finders.emplace_back(target, platform, space, stages, graph);
   }
