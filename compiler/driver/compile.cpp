@@ -219,11 +219,13 @@ absl::StatusOr<CompileReport> Compile(Converted converted, const compiler::Compi
 absl::StatusOr<CompileReport> CompileToFile(Converted converted,
                                             const compiler::CompilerOptions& options,
                                             const std::string& path, const Progress& progress,
-                                            const Log& warn, tuner::KernelTuner* tuner) {
+                                            const Log& warn, tuner::KernelTuner* tuner,
+                                            const std::function<absl::Status()>& may_appear) {
   const auto write = [&](const emit::Container& container) -> absl::StatusOr<std::uint64_t> {
     try {
       popef::FileWriter writer(path, popef::FileWriter::Mode::CREATE);
-      const absl::Status status = emit::WriteContainer(container, writer);
+      absl::Status status = emit::WriteContainer(container, writer);
+      if (status.ok() && may_appear) status = may_appear();
       if (!status.ok()) return status;
       writer.close();
       return std::filesystem::file_size(path);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -41,12 +42,13 @@ struct CompileReport {
 };
 
 /// Plans for the IPU as PlanForIpu does, lowers, plans and writes the container to `path`, which
-/// appears only when it is complete. InvalidArgument lists every option and every node that cannot
-/// be compiled. Kernels are chosen by the tuner or, if it is null, by the cost table.
-absl::StatusOr<CompileReport> CompileToFile(Converted converted,
-                                            const compiler::CompilerOptions& options,
-                                            const std::string& path, const Progress& progress,
-                                            const Log& warn, tuner::KernelTuner* tuner = nullptr);
+/// appears only when it is complete and `may_appear`, if there is one, agrees; else its status is
+/// returned and what was there before stays. InvalidArgument lists every option and every node that
+/// cannot be compiled. Kernels are chosen by the tuner or, if it is null, by the cost table.
+absl::StatusOr<CompileReport> CompileToFile(
+    Converted converted, const compiler::CompilerOptions& options, const std::string& path,
+    const Progress& progress, const Log& warn, tuner::KernelTuner* tuner = nullptr,
+    const std::function<absl::Status()>& may_appear = nullptr);
 
 /// As CompileToFile, to a binary stream.
 absl::StatusOr<CompileReport> CompileToStream(Converted converted,

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -132,15 +133,15 @@ class Job {
     if (!file.ok()) return file.status();
     // Mostly the system's work, for which compiling need not wait.
     constexpr auto kInAThreadIfThereIsOne = std::launch::async | std::launch::deferred;
-    std::future<absl::Status> written = std::async(kInAThreadIfThereIsOne, [&] {
+    std::shared_future<absl::Status> written = std::async(kInAThreadIfThereIsOne, [&] {
       const auto write_start = Clock::now();
       absl::Status result = file->Write(std::move(onnx));
       outcome_.onnx_seconds += SecondsSince(write_start);
       return result;
     });
     absl::Status status = Plan(converted);
-    if (status.ok()) status = Compile(std::move(converted));
-    if (const absl::Status writing = written.get(); status.ok()) status = writing;
+    if (status.ok()) status = Compile(std::move(converted), [&] { return written.get(); });
+    if (const absl::Status& writing = written.get(); status.ok()) status = writing;
     if (status.ok()) status = WriteReports();
     if (status.ok()) status = FinishTuner();
     return status.ok() ? (*std::move(file)).Commit() : status;
@@ -201,13 +202,14 @@ class Job {
     return absl::OkStatus();
   }
 
-  absl::Status Compile(driver::Converted converted) {
+  absl::Status Compile(driver::Converted converted,
+                       const std::function<absl::Status()>& may_appear) {
     if (!compiles()) return absl::OkStatus();
     const auto stream = std::make_shared<std::stringstream>();
     tuner::KernelTuner* const tuner = tuner_ ? &*tuner_ : nullptr;
     auto report = settings_.export_popef
                       ? driver::CompileToFile(std::move(converted), settings_.compiler,
-                                              files_.popef, progress_, warn_, tuner)
+                                              files_.popef, progress_, warn_, tuner, may_appear)
                       : driver::CompileToStream(std::move(converted), settings_.compiler, *stream,
                                                 progress_, warn_, tuner);
     if (!report.ok()) return report.status();
