@@ -75,7 +75,8 @@ std::string StageProblem(const lower::Schedule& schedule) {
   const std::uint32_t stages = schedule.steps.empty() ? 1 : schedule.steps.back().stage + 1;
   if (stages <= program::kMostStages) return "";
   return absl::StrCat(schedule.name, ": the nodes name ", stages,
-                      " stages of a pipeline, allowed are ", program::kMostStages);
+                      " stages of a pipeline, allowed are ", program::kMostStages,
+                      "; put more nodes in one");
 }
 
 absl::StatusOr<std::vector<lower::Schedule>> LowerAll(Converted& converted, bool constant_weights,
