@@ -13,6 +13,7 @@
 #include "compiler/lower/lower.hpp"
 #include "compiler/lower/stages.hpp"
 #include "compiler/lower/views.hpp"
+#include "compiler/tuner/tune_block_sizes.hpp"
 
 namespace poprt::driver {
 namespace {
@@ -65,7 +66,7 @@ class GraphLowering {
   bool constant_weights_;
 };
 
-/// Leaves out what makes the graph slower, one pass after the other.
+/// Leaves out what makes the graph slower, one pass after the other, then tunes what is left.
 absl::StatusOr<Lowered> LowerTuned(const ir::Graph& graph, passes::PipelineOptions options,
                                    const GraphLowering& lowering, tuner::KernelTuner& tuner) {
   absl::StatusOr<Lowered> best = lowering.Run(graph, options);
@@ -88,6 +89,7 @@ absl::StatusOr<Lowered> LowerTuned(const ir::Graph& graph, passes::PipelineOptio
     tuner.Keep(tuner.TakeChoices());
   }
   tuner.Keep(choices);
+  tuner::TuneBlockSizes(best->schedule, tuner);
   return best;
 }
 

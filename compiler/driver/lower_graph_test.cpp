@@ -114,10 +114,13 @@ TEST(LowerGraphTest, WhatCannotBeMeasuredIsAsWithoutATuner) {
   std::vector<std::string> warnings;
   tuner::KernelTuner tuner = TunerWith({}, &warnings);
   EXPECT_EQ(Kernels(&tuner), Kernels(nullptr));
+  const std::string blocks =
+      "perf_tuner: blocks of blocked_winograd_conv2d, float32[1, 2, 16, 16, 16] to "
+      "float32[1, 2, 16, 16, 16]: no clock";
   EXPECT_THAT(warnings,
               ElementsAre("perf_tuner: 3x3 convolution, 32 to 32 channels, 16x16: no clock",
                           "perf_tuner: 3x3 convolution, 32 to 32 channels, 16x16: no clock",
-                          "perf_tuner: graph 'g': no clock"));
+                          "perf_tuner: graph 'g': no clock", blocks, blocks));
 }
 
 }  // namespace

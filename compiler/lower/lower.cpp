@@ -220,7 +220,8 @@ class Lowering {
     steps_.push_back(std::move(step));
   }
 
-  /// Binds the step's kernel, for its opinion only: on the operands and on computing in place.
+  /// Binds the step's kernel, for its opinion only: on the operands, computing in
+  /// place, and block sizes.
   void Check(const ir::Node& node, Step& step) {
     const auto types = [&](const std::vector<BufferId>& ids) {
       std::vector<TensorType> result;
@@ -233,11 +234,11 @@ class Lowering {
     const kernels::KernelDef* kernel = kernels::FindKernel(step.kernel);
     if (kernel == nullptr) return Refuse(node, "the model device has no kernel for it");
     try {
-      step.in_place_inputs = kernel
-                                 ->bind({.inputs = types(step.inputs),
-                                         .outputs = types(step.outputs),
-                                         .attributes = step.attributes})
-                                 .in_place_inputs;
+      kernels::BoundKernel bound = kernel->bind({.inputs = types(step.inputs),
+                                                 .outputs = types(step.outputs),
+                                                 .attributes = step.attributes});
+      step.in_place_inputs = std::move(bound.in_place_inputs);
+      if (!bound.block_sizes.empty()) step.attributes.set("block_sizes", bound.block_sizes);
     } catch (const std::exception& error) {
       Refuse(node, error.what());
     }

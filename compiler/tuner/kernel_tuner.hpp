@@ -57,10 +57,15 @@ class KernelTuner {
   /// A passes::Decider: by the kernels that the node of each alternative would run.
   std::size_t Decide(const ir::Graph& graph, const passes::Decision& decision);
 
+  /// The position of the workload to take, see WorthwhileInsteadOf; the expected one if they cannot
+  /// be measured.
+  std::size_t Fastest(const std::string& what, std::span<const Workload> workloads,
+                      std::size_t expected);
+
   /// Whether the other schedule of the same graph is faster, by a tenth at least of the steps in
   /// which they differ. The names of both are for users.
   ///
-  /// What it and Decide() decide is reported when it is kept.
+  /// What these three decide is reported when it is kept.
   bool IsFaster(const std::string& what, const lower::Schedule& other,
                 const std::string& other_name, const lower::Schedule& expected,
                 const std::string& expected_name);
@@ -75,9 +80,6 @@ class KernelTuner {
   const TuningReport& report() const { return report_; }
 
  private:
-  std::size_t Fastest(const std::string& what, std::span<const Workload> workloads,
-                      std::size_t expected);
-
   TimingCache cache_;
   Measure measure_;
   std::function<void(const std::string&)> warn_;

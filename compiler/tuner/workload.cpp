@@ -21,15 +21,6 @@ TimedInput InputOf(const lower::Schedule& schedule, lower::BufferId id) {
   return {.type = schedule.buffers[id].type, .constant = schedule.buffers[id].constant};
 }
 
-KernelUse UseOf(const lower::Schedule& schedule, const lower::Step& step) {
-  KernelUse use{.kernel = step.kernel, .inputs = {}, .outputs = {}, .attributes = step.attributes};
-  for (const lower::BufferId id : step.inputs) use.inputs.push_back(InputOf(schedule, id));
-  for (const lower::BufferId id : step.outputs) {
-    use.outputs.push_back(id == lower::kNoBuffer ? TensorType{} : schedule.buffers[id].type);
-  }
-  return use;
-}
-
 /// Joins equal uses as they come.
 class UseCollector {
  public:
@@ -95,6 +86,15 @@ KernelUse UseOf(const ir::Graph& graph, const ir::Node& node, host::KernelChoice
   }
   for (const ir::ValueId id : node.outputs) {
     use.outputs.push_back(id == ir::kAbsent ? TensorType{} : graph.type(id));
+  }
+  return use;
+}
+
+KernelUse UseOf(const lower::Schedule& schedule, const lower::Step& step) {
+  KernelUse use{.kernel = step.kernel, .inputs = {}, .outputs = {}, .attributes = step.attributes};
+  for (const lower::BufferId id : step.inputs) use.inputs.push_back(InputOf(schedule, id));
+  for (const lower::BufferId id : step.outputs) {
+    use.outputs.push_back(id == lower::kNoBuffer ? TensorType{} : schedule.buffers[id].type);
   }
   return use;
 }

@@ -43,6 +43,9 @@ std::string Describe(const KernelUse& use);
 /// The call that computes a node with the kernel chosen for it.
 KernelUse UseOf(const ir::Graph& graph, const ir::Node& node, host::KernelChoice choice);
 
+/// The call of a step without bodies.
+KernelUse UseOf(const lower::Schedule& schedule, const lower::Step& step);
+
 /// The calls of all steps, also of those inside steps, which count once. Equal ones are joined; in
 /// the order in which they come first.
 std::vector<KernelUse> UsesOf(const lower::Schedule& schedule);

@@ -13,6 +13,7 @@ class EvenSplit {
   EvenSplit(std::int64_t count, std::int64_t largest)
       : count_(count), blocks_(count / largest + (count % largest != 0 ? 1 : 0)) {}
 
+  std::int64_t count() const { return count_; }
   std::int64_t blocks() const { return blocks_; }
   std::int64_t begin(std::int64_t block) const {
     const std::int64_t base = count_ / blocks_;

@@ -60,6 +60,8 @@ struct BoundKernel {
   /// Inputs in whose memory output 0 may be computed. Such an input and the output are then the
   /// same bytes, at one address and of one size, and no input that is not listed shares them.
   std::vector<std::size_t> in_place_inputs = {};
+  /// See block_sizes.hpp; empty when there is nothing to cut in another way.
+  Ints block_sizes = {};
 };
 
 /// One row of the kernel table.

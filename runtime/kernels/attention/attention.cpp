@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "runtime/kernels/attention/attention_operands.hpp"
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
@@ -55,19 +56,20 @@ struct Areas {
 };
 
 struct Attention {
-  Attention(const AttentionOperands& checked, const InnerLoops& loops)
+  Attention(const AttentionOperands& checked, const Attributes& attributes, const InnerLoops& loops)
       : operands(checked),
         kernels(loops.tiles),
         rows(loops.rows),
         tasks(checked.sizes.queries, LargestTask(checked.sizes)),
-        block_rows(std::min(LargestBlock(checked.sizes), tasks.largest())) {
+        block_rows(LargestBlock(checked.sizes)) {
+    Cut(attributes);
     const AttentionSizes& s = operands.sizes;
     // Gathering writes 16 floats behind the last panel.
     areas = {.keys = (Panels(s.keys) * s.depth + 1) * kPanel,
              .values = (Panels(s.value_depth) * s.keys + 1) * kPanel,
              .scores = Panels(s.keys) * block_rows * kPanel,
              .weights = block_rows * s.keys,
-             .factors = kMostRowsOfBlock,
+             .factors = block_rows,
              .tile = kTileRows * kPanel,
              .queries = operands.half ? block_rows * s.depth : 0,
              .mask_rows = operands.half && operands.masked ? block_rows * s.keys : 0};
@@ -222,6 +224,14 @@ struct Attention {
     MultiplyValues(args.outputs[0], operands.y.at(b, h, first), tiles, keys, scratch);
   }
 
+  /// Block sizes: query rows of a task, those computed at a time.
+  void Cut(const Attributes& attributes) {
+    const Ints sizes =
+        BlockSizes(attributes, {std::max<std::int64_t>(1, tasks.largest()), block_rows});
+    tasks = EvenSplit(operands.sizes.queries, sizes[0]);
+    block_rows = std::min(sizes[1], std::max<std::int64_t>(1, tasks.largest()));
+  }
+
   // ---- Tasks ---------------------------------------------------------------------------------
 
   Scratch Divide(float* memory) const {
@@ -277,9 +287,12 @@ constexpr KernelDef kKernels[] = {
 }  // namespace
 
 BoundKernel BindAttention(const KernelCall& call, const InnerLoops& loops) {
-  const auto attention = std::make_shared<const Attention>(AttentionOperands(call), loops);
+  const auto attention =
+      std::make_shared<const Attention>(AttentionOperands(call), call.attributes, loops);
   return {.run = [attention](const KernelArguments& args) { attention->Run(args); },
-          .scratch_bytes = attention->scratch_bytes};
+          .scratch_bytes = attention->scratch_bytes,
+          .block_sizes = {std::max<std::int64_t>(1, attention->tasks.largest()),
+                          attention->block_rows}};
 }
 
 std::span<const KernelDef> AttentionKernels() { return kKernels; }

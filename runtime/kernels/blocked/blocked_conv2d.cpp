@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/even_split.hpp"
@@ -36,7 +37,7 @@ struct ConvSizes {
   std::int64_t pixel_step;  ///< input pixels to every output pixel
 };
 
-/// How the work is cut, from sizes only.
+/// How the work is cut; estimated from sizes only.
 struct ConvBlocking {
   explicit ConvBlocking(const ConvSizes& s)
       : panels(s.in_blocks, std::max<std::int64_t>(1, kPanelPairs / s.taps)),
@@ -73,6 +74,11 @@ struct ConvBlocking {
         split = EvenSplit(cut_strips ? tiles.count() : s.out_blocks, (split.largest() + 1) / 2);
       }
     }
+  }
+
+  /// Block sizes: input blocks, tiles of output pixels, output blocks.
+  Ints Cut(const Attributes& attributes) {
+    return CutIntoBlocks(attributes, {&panels, &strips, &outs});
   }
 
   EvenSplit panels;  ///< of input blocks
@@ -283,9 +289,11 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles)
                                               .out_pixels = out.Pixels(),
                                               .taps = *taps,
                                               .pixel_step = pixel_step})});
+  const Ints block_sizes = conv->blocking.Cut(call.attributes);
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
-          .scratch_bytes = conv->scratch_bytes};
+          .scratch_bytes = conv->scratch_bytes,
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

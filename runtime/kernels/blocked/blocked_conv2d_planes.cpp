@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/even_split.hpp"
@@ -145,7 +146,8 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const BlockedTiles& 
   RequireSmallOffsets(window, in.height, in.width);
 
   const std::int64_t row_floats = (extents[1] - 1) * window.strides[1] + window.Reach(1);
-  const EvenSplit strips(extents[0], RowsOfStrip(window, in, extents[0], row_floats));
+  EvenSplit strips(extents[0], RowsOfStrip(window, in, extents[0], row_floats));
+  const Ints block_sizes = CutIntoBlocks(call.attributes, {&strips});
   const std::int64_t rows = (strips.largest() - 1) * window.strides[0] + window.Reach(0);
   const auto plane_floats = CheckedElementCount({in.channels, rows, row_floats});
   const auto depth = CheckedElementCount({in.channels, *taps});
@@ -167,7 +169,8 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const BlockedTiles& 
   conv->planes_bytes = ScratchBytes(*plane_floats);
   conv->scratch_bytes = conv->planes_bytes + ScratchBytes(*pixels);
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
-          .scratch_bytes = conv->scratch_bytes};
+          .scratch_bytes = conv->scratch_bytes,
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

@@ -65,7 +65,9 @@ BoundKernel BindBlockedDepthwiseConv2d(const KernelCall& call, const BlockedTile
       .in = in,
       .out = out,
       .tasks = PlaneTasks(out, *taps)});
-  return {.run = [depthwise](const KernelArguments& args) { depthwise->Run(args); }};
+  const Ints block_sizes = depthwise->tasks.Cut(call.attributes);
+  return {.run = [depthwise](const KernelArguments& args) { depthwise->Run(args); },
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pointwise_product.hpp"
 #include "runtime/kernels/even_split.hpp"
@@ -17,7 +18,7 @@ constexpr std::int64_t kSmallestStrip = 8 * kTilePixels;
 constexpr double kWorkOfTask = 1 << 18;
 constexpr std::int64_t kTasks = 8;
 
-/// How the work is cut, from sizes only.
+/// How the work is cut; estimated from sizes only.
 struct PointwiseBlocking {
   explicit PointwiseBlocking(const PointwiseProduct& product)
       : strips(product.in().Pixels(),
@@ -34,6 +35,9 @@ struct PointwiseBlocking {
     const std::int64_t cuts = strips == 0 ? 1 : (wanted + strips - 1) / strips;
     return (product.blocks() + cuts - 1) / cuts;
   }
+
+  /// Block sizes: pixels, output blocks.
+  Ints Cut(const Attributes& attributes) { return CutIntoBlocks(attributes, {&strips, &outs}); }
 
   EvenSplit strips;  ///< of pixels
   EvenSplit outs;    ///< of output blocks
@@ -78,10 +82,12 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTile
   RequireType(call.outputs[0], BlockedImageType(in.batch, product.channels(), in.height, in.width),
               "output 0");
   RequireBlockedBiasAndResidual(call, product.channels());
-  const PointwiseBlocking blocking(product);
+  PointwiseBlocking blocking(product);
+  const Ints block_sizes = blocking.Cut(call.attributes);
   const auto conv =
       std::make_shared<BlockedPointwise>(BlockedPointwise{std::move(product), blocking});
-  return {.run = [conv](const KernelArguments& args) { conv->Run(args); }};
+  return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

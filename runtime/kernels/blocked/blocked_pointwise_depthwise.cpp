@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/depthwise_filter.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
@@ -22,12 +23,12 @@ constexpr std::int64_t kTasks = 8;
 constexpr std::size_t kFilters = 3;
 constexpr std::size_t kFilterBias = 4;
 
-/// How the work is cut, from sizes only: some blocks of channels each, or a band of rows of one.
+/// How the work is cut: some blocks of channels each, or a band of rows of one.
 struct PairBlocking {
   PairBlocking(const PointwiseProduct& product, const Window& window, std::int64_t out_height)
       : planes(Planes(product), PlanesOfTask(product)),
         bands(out_height, BandRows(product, out_height)),
-        strip_rows(StripRows(product, window, bands.largest())) {}
+        strips(out_height, StripRows(product, window, bands.largest())) {}
 
   static std::int64_t Planes(const PointwiseProduct& product) {
     return product.in().batch * product.blocks();
@@ -55,9 +56,14 @@ struct PairBlocking {
                                     std::max<std::int64_t>(1, band_rows));
   }
 
+  /// Block sizes: planes, output rows of a task, output rows that are computed at a time.
+  Ints Cut(const Attributes& attributes) {
+    return CutIntoBlocks(attributes, {&planes, &bands, &strips});
+  }
+
   EvenSplit planes;
-  EvenSplit bands;          ///< of output rows
-  std::int64_t strip_rows;  ///< output rows that are computed at a time
+  EvenSplit bands;   ///< of output rows
+  EvenSplit strips;  ///< of output rows; those of a band are of the same size
 };
 
 /// Rows [first, last) of an image.
@@ -97,8 +103,8 @@ struct PointwiseDepthwise {
     const std::int64_t width = product.in().width;
     RowRange kept{0, 0};
     for (std::int64_t row = blocking.bands.begin(band); row < blocking.bands.end(band);
-         row += blocking.strip_rows) {
-      const std::int64_t end = std::min(row + blocking.strip_rows, blocking.bands.end(band));
+         row += blocking.strips.largest()) {
+      const std::int64_t end = std::min(row + blocking.strips.largest(), blocking.bands.end(band));
       const RowRange needed = InputRows(row, end);
       const RowRange shared{needed.first, std::min(kept.last, needed.last)};
       if (shared.count() > 0) {
@@ -127,7 +133,7 @@ struct PointwiseDepthwise {
   }
 
   void PlanScratch() {
-    const auto rows = CheckedElementCount({blocking.strip_rows, window.strides[0]});
+    const auto rows = CheckedElementCount({blocking.strips.largest(), window.strides[0]});
     Require(rows.has_value(), "the window spans too large an area");
     const std::int64_t most = std::min(product.in().height, *rows + window.Reach(0));
     scratch_bytes = ScratchBytes(most * RowFloats());
@@ -172,7 +178,8 @@ BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const BlockedT
 
   const BlockedImage out{in.batch, product.blocks(), extents[0], extents[1]};
   DepthwiseFilter filter(tiles, window, in, out, half_filters, call.attributes);
-  const PairBlocking blocking(product, window, out.height);
+  PairBlocking blocking(product, window, out.height);
+  const Ints block_sizes = blocking.Cut(call.attributes);
   const auto pair =
       std::make_shared<PointwiseDepthwise>(PointwiseDepthwise{.product = std::move(product),
                                                               .filter = std::move(filter),
@@ -181,7 +188,8 @@ BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const BlockedT
                                                               .blocking = blocking});
   pair->PlanScratch();
   return {.run = [pair](const KernelArguments& args) { pair->Run(args); },
-          .scratch_bytes = pair->scratch_bytes};
+          .scratch_bytes = pair->scratch_bytes,
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

@@ -111,10 +111,13 @@ struct BlockedAveragePool {
 
 BoundKernel BindBlockedMaxPool(const KernelCall& call, const BlockedTiles& tiles) {
   const auto pool = std::make_shared<BlockedPool>(CheckBlockedPool(call));
-  return {.run = [pool, maximum = tiles.maximum](const KernelArguments& args) {
-    pool->Run(args, [maximum](const WindowArea& area, const TapSpan& /*rows*/,
-                              const TapSpan& /*columns*/) { maximum(area); });
-  }};
+  const Ints block_sizes = pool->tasks.Cut(call.attributes);
+  return {.run =
+              [pool, maximum = tiles.maximum](const KernelArguments& args) {
+                pool->Run(args, [maximum](const WindowArea& area, const TapSpan& /*rows*/,
+                                          const TapSpan& /*columns*/) { maximum(area); });
+              },
+          .block_sizes = block_sizes};
 }
 
 BoundKernel BindBlockedAveragePool(const KernelCall& call, const BlockedTiles& tiles) {
@@ -125,12 +128,15 @@ BoundKernel BindBlockedAveragePool(const KernelCall& call, const BlockedTiles& t
       .kernels = &tiles,
       .row_counts = CountTaps(sizes.window, 0, sizes.in.height, sizes.out.height, include_pad),
       .column_counts = CountTaps(sizes.window, 1, sizes.in.width, sizes.out.width, include_pad)});
-  return {.run = [average](const KernelArguments& args) {
-    average->pool.Run(args,
-                      [&](const WindowArea& area, const TapSpan& rows, const TapSpan& columns) {
-                        average->RunAverages(area, rows, columns);
-                      });
-  }};
+  const Ints block_sizes = average->pool.tasks.Cut(call.attributes);
+  return {.run =
+              [average](const KernelArguments& args) {
+                average->pool.Run(
+                    args, [&](const WindowArea& area, const TapSpan& rows, const TapSpan& columns) {
+                      average->RunAverages(area, rows, columns);
+                    });
+              },
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/thread_pool.hpp"
@@ -10,13 +11,16 @@
 namespace poprt::kernels {
 
 /// Cuts work on the blocks of channels of an image into tasks: some blocks each, or some rows of
-/// one block. Depends on sizes only.
+/// one block. Estimated from sizes only.
 class PlaneTasks {
  public:
   /// For an output image of whose pixels each takes `steps` >= 1 vector operations.
   PlaneTasks(const BlockedImage& out, std::int64_t steps)
       : planes_(out.batch * out.blocks, std::max<std::int64_t>(1, kSteps / Cost(out, steps))),
         rows_(out.height, RowsOfTask(out, steps)) {}
+
+  /// Block sizes: planes, rows.
+  Ints Cut(const Attributes& attributes) { return CutIntoBlocks(attributes, {&planes_, &rows_}); }
 
   /// Calls f(plane, first row, one past the last row) for all of them; planes are counted through
   /// all images.

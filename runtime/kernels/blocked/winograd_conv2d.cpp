@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pack_winograd.hpp"
@@ -271,9 +272,11 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
                      .strips = SplitTiles(in.batch * tile_rows * tile_columns),
                      .depth = EvenSplit(channels, kDepth),
                      .epilogue = epilogue});
+  const Ints block_sizes = CutIntoBlocks(call.attributes, {&conv->strips, &conv->depth});
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
-          .scratch_bytes = conv->scratch_bytes};
+          .scratch_bytes = conv->scratch_bytes,
+          .block_sizes = block_sizes};
 }
 
 BoundKernel BindWinogradConv2d(const KernelCall& call) {

@@ -43,9 +43,13 @@ MatrixBlocking::MatrixBlocking(std::int64_t products, std::int64_t row_count,
     : rows(row_count, kRows),
       panels(panel_count,
              LargestPanels(products, rows.blocks(), row_count, panel_count, whole_depth)),
-      depth(whole_depth, LargestDepth(row_count, whole_depth, a_half)) {
-  scratch_floats = (depth.blocks() > 1 ? panels.largest() : 1) * rows.largest() * kPanel;
-  if (a_half) scratch_floats += rows.largest() * depth.largest();
+      depth(whole_depth, LargestDepth(row_count, whole_depth, a_half)),
+      widens_rows(a_half) {}
+
+std::int64_t MatrixBlocking::ScratchFloats() const {
+  const std::int64_t kept_panels = depth.blocks() > 1 ? panels.largest() : 1;
+  const std::int64_t widened = widens_rows ? depth.largest() : 0;
+  return rows.largest() * (kept_panels * kPanel + widened);
 }
 
 }  // namespace poprt::kernels

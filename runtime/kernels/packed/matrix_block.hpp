@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/packed/tile_kernels.hpp"
@@ -26,15 +27,22 @@ struct MatrixBlock {
 
 /// How rows, panels and depth are cut for a product of a given size.
 struct MatrixBlocking {
-  /// `products` matrices of rows x depth times depth x panels * 16, none of them 0.
+  /// An estimate for `products` matrices of rows x depth times depth x panels * 16, none of them 0.
   MatrixBlocking(std::int64_t products, std::int64_t row_count, std::int64_t panel_count,
                  std::int64_t depth, bool a_half);
+
+  /// Block sizes: rows, panels, depth.
+  Ints Cut(const Attributes& attributes) {
+    return CutIntoBlocks(attributes, {&rows, &panels, &depth});
+  }
+
+  /// Floats that MultiplyBlock needs.
+  std::int64_t ScratchFloats() const;
 
   EvenSplit rows;
   EvenSplit panels;
   EvenSplit depth;
-  /// Floats that MultiplyBlock needs.
-  std::int64_t scratch_floats = 0;
+  bool widens_rows;  ///< of float16
 };
 
 /// A panel: float32, or float16 bits.
@@ -44,7 +52,7 @@ struct PanelView {
 };
 
 /// Computes `block`. panel(p, k, n) gives rows [k, k + n) of panel p; the view is used until the
-/// next call. `scratch` has room for blocking.scratch_floats.
+/// next call. `scratch` has room for blocking.ScratchFloats().
 template <typename PanelAt>
 void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
                    const MatrixBlock& block, PanelAt panel, const Epilogue& epilogue,

@@ -22,7 +22,7 @@ struct BatchAxis {
   std::int64_t step_b;
 };
 
-/// Columns of a task of products of a single row, each column of `depth` numbers.
+/// Estimates the columns of a task of products of a single row, each column of `depth` numbers.
 std::int64_t ThinColumns(std::int64_t depth) {
   constexpr std::int64_t kNumbersOfTask = 1 << 16;
   constexpr std::int64_t kFewest = 64;
@@ -33,6 +33,7 @@ std::int64_t ThinColumns(std::int64_t depth) {
 struct BatchMatMul {
   const TileKernels* kernels;
   const ThinProducts* thin = nullptr;  ///< for matrices of a single row, which need no packing
+  std::int64_t thin_columns = 0;       ///< of a task then
   std::vector<BatchAxis> axes;
   std::int64_t products;
   std::int64_t rows;
@@ -80,13 +81,14 @@ struct BatchMatMul {
     return matrices;
   }
 
+  std::int64_t ThinTasks() const { return (columns - 1) / thin_columns + 1; }
+
   /// Some columns of the product of a single row.
   void RunThinTask(const KernelArguments& args, std::int64_t index, float* scratch) const {
-    const std::int64_t step = ThinColumns(depth);
-    const std::int64_t tasks = (columns - 1) / step + 1;
+    const std::int64_t tasks = ThinTasks();
     const std::int64_t product = index / tasks;
-    const std::int64_t column = index % tasks * step;
-    const std::int64_t count = std::min(step, columns - column);
+    const std::int64_t column = index % tasks * thin_columns;
+    const std::int64_t count = std::min(thin_columns, columns - column);
     const auto [matrix_a, matrix_b] = MatricesOf(product);
     const float* a = args.in<float>(0) + matrix_a * depth;
     const float* b = args.in<float>(1) + matrix_b * depth * columns;
@@ -101,9 +103,7 @@ struct BatchMatMul {
   }
 
   void RunThin(const KernelArguments& args) const {
-    const std::int64_t tasks = (columns - 1) / ThinColumns(depth) + 1;
-    const std::int64_t numbers = std::min(columns, ThinColumns(depth)) * depth;
-    ForRanges(args.pool, products * tasks, GrainFor(numbers),
+    ForRanges(args.pool, products * ThinTasks(), GrainFor(thin_columns * depth),
               [&](std::int64_t begin, std::int64_t end, int worker) {
                 for (std::int64_t i = begin; i < end; ++i) {
                   RunThinTask(args, i, WorkerScratch(args, worker, scratch_bytes));
@@ -132,7 +132,7 @@ struct BatchMatMul {
                             .last_panel = blocking.panels.end(panel_block)};
     Epilogue finish = epilogue;
     finish.out = args.outputs[0];
-    float* const panel = scratch + blocking.scratch_floats;
+    float* const panel = scratch + blocking.ScratchFloats();
     MultiplyBlock(
         *kernels, blocking, block,
         [&](std::int64_t p, std::int64_t k, std::int64_t n) {
@@ -214,15 +214,20 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   matmul->epilogue.half = half;
   if (rows == 1 && !half) {
     matmul->thin = &loops.thin_products;
-    matmul->scratch_bytes = ScratchBytes(std::min(columns, ThinColumns(depth)));
+    const Ints sizes = BlockSizes(call.attributes, {ThinColumns(depth)});
+    matmul->thin_columns = std::min(columns, sizes[0]);
+    matmul->scratch_bytes = ScratchBytes(matmul->thin_columns);
     return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
-            .scratch_bytes = matmul->scratch_bytes};
+            .scratch_bytes = matmul->scratch_bytes,
+            .block_sizes = {matmul->thin_columns}};
   }
+  const Ints block_sizes = matmul->blocking.Cut(call.attributes);
   // One panel, and what gathering writes behind it.
-  matmul->scratch_bytes = ScratchBytes(matmul->blocking.scratch_floats +
+  matmul->scratch_bytes = ScratchBytes(matmul->blocking.ScratchFloats() +
                                        (matmul->blocking.depth.largest() + 1) * kPanel);
   return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
-          .scratch_bytes = matmul->scratch_bytes};
+          .scratch_bytes = matmul->scratch_bytes,
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/pack.hpp"
@@ -42,7 +43,7 @@ struct PanelPixels {
   std::size_t run_count = 0;
 };
 
-/// How the work is cut, from sizes only.
+/// How the work is cut; estimated from sizes only.
 struct Conv2dBlocking {
   Conv2dBlocking(std::int64_t images, std::int64_t tiles, std::int64_t panels,
                  std::int64_t depth_all)
@@ -55,6 +56,11 @@ struct Conv2dBlocking {
     // Halves while that makes more tasks: a small image is better shared than its weights reread.
     while (largest > 2 && tasks * EvenSplit(panels, largest).blocks() < kTasks) largest /= 2;
     return largest;
+  }
+
+  /// Block sizes: tiles of output channels, panels of pixels, depth.
+  Ints Cut(const Attributes& attributes) {
+    return CutIntoBlocks(attributes, {&channel_tiles, &pixel_panels, &depth});
   }
 
   EvenSplit channel_tiles;
@@ -248,9 +254,12 @@ struct Conv2d {
     panel_floats = (blocking.depth.largest() + 1) * kPanel;
     const std::int64_t rows = blocking.channel_tiles.largest() * kTileRows;
     const std::int64_t panels = blocking.depth.blocks() > 1 ? blocking.pixel_panels.largest() : 1;
-    result_floats = panels * rows * kPanel;
-    scratch_bytes = ScratchBytes(panel_floats + result_floats +
-                                 (half_weights ? rows * blocking.depth.largest() : 0));
+    const auto results = CheckedElementCount({panels, rows, kPanel});
+    const auto weights = CheckedElementCount({half_weights ? rows : 0, blocking.depth.largest()});
+    Require(results.has_value() && weights.has_value(), "the blocks are too large");
+    result_floats = *results;
+    ScratchBytes(result_floats);  // from here on nothing overflows
+    scratch_bytes = ScratchBytes(panel_floats + result_floats + *weights);
   }
 };
 
@@ -305,9 +314,11 @@ BoundKernel BindConv2d(const KernelCall& call, const InnerLoops& loops) {
   conv->epilogue.row_stride = out_pixels;
   conv->epilogue.half = half;
   conv->FindColumnRanges();
+  const Ints block_sizes = conv->blocking.Cut(call.attributes);
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
-          .scratch_bytes = conv->scratch_bytes};
+          .scratch_bytes = conv->scratch_bytes,
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

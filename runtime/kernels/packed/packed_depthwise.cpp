@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/pack.hpp"
@@ -279,34 +280,36 @@ BoundKernel BindDepthwiseConv2d(const KernelCall& call, const InnerLoops& loops)
   const std::int64_t pitch = out[1] + (window.Reach(1) - 1) / window.strides[1];
   Require(window.strides[1] <= kLargestExtent / std::max<std::int64_t>(1, pitch),
           "a padded row is larger than 2^28");
-  const EvenSplit row_blocks(out[0], RowsOfBlock(window, std::max<std::int64_t>(1, pitch)));
+  EvenSplit row_blocks(out[0], RowsOfBlock(window, std::max<std::int64_t>(1, pitch)));
+  const std::int64_t channel_work = std::max<std::int64_t>(1, out[0] * out[1]) * *taps;
+  EvenSplit channel_blocks(image.channels, std::max<std::int64_t>(1, kWorkOfTask / channel_work));
+  const Ints block_sizes = CutIntoBlocks(call.attributes, {&row_blocks, &channel_blocks});
   const std::int64_t input_rows =
       (std::max<std::int64_t>(1, row_blocks.largest()) - 1) * window.strides[0] + window.Reach(0);
   const PhasePlanes planes{.strides = window.strides,
                            .pitch = pitch,
                            .rows = (input_rows + window.strides[0] - 1) / window.strides[0]};
-  const std::int64_t channel_work = std::max<std::int64_t>(1, out[0] * out[1]) * *taps;
-  const auto depthwise = std::make_shared<Depthwise>(Depthwise{
-      .kernels = &loops.tiles,
-      .in = image,
-      .out_channels = out_channels,
-      .out_height = out[0],
-      .out_width = out[1],
-      .window = window,
-      .half = half,
-      .half_weights = half_weights,
-      .epilogue = EpilogueWithActivation(call.attributes),
-      .planes = planes,
-      .phases = ColumnPhases(window, image.width, pitch),
-      .tap_offsets = TapOffsets(window, planes),
-      .row_blocks = row_blocks,
-      .channel_blocks =
-          EvenSplit(image.channels, std::max<std::int64_t>(1, kWorkOfTask / channel_work))});
+  const auto depthwise =
+      std::make_shared<Depthwise>(Depthwise{.kernels = &loops.tiles,
+                                            .in = image,
+                                            .out_channels = out_channels,
+                                            .out_height = out[0],
+                                            .out_width = out[1],
+                                            .window = window,
+                                            .half = half,
+                                            .half_weights = half_weights,
+                                            .epilogue = EpilogueWithActivation(call.attributes),
+                                            .planes = planes,
+                                            .phases = ColumnPhases(window, image.width, pitch),
+                                            .tap_offsets = TapOffsets(window, planes),
+                                            .row_blocks = row_blocks,
+                                            .channel_blocks = channel_blocks});
   depthwise->epilogue.row_stride = out[0] * out[1];
   depthwise->epilogue.half = half;
   depthwise->PlanScratch();
   return {.run = [depthwise](const KernelArguments& args) { depthwise->Run(args); },
-          .scratch_bytes = depthwise->scratch_bytes};
+          .scratch_bytes = depthwise->scratch_bytes,
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

@@ -91,9 +91,11 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
            .blocking = MatrixBlocking(1, rows, packed.shape[0], depth, half)});
   gemm->epilogue.row_stride = columns;
   gemm->epilogue.half = half;
-  gemm->scratch_bytes = ScratchBytes(gemm->blocking.scratch_floats);
+  const Ints block_sizes = gemm->blocking.Cut(call.attributes);
+  gemm->scratch_bytes = ScratchBytes(gemm->blocking.ScratchFloats());
   return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
-          .scratch_bytes = gemm->scratch_bytes};
+          .scratch_bytes = gemm->scratch_bytes,
+          .block_sizes = block_sizes};
 }
 
 }  // namespace poprt::kernels

@@ -25,7 +25,8 @@ BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const Tile
   return VisitElement<BoundKernel, kFloatTypes>(
       x.element, [&]<typename T>(std::type_identity<T>) -> BoundKernel {
         return {.run = [plan](const KernelArguments& args) { RecurrentRun<T>(*plan, args).Run(); },
-                .scratch_bytes = plan->scratch_bytes};
+                .scratch_bytes = plan->scratch_bytes,
+                .block_sizes = {plan->chunk}};
       });
 }
 

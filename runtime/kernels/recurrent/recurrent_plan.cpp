@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 
@@ -46,8 +47,8 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call,
       gates(GatesOf(which)),
       panels((shape.hidden - 1) / kPanel + 1),
       padded(panels * kPanel),
-      chunk(std::clamp<std::int64_t>(kRowsOfChunk / std::max<std::int64_t>(1, shape.batch), 1,
-                                     std::max<std::int64_t>(1, shape.steps))) {
+      chunk(std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, shape.batch))) {
+  chunk = std::min(BlockSizes(call.attributes, {chunk})[0], std::max<std::int64_t>(1, shape.steps));
   const std::int64_t d = options.directions;
   const double work_of_panel = static_cast<double>(gates * kPanel) *
                                static_cast<double>(shape.batch) * static_cast<double>(shape.hidden);

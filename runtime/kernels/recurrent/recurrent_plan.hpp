@@ -26,7 +26,7 @@ struct RecurrentPlan {
   std::int64_t gates = 0;
   std::int64_t panels = 0;  ///< of 16 hidden units
   std::int64_t padded = 0;  ///< hidden units up to a whole panel
-  std::int64_t chunk = 0;   ///< steps whose input part is computed at once
+  std::int64_t chunk = 0;   ///< steps whose input part is computed at once: the only block size
   /// Panels a task of one step should have; 0 when steps are too small to share them out.
   std::int64_t panels_per_task = 0;
 
