@@ -15,8 +15,8 @@ inline Buffer Activation(Shape shape) {
   return {.type = {ElementType::kFloat32, std::move(shape)}, .constant = {}, .view_of = {}};
 }
 
-inline Step Call(std::string kernel, std::vector<BufferId> inputs, std::vector<BufferId> outputs,
-                 Attributes attributes = {}) {
+inline Step Call(const std::string& kernel, std::vector<BufferId> inputs,
+                 std::vector<BufferId> outputs, Attributes attributes = {}) {
   return {.name = kernel,
           .kernel = kernel,
           .inputs = std::move(inputs),
