@@ -85,31 +85,43 @@ struct TileSums {
 
 // ---- Epilogue --------------------------------------------------------------------------------
 
+/// Pixels whose values an activation replaces: `count` floats each, a multiple of a register's, by
+/// `step` apart.
+struct PixelRow {
+  float* first;
+  std::int64_t pixels;
+  std::int64_t step;
+  std::int64_t count;
+};
+
 template <class V, Activation kActivation>
-void ActivateAs(const Epilogue& e, float* y, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; i += V::kLanes) {
-    V::Store(Activate<V, kActivation>(V::Load(y + i), e), y + i);
+void ActivateAs(const Epilogue& e, const PixelRow& row) {
+  float* pixel = row.first;
+  for (std::int64_t r = 0; r < row.pixels; ++r, pixel += row.step) {
+    for (std::int64_t i = 0; i < row.count; i += V::kLanes) {
+      V::Store(Activate<V, kActivation>(V::Load(pixel + i), e), pixel + i);
+    }
   }
 }
 
-/// Applies an activation to `count` floats in place.
+/// Applies an activation in place. To many pixels at a time: each takes long, but they overlap.
 template <class V>
-void ActivateInPlace(const Epilogue& e, float* y, std::int64_t count) {
+void ActivateInPlace(const Epilogue& e, const PixelRow& row) {
   switch (e.activation) {
     case Activation::kGeluErf:
-      return ActivateAs<V, Activation::kGeluErf>(e, y, count);
+      return ActivateAs<V, Activation::kGeluErf>(e, row);
     case Activation::kGeluTanh:
-      return ActivateAs<V, Activation::kGeluTanh>(e, y, count);
+      return ActivateAs<V, Activation::kGeluTanh>(e, row);
     case Activation::kSigmoid:
-      return ActivateAs<V, Activation::kSigmoid>(e, y, count);
+      return ActivateAs<V, Activation::kSigmoid>(e, row);
     case Activation::kTanh:
-      return ActivateAs<V, Activation::kTanh>(e, y, count);
+      return ActivateAs<V, Activation::kTanh>(e, row);
     case Activation::kSilu:
-      return ActivateAs<V, Activation::kSilu>(e, y, count);
+      return ActivateAs<V, Activation::kSilu>(e, row);
     case Activation::kHardSwish:
-      return ActivateAs<V, Activation::kHardSwish>(e, y, count);
+      return ActivateAs<V, Activation::kHardSwish>(e, row);
     case Activation::kLeakyRelu:
-      return ActivateAs<V, Activation::kLeakyRelu>(e, y, count);
+      return ActivateAs<V, Activation::kLeakyRelu>(e, row);
     case Activation::kNone:
     case Activation::kRelu:
     case Activation::kClip:
@@ -134,9 +146,8 @@ template <class V, int kPixels, int kCount, int kWidth>
     V::Store(V::Min(high, V::Max(low, value)), out + at);
   });
   if (e.activation == nullptr) return;
-  for (int r = 0; r < kPixels; ++r) {
-    ActivateInPlace<V>(*e.activation, out + r * step, kWidth * V::kLanes);
-  }
+  ActivateInPlace<V>(*e.activation,
+                     {.first = out, .pixels = kPixels, .step = step, .count = kWidth * V::kLanes});
 }
 
 }  // namespace poprt::kernels::tile

@@ -84,8 +84,8 @@ void Depthwise(const DepthwiseArea& area) {
 /// multiply-adds of the others fill the time until a sum can be added to again.
 inline constexpr int kLinePixels = 12;
 
-/// A register of lanes from `lane` on of kPixels pixels. Every input is loaded once and meets the
-/// up to three columns of taps that cover it.
+/// A register of lanes from `lane` on of kPixels pixels, without the activation. Every input is
+/// loaded once and meets the up to three columns of taps that cover it.
 template <class V, int kPixels, class W>
 void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) {
   constexpr int kInputs = kPixels + 2;
@@ -123,7 +123,7 @@ void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) 
 
   const std::int64_t offset = pixel * kBlock + lane;
   float* const y = line.y + offset;
-  const TileEpilogue e = line.epilogue;
+  const TileEpilogue& e = line.epilogue;
   const float* const residual = e.residual == nullptr ? nullptr : e.residual + offset;
   const auto low = V::Set(e.low);
   const auto high = V::Set(e.high);
@@ -134,10 +134,6 @@ void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) 
     // The value comes second, which keeps a NaN.
     V::Store(V::Min(high, V::Max(low, value)), y + kAt);
   });
-  if (e.activation == nullptr) return;
-  for (std::int64_t r = 0; r < kPixels; ++r) {
-    ActivateInPlace<V>(*e.activation, y + r * kBlock, V::kLanes);
-  }
 }
 
 /// Calls LineTile for that many pixels, of which there are at most kMost.
@@ -164,6 +160,9 @@ void DepthwiseLineOf(const DepthwiseLine& line) {
     }
     pixel += pixels;
   }
+  if (line.epilogue.activation == nullptr) return;
+  ActivateInPlace<V>(*line.epilogue.activation,
+                     {.first = line.y, .pixels = 1, .step = 0, .count = line.pixels * kBlock});
 }
 
 // ---- Pooling ---------------------------------------------------------------------------------
