@@ -247,7 +247,7 @@ TEST(ChooseWinogradTest, TakesLargePlainFiltersOnly) {
   for (const ir::Node& node : g.graph.nodes) {
     if (node.op == "BlockedConv") tiles.push_back(node.attributes.get_int("winograd_tile", 0));
   }
-  EXPECT_EQ(tiles, (std::vector<std::int64_t>{4, 0, 0, 0}));
+  EXPECT_EQ(tiles, (std::vector<std::int64_t>{4, 0, 4, 0}));
 }
 
 }  // namespace

@@ -19,8 +19,14 @@ bool IsPlain3x3(const Attributes& attributes) {
     return std::ranges::all_of(attributes.get_ints(name, otherwise),
                                [&](std::int64_t found) { return found == wanted; });
   };
-  return attributes.get_int("group", 1) == 1 && are("kernel_shape", 3, {0}) &&
-         are("strides", 1, {}) && are("dilations", 1, {});
+  return are("kernel_shape", 3, {0}) && are("strides", 1, {}) && are("dilations", 1, {});
+}
+
+/// Whether every group has blocks of channels of its own.
+bool HasWholeGroups(const ConvolutionSize& size) {
+  constexpr std::int64_t kBlock = 16;
+  return size.group == 1 || (size.in_channels / size.group % kBlock == 0 &&
+                             size.out_channels / size.group % kBlock == 0);
 }
 
 ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
@@ -29,6 +35,7 @@ ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
   return {.batch = x[0],
           .in_channels = conv.attributes.get_int("in_channels", 0),
           .out_channels = conv.attributes.get_int("out_channels", 0),
+          .group = conv.attributes.get_int("group", 1),
           .in_height = x[2],
           .in_width = x[3],
           .out_height = y[2],
@@ -43,9 +50,10 @@ std::string NameOf(std::int64_t tile) {
 
 std::string Describe(const ConvolutionSize& size) {
   const std::string batch = size.batch == 1 ? "" : ", batch " + std::to_string(size.batch);
+  const std::string groups = size.group == 1 ? "" : " in " + std::to_string(size.group) + " groups";
   return "3x3 convolution, " + std::to_string(size.in_channels) + " to " +
-         std::to_string(size.out_channels) + " channels, " + std::to_string(size.out_height) + "x" +
-         std::to_string(size.out_width) + batch;
+         std::to_string(size.out_channels) + " channels" + groups + ", " +
+         std::to_string(size.out_height) + "x" + std::to_string(size.out_width) + batch;
 }
 
 Decision DecisionOn(const ir::Node& conv, const ConvolutionSize& size) {
@@ -64,7 +72,9 @@ absl::Status ChooseWinograd(ir::Graph& graph, const PassContext& context) {
   for (ir::Node& node : graph.nodes) {
     if (node.op != "BlockedConv" || !IsPlain3x3(node.attributes)) continue;
     if (graph.type(node.inputs[0]).shape.size() != kBlockedRank) continue;
-    Decision decision = DecisionOn(node, SizeOf(graph, node));
+    const ConvolutionSize size = SizeOf(graph, node);
+    if (!HasWholeGroups(size)) continue;
+    Decision decision = DecisionOn(node, size);
     const std::size_t chosen = context.decide(graph, decision);
     node = std::move(decision.alternatives[chosen].node);
   }

@@ -70,6 +70,41 @@ TEST(ChooseWinogradTest, EstimatesAreThoseOfTheCostTable) {
   EXPECT_EQ(TileOf(g), kWinogradTiles[CheapestWorthwhile(estimates)]);
 }
 
+TEST(ChooseWinogradTest, GroupsOfWholeBlocksCostLess) {
+  ConvolutionSize size{.in_channels = 64,
+                       .out_channels = 64,
+                       .in_height = 28,
+                       .in_width = 28,
+                       .out_height = 28,
+                       .out_width = 28};
+  for (const std::int64_t tile : kWinogradTiles) {
+    size.group = 1;
+    const double one = ConvolutionCost(tile, size);
+    size.group = 4;
+    EXPECT_LT(ConvolutionCost(tile, size), one);
+    EXPECT_GT(ConvolutionCost(tile, size), one / 4);
+  }
+  std::vector<std::string> said;
+  PassContext context;
+  context.decide = [&](const ir::Graph&, const Decision& decision) {
+    said.push_back(decision.what);
+    return std::size_t{2};
+  };
+  GraphForTest g;
+  const auto x = g.Input("x", {1, 4, 28, 28, 16});
+  const auto w = g.graph.AddConstant("w", Tensor({ElementType::kFloat32, {64, 16, 3, 3}}));
+  g.Output(g.Op("y", "BlockedConv", {x, w}, {1, 4, 28, 28, 16},
+                {{"in_channels", std::int64_t{64}},
+                 {"out_channels", std::int64_t{64}},
+                 {"group", std::int64_t{4}},
+                 {"kernel_shape", Ints{3, 3}},
+                 {"pads", Ints(4, 1)}}));
+  g.After("choose_winograd", context);
+  EXPECT_EQ(TileOf(g), 4);
+  EXPECT_EQ(said,
+            (std::vector<std::string>{"3x3 convolution, 64 to 64 channels in 4 groups, 28x28"}));
+}
+
 TEST(ChooseWinogradTest, NothingIsToBeDecidedWhereTheAlgorithmDoesNotFit) {
   PassContext context;
   context.decide = [](const ir::Graph&, const Decision&) {

@@ -36,9 +36,10 @@ double TapsInside(std::int64_t in, std::int64_t out) {
   return std::min(3 * outputs - padding, 3 * inputs);
 }
 
-/// Products of all input channels with all output channels, the spare ones included.
+/// Products of the input channels of a group with its output channels, in all groups, the spare
+/// ones included.
 double ChannelProducts(const ConvolutionSize& size) {
-  return static_cast<double>(size.in_channels) * CeilDiv(size.out_channels, kBlock) * kBlock;
+  return static_cast<double>(size.in_channels / size.group) * CeilDiv(size.out_channels, kBlock) * kBlock;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-/// What a 3x3 convolution of stride, dilation and group 1 on blocked images costs on the host, by
+/// What a 3x3 convolution of stride and dilation 1 on blocked images costs on the host, by
 /// the algorithm that computes it. An estimate from sizes alone, so that a choice is the same on
 /// every machine.
 namespace poprt::passes {
@@ -12,6 +12,7 @@ struct ConvolutionSize {
   std::int64_t batch = 1;
   std::int64_t in_channels = 1;
   std::int64_t out_channels = 1;
+  std::int64_t group = 1;
   std::int64_t in_height = 1;
   std::int64_t in_width = 1;
   std::int64_t out_height = 1;

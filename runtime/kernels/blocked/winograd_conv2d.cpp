@@ -50,8 +50,9 @@ struct Inside {
 struct WinogradConv2d {
   const TileKernels* kernels;
   const WinogradTransforms* transforms;
-  std::int64_t tile;  ///< outputs along a side
-  std::int64_t channels;
+  std::int64_t tile;           ///< outputs along a side
+  std::int64_t depth_of_sums;  ///< input channels of a group
+  std::int64_t group_blocks;   ///< blocks of output channels of a group
   BlockedImage in;
   BlockedImage out;
   std::int64_t pad_top;
@@ -167,10 +168,11 @@ struct WinogradConv2d {
   void Multiply(const KernelArguments& args, TileRange strip, std::int64_t first_block,
                 std::int64_t last_block, const float* inputs, float* products) const {
     const RowTiles row_tiles(strip.count());
-    const std::int64_t panel_floats = channels * kPanel;
+    const std::int64_t panel_floats = depth_of_sums * kPanel;
     for (std::int64_t element = 0; element < Elements(); ++element) {
-      const float* a = inputs + element * input_element_stride;
       for (std::int64_t block = first_block; block < last_block; ++block) {
+        const float* a =
+            inputs + element * input_element_stride + block / group_blocks * depth_of_sums;
         const float* panel = args.in<float>(1) + (block * Elements() + element) * panel_floats;
         const float* next = panel + (block + 1 < last_block
                                          ? Elements() * panel_floats
@@ -233,12 +235,23 @@ EvenSplit SplitTiles(std::int64_t tiles) {
 }
 
 Window RequireWindow(const Attributes& attributes, const BlockedImage& image) {
-  Require(RequireKernelShape(attributes) == Ints{3, 3} && attributes.get_int("group", 1) == 1,
-          "Winograd convolution needs kernel_shape [3, 3] and group 1");
+  Require(RequireKernelShape(attributes) == Ints{3, 3},
+          "Winograd convolution needs kernel_shape [3, 3]");
   Window window = ResolveWindow(attributes, {image.height, image.width}, {3, 3});
   Require(window.strides == Ints{1, 1} && window.dilations == Ints{1, 1},
           "Winograd convolution needs strides and dilations of 1");
   return window;
+}
+
+/// The number of groups, each of which has whole blocks of channels where there are several.
+std::int64_t RequireGroups(const Attributes& attributes, std::int64_t channels, std::int64_t outs) {
+  const std::int64_t group = attributes.get_int("group", 1);
+  Require(group == 1 || (group > 1 && channels % group == 0 && outs % group == 0 &&
+                         channels / group % kBlock == 0 && outs / group % kBlock == 0),
+          "attribute group is " + std::to_string(group) + ", which does not cut " +
+              std::to_string(channels) + " input and " + std::to_string(outs) +
+              " output channels into whole blocks of 16");
+  return group;
 }
 
 }  // namespace
@@ -248,7 +261,9 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   const std::int64_t tile = RequirePositive(call.attributes, "tile");
   const std::int64_t channels = RequirePositive(call.attributes, "in_channels");
   const std::int64_t outs = RequirePositive(call.attributes, "out_channels");
-  RequireType(call.inputs[1], PackedWinogradType(outs, channels, tile), "the weights, input 1,");
+  const std::int64_t group = RequireGroups(call.attributes, channels, outs);
+  const std::int64_t depth = channels / group;
+  RequireType(call.inputs[1], PackedWinogradType(outs, depth, tile), "the weights, input 1,");
   const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
   const Window window = RequireWindow(call.attributes, in);
   const Shape out = WindowOutputExtents(window, {in.height, in.width}, false);
@@ -262,7 +277,8 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
       WinogradConv2d{.kernels = &loops.tiles,
                      .transforms = tile == 2 ? &loops.winograd2 : &loops.winograd4,
                      .tile = tile,
-                     .channels = channels,
+                     .depth_of_sums = depth,
+                     .group_blocks = BlocksOf(outs) / group,
                      .in = in,
                      .out = {in.batch, BlocksOf(outs), out[0], out[1]},
                      .pad_top = window.pads_begin[0],
@@ -270,7 +286,7 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
                      .tile_rows = tile_rows,
                      .tile_columns = tile_columns,
                      .strips = SplitTiles(in.batch * tile_rows * tile_columns),
-                     .depth = EvenSplit(channels, kDepth),
+                     .depth = EvenSplit(depth, kDepth),
                      .epilogue = epilogue});
   const Ints block_sizes = CutIntoBlocks(call.attributes, {&conv->strips, &conv->depth});
   conv->PlanScratch();

@@ -21,6 +21,7 @@ struct WinogradCase {
   std::int64_t batch = 1;
   std::int64_t channels = 1;
   std::int64_t outs = 1;
+  std::int64_t group = 1;
   std::int64_t height = 1;
   std::int64_t width = 1;
   Ints pads{1, 1, 1, 1};
@@ -40,6 +41,7 @@ struct WinogradCase {
     attributes.set("tile", tile);
     attributes.set("in_channels", channels);
     attributes.set("out_channels", outs);
+    attributes.set("group", group);
     attributes.set("kernel_shape", Ints{3, 3});
     attributes.set("pads", pads);
     return attributes;
@@ -58,7 +60,7 @@ WinogradOperands RandomOperands(Random& random, const WinogradCase& c) {
                      {c.batch, BlocksOf(c.channels), c.height, c.width, kBlock}};
   const TensorType bias{ElementType::kFloat32, {BlocksOf(c.outs) * kBlock}};
   return {.x = random.Values(x),
-          .w = random.Values({ElementType::kFloat32, {c.outs, c.channels, 3, 3}}),
+          .w = random.Values({ElementType::kFloat32, {c.outs, c.channels / c.group, 3, 3}}),
           .bias = c.bias ? random.Values(bias) : Tensor(),
           .residual = c.residual ? random.Values(c.Output()) : Tensor()};
 }
@@ -90,8 +92,10 @@ std::vector<Expected> NaiveConv(const WinogradCase& c, const WinogradOperands& o
   std::vector<Expected> results;
   ForEach({c.batch, c.outs, out[0], out[1]}, [&](const Index& at) {
     Expected& sum = results.emplace_back();
-    const float* filter = operands.w.as<float>().data() + at[1] * c.channels * 9;
-    for (std::int64_t channel = 0; channel < c.channels; ++channel, filter += 9) {
+    const std::int64_t depth = c.channels / c.group;
+    const std::int64_t first = at[1] / (c.outs / c.group) * depth;
+    const float* filter = operands.w.as<float>().data() + at[1] * depth * 9;
+    for (std::int64_t channel = first; channel < first + depth; ++channel, filter += 9) {
       AddChannel(c, operands.x, filter, at, channel, sum);
     }
     if (c.bias) sum.Add(operands.bias.as<float>()[static_cast<std::size_t>(at[1])]);
@@ -187,6 +191,28 @@ TEST(WinogradConv2d, AgreesWhenTilesDepthAndChannelsAreCut) {
   CheckWinograd(random, {.tile = 2, .channels = 3, .outs = 18, .height = 39, .width = 50});
 }
 
+TEST(WinogradConv2d, GroupsReadTheirOwnChannels) {
+  Random random(6);
+  for (const std::int64_t tile : {2, 4}) {
+    SCOPED_TRACE(tile);
+    CheckWinograd(random, {.tile = tile,
+                           .channels = 96,
+                           .outs = 48,
+                           .group = 3,
+                           .height = 9,
+                           .width = 10,
+                           .bias = true,
+                           .residual = true});
+    CheckWinograd(random, {.tile = tile,
+                           .batch = 2,
+                           .channels = 32,
+                           .outs = 64,
+                           .group = 2,
+                           .height = 5,
+                           .width = 5});
+  }
+}
+
 TEST(WinogradConv2d, PaddingMayBeWiderThanATile) {
   Random random(3);
   for (const std::int64_t tile : {2, 4}) {
@@ -258,9 +284,12 @@ TEST(WinogradConv2d, BindRejectsAttributesThatDoNotFit) {
   EXPECT_THAT(ErrorWith("in_channels", std::int64_t{-1}), HasSubstr("must be at least 1"));
   EXPECT_THAT(ErrorWith("out_channels", std::int64_t{1} << 62), HasSubstr("the weights, input 1,"));
   EXPECT_EQ(ErrorWith("kernel_shape", Ints{3, 5}),
-            "Winograd convolution needs kernel_shape [3, 3] and group 1");
-  EXPECT_EQ(ErrorWith("group", std::int64_t{2}),
-            "Winograd convolution needs kernel_shape [3, 3] and group 1");
+            "Winograd convolution needs kernel_shape [3, 3]");
+  for (const std::int64_t group : {-1, 0, 2, 3}) {
+    EXPECT_EQ(ErrorWith("group", group),
+              "attribute group is " + std::to_string(group) +
+                  ", which does not cut 20 input and 40 output channels into whole blocks of 16");
+  }
   EXPECT_EQ(ErrorWith("strides", Ints{1, 2}),
             "Winograd convolution needs strides and dilations of 1");
   EXPECT_EQ(ErrorWith("dilations", Ints{2, 1}),
