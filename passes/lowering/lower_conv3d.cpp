@@ -1,9 +1,11 @@
 #include "passes/lowering/lower_conv3d.hpp"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/subpixel_convolution.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/window/window.hpp"
@@ -69,8 +71,9 @@ Tensor SliceWeights(const Tensor& weights) {
       .WithType({weights.element(), {s[0], s[2] * s[1], s[3], s[4]}});
 }
 
-bool Lower(Rewriter& rewriter, Node& node) {
-  constexpr std::size_t kThreeSpatialAxes = 5;
+constexpr std::size_t kThreeSpatialAxes = 5;
+
+bool LowerConv(Rewriter& rewriter, Node& node) {
   const ir::Graph& graph = rewriter.graph();
   if (node.op != "Conv" || node.attributes.get_int("group", 1) != 1) return false;
   const TensorType x = graph.type(node.inputs[0]);
@@ -107,6 +110,70 @@ bool Lower(Rewriter& rewriter, Node& node) {
   node.inputs = {parted};
   node.attributes = {{"perm", kExchangeChannelsAndDepth}};
   return true;
+}
+
+/// Whether positions along the axis become as many others side by side each, and all are wanted.
+bool Multiplies(const kernels::TransposedWindow& geometry, const Shape& input, std::size_t axis) {
+  const kernels::Window& window = geometry.window;
+  return window.kernel[axis] == window.strides[axis] && window.pads_begin[axis] == 0 &&
+         window.Reach(axis) == window.kernel[axis] &&
+         geometry.output[axis] == input[axis] * window.strides[axis];
+}
+
+/// The slices of a volume are images below each other, whose pixels become columns of pixels; the
+/// slices that one becomes are channels of the result.
+bool LowerConvTranspose(Rewriter& rewriter, Node& node) {
+  ir::Graph& graph = rewriter.graph();
+  if (node.op != "ConvTranspose" || node.attributes.get_int("group", 1) != 1) return false;
+  const TensorType x = graph.type(node.inputs[0]);
+  const Shape y = graph.type(node.outputs[0]).shape;
+  const Tensor* found = graph.ConstantOf(node.inputs[1]);
+  if (found == nullptr || x.shape.size() != kThreeSpatialAxes || !IsBackendType(x.element)) {
+    return false;
+  }
+  std::optional<Tensor> bias;
+  if (HasInput(node, kBiasInput)) {
+    const Tensor* given = graph.ConstantOf(node.inputs[kBiasInput]);
+    if (given == nullptr) return false;
+    bias = *given;
+  }
+  if (x.bytes() == 0 || ElementCount(y) == 0 || found->count() == 0) return false;
+  const Tensor weights = *found;
+  const Shape& s = x.shape;
+  const Shape& kernel = weights.shape();
+  const Shape spatial{s.begin() + 2, s.end()};
+  const kernels::TransposedWindow geometry = kernels::ResolveTransposedWindow(
+      node.attributes, spatial, {kernel.begin() + 2, kernel.end()});
+  const kernels::Window& window = geometry.window;
+  const auto multiplies = [&](std::size_t axis) { return Multiplies(geometry, spatial, axis); };
+  if (!multiplies(0) || !multiplies(1) || !multiplies(2)) return false;
+
+  Inserter insert(rewriter, node.name);
+  const Shape images{s[0], s[1], s[2] * s[3], s[4]};
+  const TensorType of_images{weights.element(),
+                             {kernel[0], kernel[1] * kernel[2], kernel[3], kernel[4]}};
+  std::vector<ValueId> inputs{
+      insert("Reshape", {node.inputs[0]}, images, {{"shape", images}}),
+      rewriter.AddConstant(graph.value(node.inputs[1]).name, weights.WithType(of_images))};
+  if (bias) {
+    inputs.push_back(
+        rewriter.AddConstant(node.name + "_bias", RepeatedBias(*bias, window.kernel[0], false)));
+  }
+  const ValueId result =
+      insert("ConvTranspose", inputs, {s[0], of_images.shape[1], s[2] * y[3], y[4]},
+             {{"kernel_shape", Ints{window.kernel[1], window.kernel[2]}},
+              {"strides", Ints{window.strides[1], window.strides[2]}}});
+  const Shape apart{s[0], y[1], window.kernel[0], s[2], y[3], y[4]};
+  const Shape exchanged{s[0], y[1], s[2], window.kernel[0], y[3], y[4]};
+  const ValueId parted = insert("Reshape", {result}, apart, {{"shape", apart}});
+  node.inputs = {insert("Transpose", {parted}, exchanged, {{"perm", Ints{0, 1, 3, 2, 4, 5}}})};
+  node.op = "Reshape";
+  node.attributes = {{"shape", y}};
+  return true;
+}
+
+bool Lower(Rewriter& rewriter, Node& node) {
+  return LowerConv(rewriter, node) || LowerConvTranspose(rewriter, node);
 }
 
 }  // namespace

@@ -171,5 +171,45 @@ TEST(LowerConv3dTest, ComputesTheSameForAnyWindow) {
   }
 }
 
+TEST(LowerConv3dTest, WindowsSideBySideBecomeThoseOfImages) {
+  struct Case {
+    Shape x;
+    Shape w;
+    Shape y;
+    bool has_bias;
+  };
+  const std::vector<Case> cases = {
+      {{2, 3, 2, 3, 4}, {3, 2, 2, 2, 2}, {2, 2, 4, 6, 8}, true},
+      {{1, 2, 3, 2, 2}, {2, 5, 1, 3, 2}, {1, 5, 3, 6, 4}, true},
+      {{1, 2, 2, 2, 3}, {2, 1, 3, 1, 1}, {1, 1, 6, 2, 3}, false},
+  };
+  for (const Case& c : cases) {
+    GraphForTest g;
+    std::vector<ir::ValueId> inputs{g.Input("x", c.x),
+                                    g.Constant("w", c.w, Ramp(ElementCount(c.w)))};
+    if (c.has_bias) inputs.push_back(g.Constant("b", {c.w[1]}, Ramp(c.w[1])));
+    g.Output(
+        g.Op("y", "ConvTranspose", inputs, c.y, {{"strides", Ints(c.w.begin() + 2, c.w.end())}}));
+    const ir::Graph before = g.graph;
+    g.After("lower_conv3d");
+    EXPECT_NE(g.After("lower_conv_transpose").find(" Conv("), std::string::npos);
+    EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+  }
+}
+
+TEST(LowerConv3dTest, LeavesWindowsThatOverlapOrAreCut) {
+  const auto keeps = [](const Shape& y, Attributes attributes) {
+    GraphForTest g;
+    g.Output(g.Op("y", "ConvTranspose",
+                  {g.Input("x", {1, 2, 3, 3, 3}), g.Constant("w", {2, 1, 2, 2, 2}, Ramp(16))}, y,
+                  std::move(attributes)));
+    const std::string before = g.Text();
+    EXPECT_EQ(g.After("lower_conv3d"), before);
+  };
+  keeps({1, 1, 4, 4, 4}, {});
+  keeps({1, 1, 6, 6, 5}, {{"strides", Ints{2, 2, 2}}, {"pads", Ints{0, 0, 0, 0, 0, 1}}});
+  keeps({1, 1, 7, 6, 6}, {{"strides", Ints{2, 2, 2}}, {"output_padding", Ints{1, 0, 0}}});
+}
+
 }  // namespace
 }  // namespace poprt::passes
