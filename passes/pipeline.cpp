@@ -74,6 +74,7 @@ const Names kLowering = {
     "lower_to_fused_norm",
     "sink_channel_shuffle",
     "block_channels",
+    "fuse_transpose_into_blocks",
     "choose_winograd",
     "fuse_pointwise_depthwise",
     "eliminate_duplicate_nodes",  // a value that several convolutions read is converted once

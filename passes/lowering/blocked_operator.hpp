@@ -7,8 +7,8 @@
 /// The operators of the host backend on images in blocks of channels. A blocked image is float32
 /// [B, ceil(C / 16), H, W, 16]; what lies behind channel C is finite and has no meaning.
 ///
-///   BlockChannels(x)        [B, C, H, W] as blocked image
-///   UnblockChannels(x)      the inverse; `channels`
+///   BlockChannels(x)        [B, C, H, W] as blocked image; with `channels_last`, [B, H, W, C]
+///   UnblockChannels(x)      the inverse; `channels`, `channels_last`
 ///   BlockedConv(x, w [, bias] [, residual])
 ///                           as FusedConv, of a blocked image or of one with few channels as it is;
 ///                           `in_channels`, `out_channels`. bias is [O], the residual is blocked.

@@ -35,34 +35,9 @@ std::optional<std::size_t> ViewedInput(const ir::Graph& graph, const Node& node,
   return std::nullopt;
 }
 
-/// The strides of a tensor of shape `to` that holds the elements of `view` in their order; nothing
-/// where they would have to be moved.
-std::optional<std::vector<std::int64_t>> Reshaped(const StridedView& view, const Shape& to) {
-  std::vector<std::int64_t> strides(to.size(), 0);
-  std::size_t axis = view.shape.size();
-  std::int64_t left = 1;  // elements of the run that `axis` ends at, not yet given to axes of `to`
-  std::int64_t stride = 0;
-  for (std::size_t i = to.size(); i-- > 0;) {
-    if (to[i] == 1) continue;
-    // Axes that follow each other in memory are one run.
-    while (left % to[i] != 0 || left == 1) {
-      if (axis == 0) return std::nullopt;
-      --axis;
-      if (view.shape[axis] == 1) continue;
-      if (left != 1 && view.strides[axis] != stride * left) return std::nullopt;
-      if (left == 1) stride = view.strides[axis];
-      left *= view.shape[axis];
-    }
-    strides[i] = stride;
-    stride *= to[i];
-    left /= to[i];
-  }
-  return strides;
-}
-
 bool ApplyReshape(const ir::Graph& graph, const Node& node, StridedView& view) {
   const Shape& to = graph.type(node.outputs[0]).shape;
-  auto strides = Reshaped(view, to);
+  auto strides = StridesAs(view, to);
   if (!strides) return false;
   view.shape = to;
   view.strides = std::move(*strides);
@@ -146,6 +121,30 @@ bool Apply(const ir::Graph& graph, const Node& node, ValueId output, StridedView
 }
 
 }  // namespace
+
+std::optional<std::vector<std::int64_t>> StridesAs(const StridedView& view, const Shape& shape) {
+  std::vector<std::int64_t> strides(shape.size(), 0);
+  std::size_t axis = view.shape.size();
+  std::int64_t left =
+      1;  // elements of the run that `axis` ends at, not yet given to axes of `shape`
+  std::int64_t stride = 0;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] == 1) continue;
+    // Axes that follow each other in memory are one run.
+    while (left % shape[i] != 0 || left == 1) {
+      if (axis == 0) return std::nullopt;
+      --axis;
+      if (view.shape[axis] == 1) continue;
+      if (left != 1 && view.strides[axis] != stride * left) return std::nullopt;
+      if (left == 1) stride = view.strides[axis];
+      left *= view.shape[axis];
+    }
+    strides[i] = stride;
+    stride *= shape[i];
+    left /= shape[i];
+  }
+  return strides;
+}
 
 StridedView WholeView(const ir::Graph& graph, ValueId id) {
   const Shape& shape = graph.type(id).shape;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "passes/rewrite.hpp"
@@ -18,6 +19,10 @@ struct StridedView {
 
 /// The value as it is, contiguous.
 StridedView WholeView(const ir::Graph& graph, ir::ValueId id);
+
+/// The strides of a tensor of that shape, and as many elements, that holds the elements of `view`
+/// in their order; nothing where they would have to be moved. Those of axes of 1 are 0.
+std::optional<std::vector<std::int64_t>> StridesAs(const StridedView& view, const Shape& shape);
 
 /// The value `id` seen through as many of these as possible: Transpose, Reshape, Flatten, Squeeze,
 /// Unsqueeze, Identity, Split, Slice with steps of 1, Gather of one constant index and, where

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
@@ -35,8 +36,7 @@ struct BlockLayout {
   }
 };
 
-BlockLayout LayoutOf(const TensorType& planes, const TensorType& blocks) {
-  const Image image = RequireImage(planes, "the image of planes");
+BlockLayout LayoutOf(const Image& image, const TensorType& blocks) {
   RequireType(blocks, BlockedImageType(image.batch, image.channels, image.height, image.width),
               "the blocked image");
   const auto pixels = CheckedElementCount({image.height, image.width});
@@ -48,13 +48,93 @@ BlockLayout LayoutOf(const TensorType& planes, const TensorType& blocks) {
           .parts = EvenSplit(*pixels, kPixelsOfTask)};
 }
 
+// ---- Channels last ---------------------------------------------------------------------------
+
+/// A change between pixels of `channels` floats each and blocks.
+struct PixelLayout {
+  BlockLayout layout;
+
+  static constexpr std::int64_t kPixelsOfTile = 8;
+
+  /// Calls f(offset in the pixels, offset in the blocks, channels) for every pixel of every block,
+  /// few pixels at a time, so that both sides pass through whole cache lines.
+  template <typename F>
+  void Run(ThreadPool& pool, const F& f) const {
+    const std::int64_t parts = layout.parts.blocks();
+    pool.Run(layout.batch * parts, [&](std::int64_t task, int /*worker*/) {
+      const std::int64_t image = task / parts;
+      const std::int64_t end = layout.parts.end(task % parts);
+      for (std::int64_t first = layout.parts.begin(task % parts); first < end;
+           first += kPixelsOfTile) {
+        RunTile(image, first, std::min(first + kPixelsOfTile, end), f);
+      }
+    });
+  }
+
+  template <typename F>
+  void RunTile(std::int64_t image, std::int64_t first, std::int64_t last, const F& f) const {
+    for (std::int64_t block = 0; block < layout.blocks; ++block) {
+      const std::int64_t channel = block * kBlock;
+      const std::int64_t count = std::min(kBlock, layout.channels - channel);
+      for (std::int64_t pixel = first; pixel < last; ++pixel) {
+        f((image * layout.pixels + pixel) * layout.channels + channel,
+          ((image * layout.blocks + block) * layout.pixels + pixel) * kBlock, count);
+      }
+    }
+  }
+};
+
+/// `count` of 16 floats, with a constant size where it is 16.
+void CopyLanes(const float* from, std::int64_t count, float* to) {
+  if (count == kBlock) {
+    std::memcpy(to, from, kBlock * sizeof(float));
+  } else {
+    std::copy_n(from, count, to);
+  }
+}
+
+BoundKernel BlockPixels(const PixelLayout& layout) {
+  return {.run = [layout](const KernelArguments& args) {
+    layout.Run(*args.pool, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+      float* const lanes = args.out<float>(0) + to;
+      CopyLanes(args.in<float>(0) + from, count, lanes);
+      std::fill(lanes + count, lanes + kBlock, 0.0F);
+    });
+  }};
+}
+
+BoundKernel UnblockPixels(const PixelLayout& layout) {
+  return {.run = [layout](const KernelArguments& args) {
+    layout.Run(*args.pool, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+      CopyLanes(args.in<float>(0) + from, count, args.out<float>(0) + to);
+    });
+  }};
+}
+
+bool IsChannelsLast(const Attributes& attributes) {
+  const std::int64_t last = attributes.get_int("channels_last", 0);
+  Require(last == 0 || last == 1,
+          "attribute channels_last is " + std::to_string(last) + ", allowed are 0 and 1");
+  return last == 1;
+}
+
+/// The image that an operand of either order of axes is.
+Image RequireImage(const TensorType& type, bool channels_last) {
+  Image image = kernels::RequireImage(type, channels_last ? "the image" : "the image of planes");
+  if (!channels_last) return image;
+  const Shape& s = type.shape;
+  return {.batch = s[0], .channels = s[3], .height = s[1], .width = s[2]};
+}
+
 }  // namespace
 
 BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles) {
   RequireArity(call, 1, 1);
   Require(call.inputs[0].element == ElementType::kFloat32,
           "input 0 is " + ToString(call.inputs[0]) + ", allowed is float32");
-  const BlockLayout layout = LayoutOf(call.inputs[0], call.outputs[0]);
+  const bool channels_last = IsChannelsLast(call.attributes);
+  const BlockLayout layout = LayoutOf(RequireImage(call.inputs[0], channels_last), call.outputs[0]);
+  if (channels_last) return BlockPixels({layout});
   return {.run = [layout, block = tiles.block](const KernelArguments& args) {
     layout.Run(*args.pool, [&](std::int64_t from, std::int64_t to, std::int64_t channels,
                                std::int64_t pixels) {
@@ -67,9 +147,14 @@ BoundKernel BindUnblockChannels(const KernelCall& call, const BlockedTiles& tile
   RequireArity(call, 1, 1);
   const std::int64_t channels = RequirePositive(call.attributes, "channels");
   const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
-  RequireType(call.outputs[0], {ElementType::kFloat32, {in.batch, channels, in.height, in.width}},
-              "output 0");
-  const BlockLayout layout = LayoutOf(call.outputs[0], call.inputs[0]);
+  const bool channels_last = IsChannelsLast(call.attributes);
+  RequireType(
+      call.outputs[0],
+      {ElementType::kFloat32, channels_last ? Shape{in.batch, in.height, in.width, channels}
+                                            : Shape{in.batch, channels, in.height, in.width}},
+      "output 0");
+  const BlockLayout layout = LayoutOf(RequireImage(call.outputs[0], channels_last), call.inputs[0]);
+  if (channels_last) return UnblockPixels({layout});
   return {.run = [layout, unblock = tiles.unblock](const KernelArguments& args) {
     layout.Run(*args.pool, [&](std::int64_t to, std::int64_t from, std::int64_t count,
                                std::int64_t pixels) {

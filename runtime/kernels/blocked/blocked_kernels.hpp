@@ -44,10 +44,12 @@ BoundKernel BindBlockedMaxPool(const KernelCall& call, const BlockedTiles& tiles
 /// As "blocked_max_pool", and count_include_pad. A window without a pixel that counts gives 0.
 BoundKernel BindBlockedAveragePool(const KernelCall& call, const BlockedTiles& tiles);
 
-/// X float32 [B, C, H, W] to blocked, with zeros in the spare lanes.
+/// X float32 [B, C, H, W], or [B, H, W, C] with the attribute channels_last, to blocked, with zeros
+/// in the spare lanes.
 BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles);
 
-/// X blocked to float32 [B, channels, H, W]. Attribute channels.
+/// X blocked to float32 [B, channels, H, W], or [B, H, W, channels] with the attribute
+/// channels_last. Attribute channels.
 BoundKernel BindUnblockChannels(const KernelCall& call, const BlockedTiles& tiles);
 
 // ---- What these share --------------------------------------------------------------------------

@@ -163,6 +163,10 @@ TEST(BlockedLayout, BlocksAndUnblocksAnyImage) {
       values[static_cast<std::size_t>(i)] = x.as<float>()[Flat(planes.shape, index)];
     }
     const Attributes attributes{{"channels", channels}};
+    const TensorType pixels{ElementType::kFloat32, {planes.shape[0], height, width, channels}};
+    const Tensor last = RunOnce("Transpose", {x}, {pixels}, {{"perm", Ints{0, 2, 3, 1}}}).front();
+    const Attributes block_last{{"channels_last", std::int64_t{1}}};
+    const Attributes unblock_last{{"channels", channels}, {"channels_last", std::int64_t{1}}};
     for (const InnerLoops* loops : AllInnerLoops()) {
       for (const int threads : {1, 3}) {
         EXPECT_EQ(RunPacked(BindBlocked<BindBlockChannels>, {x}, blocks, {}, *loops, threads),
@@ -170,6 +174,12 @@ TEST(BlockedLayout, BlocksAndUnblocksAnyImage) {
         EXPECT_EQ(RunPacked(BindBlocked<BindUnblockChannels>, {expected}, planes, attributes,
                             *loops, threads),
                   x);
+        EXPECT_EQ(
+            RunPacked(BindBlocked<BindBlockChannels>, {last}, blocks, block_last, *loops, threads),
+            expected);
+        EXPECT_EQ(RunPacked(BindBlocked<BindUnblockChannels>, {expected}, pixels, unblock_last,
+                            *loops, threads),
+                  last);
       }
     }
   });
@@ -186,6 +196,17 @@ TEST(BlockedLayout, BindRejectsWhatDoesNotFit) {
   EXPECT_EQ(BindError(BindBlocked<BindUnblockChannels>,
                       {{blocks}, {planes}, {{"channels", std::int64_t{33}}}}),
             "input 0 is float32[1, 2, 3, 4, 16], expected float32[1, 3, 3, 4, 16]");
+  const auto channels_last = [](std::int64_t value) {
+    return Attributes{{"channels", std::int64_t{20}}, {"channels_last", value}};
+  };
+  const TensorType pixels{ElementType::kFloat32, {1, 3, 4, 20}};
+  EXPECT_EQ(BindError(BindBlocked<BindBlockChannels>, {{pixels}, {blocks}, channels_last(1)}), "");
+  EXPECT_EQ(BindError(BindBlocked<BindBlockChannels>, {{planes}, {blocks}, channels_last(1)}),
+            "the blocked image is float32[1, 2, 3, 4, 16], expected float32[1, 1, 20, 3, 16]");
+  EXPECT_EQ(BindError(BindBlocked<BindUnblockChannels>, {{blocks}, {planes}, channels_last(1)}),
+            "output 0 is float32[1, 20, 3, 4], expected float32[1, 3, 4, 20]");
+  EXPECT_EQ(BindError(BindBlocked<BindUnblockChannels>, {{blocks}, {planes}, channels_last(2)}),
+            "attribute channels_last is 2, allowed are 0 and 1");
 }
 
 }  // namespace

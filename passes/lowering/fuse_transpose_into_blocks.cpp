@@ -1,0 +1,79 @@
+#include "passes/lowering/fuse_transpose_into_blocks.hpp"
+
+#include "passes/lowering/blocked_operator.hpp"
+#include "passes/lowering/strided_view.hpp"
+#include "passes/rewrite.hpp"
+
+namespace poprt::passes {
+namespace {
+
+using ir::Node;
+using ir::ValueId;
+
+/// Whether `view`, of an image of `pixels` pixels and `channels` channels in either order of axes,
+/// holds all of it in the order of `axes`, the strides of which are `wanted`.
+bool HoldsAll(const StridedView& view, const Shape& axes, const std::vector<std::int64_t>& wanted) {
+  if (view.offset != 0 || ElementCount(view.shape) != ElementCount(axes)) return false;
+  const auto strides = StridesAs(view, axes);
+  if (!strides) return false;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != 1 && (*strides)[i] != wanted[i]) return false;
+  }
+  return true;
+}
+
+/// [B, C, H, W] as [B, H, W, C].
+Shape ChannelsLast(const Shape& planes) { return {planes[0], planes[2], planes[3], planes[1]}; }
+
+/// Becomes the image, channels last, in another shape.
+bool FuseIntoUnblock(Rewriter& rewriter, Node& transpose) {
+  ir::Graph& graph = rewriter.graph();
+  const StridedView view = ViewThrough(rewriter, transpose.outputs[0], false);
+  const Node* unblock = rewriter.Producer(view.source, "UnblockChannels");
+  if (unblock == nullptr || unblock->attributes.get_int("channels_last", 0) != 0) return false;
+  const TensorType planes = graph.type(view.source);
+  const Shape& s = planes.shape;
+  const std::int64_t pixels = s[2] * s[3];
+  const Shape last = ChannelsLast(s);
+  if (!HoldsAll(view, last, {s[1] * pixels, s[3], 1, pixels})) return false;
+  Attributes attributes = unblock->attributes;
+  attributes.set("channels_last", std::int64_t{1});
+  const Shape result = graph.type(transpose.outputs[0]).shape;
+  transpose.inputs = {rewriter.Insert(graph.MakeNode("UnblockChannels", {unblock->inputs[0]},
+                                                     {planes.element, last}, std::move(attributes),
+                                                     transpose.name + "_unblocked"))};
+  transpose.op = "Reshape";
+  transpose.attributes = {{"shape", result}};
+  return true;
+}
+
+/// Reads what the transposed value was made of.
+bool FuseIntoBlock(Rewriter& rewriter, Node& block) {
+  ir::Graph& graph = rewriter.graph();
+  if (block.attributes.get_int("channels_last", 0) != 0) return false;
+  const Shape s = graph.type(block.inputs[0]).shape;
+  const StridedView view = ViewThrough(rewriter, block.inputs[0], false);
+  if (view.source == block.inputs[0]) return false;
+  const TensorType source = graph.type(view.source);
+  const Shape last = ChannelsLast(s);
+  const std::vector<std::int64_t> strides{s[1] * s[2] * s[3], 1, s[3] * s[1], s[1]};
+  if (ElementCount(source.shape) != ElementCount(s) || !HoldsAll(view, s, strides)) return false;
+  block.inputs = {rewriter.Insert(graph.MakeNode("Reshape", {view.source}, {source.element, last},
+                                                 {{"shape", last}}, block.name + "_pixels"))};
+  block.attributes.set("channels_last", std::int64_t{1});
+  return true;
+}
+
+bool Fuse(Rewriter& rewriter, Node& node) {
+  if (node.op == "Transpose") return FuseIntoUnblock(rewriter, node);
+  return node.op == "BlockChannels" && FuseIntoBlock(rewriter, node);
+}
+
+}  // namespace
+
+absl::Status FuseTransposeIntoBlocks(ir::Graph& graph, const PassContext&) {
+  Rewrite(graph, Fuse);
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::passes
