@@ -41,6 +41,7 @@
 #include "passes/lowering/fuse_activation_into_fused.hpp"
 #include "passes/lowering/fuse_bias_into_fused.hpp"
 #include "passes/lowering/fuse_elementwise_chain.hpp"
+#include "passes/lowering/fuse_margins_into_conv.hpp"
 #include "passes/lowering/fuse_pointwise_depthwise.hpp"
 #include "passes/lowering/fuse_residual_into_fused.hpp"
 #include "passes/lowering/fuse_scale_into_batched_matmul.hpp"
@@ -129,6 +130,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
      FuseConsecutiveUnsqueeze},
     {"fuse_elementwise_chain", "Makes trees of element-wise operators one pass over the data.",
      Stage::kLowering, FuseElementwiseChain},
+    {"fuse_margins_into_conv",
+     "Pads with zeros inside a Conv, and computes only what a Slice takes of it.", Stage::kLowering,
+     FuseMarginsIntoConv},
     {"fuse_mul_into_matmul", "Multiplies a constant factor into the constant weights of a MatMul.",
      Stage::kConversion, FuseMulIntoMatmul},
     {"fuse_pointwise_depthwise",

@@ -61,7 +61,10 @@ const Names kLowering = {
     "erf_gelu_pattern",
     "gelu_pattern",
     "attention_pattern",
+    "fuse_margins_into_conv",
     "lift_to_image",
+    "fuse_consecutive_reshape",  // from an image to its row and back
+    "eliminate_nop_reshape",
     "lower_conv3d",
     "lower_conv_transpose",
     "lower_mean_to_pool",
