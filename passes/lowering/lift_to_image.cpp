@@ -79,6 +79,36 @@ bool Lift(Rewriter& rewriter, Node& node) {
   return true;
 }
 
+/// The image of one row that a Reshape makes the value of, or kAbsent.
+ValueId ImageOf(Rewriter& rewriter, ValueId row) {
+  const Node* reshape = rewriter.Producer(row, "Reshape");
+  if (reshape == nullptr) return ir::kAbsent;
+  const ir::Graph& graph = rewriter.graph();
+  constexpr std::size_t kRowRank = 3;
+  const TensorType& type = graph.type(row);
+  const ValueId image = reshape->inputs[0];
+  const bool is_row = type.shape.size() == kRowRank && graph.type(image) == AsImage(type);
+  return is_row ? image : ir::kAbsent;
+}
+
+/// Sums of rows that come from images become sums of those.
+bool LiftSum(Rewriter& rewriter, Node& node) {
+  if (node.op != "Add") return false;
+  ir::Graph& graph = rewriter.graph();
+  std::vector<ValueId> images;
+  for (const ValueId row : node.inputs) {
+    images.push_back(ImageOf(rewriter, row));
+    if (images.back() == ir::kAbsent || graph.type(row) != graph.type(node.inputs[0])) return false;
+  }
+  const Shape row = graph.type(node.outputs[0]).shape;
+  const ValueId sum =
+      rewriter.Insert(graph.MakeNode("Add", images, graph.type(images[0]), {}, node.name));
+  node.op = "Reshape";
+  node.inputs = {sum};
+  node.attributes = {{"shape", row}};
+  return true;
+}
+
 }  // namespace
 
 absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
@@ -88,7 +118,9 @@ absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
   } catch (const kernels::KernelError& error) {
     return absl::InvalidArgumentError(error.what());
   }
-  if (lifted) HoistActivations(graph, "Reshape", {"Conv", "ConvTranspose"});
+  for (; lifted; lifted = Rewrite(graph, LiftSum)) {
+    HoistActivations(graph, "Reshape", {"Conv", "ConvTranspose", "Add"});
+  }
   return absl::OkStatus();
 }
 

@@ -144,6 +144,27 @@ TEST(LiftToImageTest, TakesConvolutionsOfOneAxis) {
       "  return r\n");
 }
 
+TEST(LiftToImageTest, SumsOfConvolutionsAreThoseOfImages) {
+  GraphForTest g;
+  const auto x = g.Input("x", {1, 4, 9});
+  const auto w = g.Constant("w", {4, 4, 1}, Ramp(16));
+  const auto a = g.Op("a", "Conv", {x, w}, {1, 4, 9});
+  const auto b = g.Op("b", "Conv", {x, w}, {1, 4, 9});
+  const auto sum = g.Op("sum", "Add", {a, b}, {1, 4, 9});
+  const auto relu = g.Op("relu", "Relu", {sum}, {1, 4, 9});
+  g.Output(g.Op("last", "Add", {relu, a}, {1, 4, 9}));
+  g.Output(g.Op("other", "Add", {relu, x}, {1, 4, 9}));
+  const ir::Graph before = g.graph;
+  g.After("lift_to_image");
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+  std::string sums;
+  for (const ir::Node& node : g.graph.nodes) {
+    if (node.op != "Add" && node.op != "Relu") continue;
+    sums += node.op + std::to_string(g.graph.type(node.outputs[0]).shape.size()) + " ";
+  }
+  EXPECT_EQ(sums, "Add4 Relu4 Add4 Add3 ");
+}
+
 TEST(LowerConv3dTest, ComputesTheSameForAnyWindow) {
   struct Case {
     Shape x;
