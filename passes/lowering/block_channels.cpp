@@ -29,6 +29,11 @@ bool IsBlocked(Rewriter& rewriter, ValueId id) { return BlockedOf(rewriter, id) 
 
 // ---- Convolutions ----------------------------------------------------------------------------
 
+/// Whether the value is blocked, or as easily made so as it is made to planes.
+bool IsNearlyBlocked(Rewriter& rewriter, ValueId id) {
+  return IsBlocked(rewriter, id) || PixelsOf(rewriter, id) != ir::kAbsent;
+}
+
 /// Whether the convolution has a form in blocks that pays for the conversion of its input.
 bool TakesBlocks(Rewriter& rewriter, const Node& conv) {
   const Graph& graph = rewriter.graph();
@@ -39,7 +44,8 @@ bool TakesBlocks(Rewriter& rewriter, const Node& conv) {
   const std::int64_t group = conv.attributes.get_int("group", 1);
   const bool is_blocked = IsBlocked(rewriter, conv.inputs[0]);
   if (group == 1) return is_blocked || Channels(y) >= kFewestChannels;
-  if (group == Channels(x) && group == Channels(y)) return is_blocked;
+  if (group == Channels(x) && group == Channels(y))
+    return IsNearlyBlocked(rewriter, conv.inputs[0]);
   if (Channels(x) / group % kBlock == 0 && Channels(y) / group % kBlock == 0) return true;
   return IsPointwise(graph, conv) && Channels(y) / group >= kFewestChannels;
 }
@@ -157,7 +163,7 @@ bool BlockResize(Rewriter& rewriter, Node& resize) {
   const Graph& graph = rewriter.graph();
   const TensorType& x = graph.type(resize.inputs[0]);
   const TensorType& y = graph.type(resize.outputs[0]);
-  if (!IsBlocked(rewriter, resize.inputs[0]) || !CanBlock(y)) return false;
+  if (!CanBlock(x) || !CanBlock(y) || !IsNearlyBlocked(rewriter, resize.inputs[0])) return false;
   if (x.shape[0] != y.shape[0] || Channels(x) != Channels(y)) return false;
   Attributes attributes = resize.attributes;
   const bool adapts_scales =
@@ -171,7 +177,7 @@ bool BlockResize(Rewriter& rewriter, Node& resize) {
   } else {
     attributes.set("sizes", Ints{y.shape[2], y.shape[3]});
   }
-  BecomeUnblocked(rewriter, resize, "Resize", {BlockedOf(rewriter, resize.inputs[0])},
+  BecomeUnblocked(rewriter, resize, "Resize", {Block(rewriter, resize.inputs[0])},
                   std::move(attributes));
   return true;
 }

@@ -224,6 +224,20 @@ TEST(BlockChannelsTest, JoinsAndCutsWholeBlocks) {
             "UnblockChannels:16 Relu:1 UnblockChannels:8");
 }
 
+TEST(BlockChannelsTest, ImagesOfTokensAreNearlyBlocked) {
+  Network g;
+  const auto tokens = g.Input("tokens", {1, 6, 32});
+  const auto rows = g.Op("rows", "Transpose", {tokens}, {1, 32, 6}, {{"perm", Ints{0, 2, 1}}});
+  const auto image =
+      g.Op("image", "Reshape", {rows}, {1, 32, 2, 3}, {{"shape", Ints{1, 32, 2, 3}}});
+  g.Output(g.Conv("a", image, 32, 3, 32));
+  g.Output(g.Op("b", "Resize", {image}, {1, 32, 4, 6}, {{"sizes", Ints{1, 32, 4, 6}}}));
+  EXPECT_EQ(g.Blocked({"block_channels", "fuse_transpose_into_blocks", "eliminate_duplicate_nodes",
+                       "eliminate_deadend"}),
+            "Reshape:2 BlockChannels:2 BlockedConv:2 UnblockChannels:32 Resize:2 "
+            "UnblockChannels:32");
+}
+
 TEST(BlockChannelsTest, BlocksThatConcatWouldCutStayPlain) {
   Network g;
   const auto input = g.Input("x", {1, 16, 3, 3});

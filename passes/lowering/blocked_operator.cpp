@@ -24,6 +24,29 @@ bool IsPointwise(const ir::Graph& graph, const ir::Node& conv) {
       kernels::ResolveWindow(conv.attributes, {x[2], x[3]}, {weights[2], weights[3]}));
 }
 
+Shape ChannelsLast(const Shape& planes) { return {planes[0], planes[2], planes[3], planes[1]}; }
+
+bool HoldsAllOf(const StridedView& view, const Shape& axes,
+                const std::vector<std::int64_t>& wanted) {
+  if (view.offset != 0 || ElementCount(view.shape) != ElementCount(axes)) return false;
+  const auto strides = StridesAs(view, axes);
+  if (!strides) return false;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != 1 && (*strides)[i] != wanted[i]) return false;
+  }
+  return true;
+}
+
+ir::ValueId PixelsOf(Rewriter& rewriter, ir::ValueId planes) {
+  const ir::Graph& graph = rewriter.graph();
+  const StridedView view = ViewThrough(rewriter, planes, false);
+  const Shape& s = graph.type(planes).shape;
+  if (view.source == planes) return ir::kAbsent;
+  if (ElementCount(graph.type(view.source).shape) != ElementCount(s)) return ir::kAbsent;
+  const bool is_last = HoldsAllOf(view, s, {s[1] * s[2] * s[3], 1, s[3] * s[1], s[1]});
+  return is_last ? view.source : ir::kAbsent;
+}
+
 ir::ValueId BlockedOf(Rewriter& rewriter, ir::ValueId plain) {
   const ir::Node* conversion = rewriter.Producer(plain, "UnblockChannels");
   return conversion == nullptr ? ir::kAbsent : conversion->inputs[0];

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
+#include "passes/lowering/strided_view.hpp"
 #include "passes/rewrite.hpp"
 
 /// The operators of the host backend on images in blocks of channels. A blocked image is float32
@@ -36,6 +39,18 @@ bool IsPointwise(const ir::Graph& graph, const ir::Node& conv);
 
 /// Whether the value is float32 [B, C, H, W] with elements.
 bool CanBlock(const TensorType& type);
+
+/// [B, C, H, W] as [B, H, W, C].
+Shape ChannelsLast(const Shape& planes);
+
+/// Whether `view` holds its whole source in the order of `axes`, whose strides in the source are
+/// `wanted`.
+bool HoldsAllOf(const StridedView& view, const Shape& axes,
+                const std::vector<std::int64_t>& wanted);
+
+/// The value, of any shape, that `planes`, [B, C, H, W], is a Transpose and Reshape of, and that
+/// holds the same image with its channels last; or kAbsent.
+ir::ValueId PixelsOf(Rewriter& rewriter, ir::ValueId planes);
 
 /// The blocked image that UnblockChannels makes the value of, or kAbsent.
 ir::ValueId BlockedOf(Rewriter& rewriter, ir::ValueId plain);

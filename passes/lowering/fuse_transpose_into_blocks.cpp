@@ -10,21 +10,6 @@ namespace {
 using ir::Node;
 using ir::ValueId;
 
-/// Whether `view`, of an image of `pixels` pixels and `channels` channels in either order of axes,
-/// holds all of it in the order of `axes`, the strides of which are `wanted`.
-bool HoldsAll(const StridedView& view, const Shape& axes, const std::vector<std::int64_t>& wanted) {
-  if (view.offset != 0 || ElementCount(view.shape) != ElementCount(axes)) return false;
-  const auto strides = StridesAs(view, axes);
-  if (!strides) return false;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] != 1 && (*strides)[i] != wanted[i]) return false;
-  }
-  return true;
-}
-
-/// [B, C, H, W] as [B, H, W, C].
-Shape ChannelsLast(const Shape& planes) { return {planes[0], planes[2], planes[3], planes[1]}; }
-
 /// Becomes the image, channels last, in another shape.
 bool FuseIntoUnblock(Rewriter& rewriter, Node& transpose) {
   ir::Graph& graph = rewriter.graph();
@@ -35,7 +20,7 @@ bool FuseIntoUnblock(Rewriter& rewriter, Node& transpose) {
   const Shape& s = planes.shape;
   const std::int64_t pixels = s[2] * s[3];
   const Shape last = ChannelsLast(s);
-  if (!HoldsAll(view, last, {s[1] * pixels, s[3], 1, pixels})) return false;
+  if (!HoldsAllOf(view, last, {s[1] * pixels, s[3], 1, pixels})) return false;
   Attributes attributes = unblock->attributes;
   attributes.set("channels_last", std::int64_t{1});
   const Shape result = graph.type(transpose.outputs[0]).shape;
@@ -51,14 +36,11 @@ bool FuseIntoUnblock(Rewriter& rewriter, Node& transpose) {
 bool FuseIntoBlock(Rewriter& rewriter, Node& block) {
   ir::Graph& graph = rewriter.graph();
   if (block.attributes.get_int("channels_last", 0) != 0) return false;
-  const Shape s = graph.type(block.inputs[0]).shape;
-  const StridedView view = ViewThrough(rewriter, block.inputs[0], false);
-  if (view.source == block.inputs[0]) return false;
-  const TensorType source = graph.type(view.source);
-  const Shape last = ChannelsLast(s);
-  const std::vector<std::int64_t> strides{s[1] * s[2] * s[3], 1, s[3] * s[1], s[1]};
-  if (ElementCount(source.shape) != ElementCount(s) || !HoldsAll(view, s, strides)) return false;
-  block.inputs = {rewriter.Insert(graph.MakeNode("Reshape", {view.source}, {source.element, last},
+  const ValueId pixels = PixelsOf(rewriter, block.inputs[0]);
+  if (pixels == ir::kAbsent) return false;
+  const TensorType planes = graph.type(block.inputs[0]);
+  const Shape last = ChannelsLast(planes.shape);
+  block.inputs = {rewriter.Insert(graph.MakeNode("Reshape", {pixels}, {planes.element, last},
                                                  {{"shape", last}}, block.name + "_pixels"))};
   block.attributes.set("channels_last", std::int64_t{1});
   return true;
