@@ -2,6 +2,10 @@
 
 #include <vector>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace poprt::kernels {
 namespace {
 
@@ -34,9 +38,17 @@ constexpr InnerLoops kAvx512{.instruction_set = "avx512",
                              .rows = kAvx512RowKernels,
                              .element_functions = kAvx512ElementFunctions};
 
+// Clang's __builtin_cpu_supports doesn't know of it before version 15.
+bool HasF16c() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
 bool HasAvx2() {
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-         __builtin_cpu_supports("f16c") != 0;
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 && HasF16c();
 }
 
 bool HasAvx512() {
