@@ -74,7 +74,7 @@ template <class V, int kRows, int kWidth, bool kInterleaved, class B>
 void Product(const float* a, std::int64_t lda, const B* b, std::int64_t depth, const char* ahead,
              float* tile, bool accumulate) {
   constexpr int kSums = kChains<kRows, kWidth>;
-  constexpr int kStepOfA = kInterleaved ? kRows : 1;
+  constexpr int kStepOfA = kInterleaved ? kRows : 1;  // NOLINT: the same for one row
   typename V::Register sums[kSums][kRows][kWidth];
   const auto each_sum = [](auto f) POPRT_INLINE {
     Unroll<kRows>([&](auto r)
