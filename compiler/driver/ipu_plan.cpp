@@ -191,6 +191,12 @@ absl::Status Partition(const std::vector<ir::Graph>& graphs, std::int64_t num_io
 
 }  // namespace
 
+absl::Status CheckTarget(const CompilerOptions& options) {
+  const auto target = TargetOf(options);
+  if (!target.ok()) return target.status();
+  return ipu::FindPlatform(*target, options.platform).status();
+}
+
 absl::StatusOr<ipu::Plan> PlanForIpu(const Converted& converted, const CompilerOptions& options,
                                      const Log& warn) {
   const auto target = TargetOf(options);

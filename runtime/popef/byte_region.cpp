@@ -43,6 +43,10 @@ std::shared_ptr<const ByteRegion> ByteRegion::MapFile(const std::string& path) {
   if (file.get() < 0) FailSystem(path, "opening");
   struct stat status {};
   if (fstat(file.get(), &status) != 0) FailSystem(path, "reading the size");
+  if (S_ISDIR(status.st_mode)) {
+    throw Error(path +
+                ": a folder, allowed is a PopEF file; give one in it, e.g. executable.popef");
+  }
   if (!S_ISREG(status.st_mode)) throw Error(path + ": not a regular file, allowed is a PopEF file");
   std::shared_ptr<ByteRegion> region(new ByteRegion);
   region->size_ = region->capacity_ = static_cast<std::size_t>(status.st_size);

@@ -361,7 +361,11 @@ TEST(Format, FilesThatCannotBeMapped) {
   Reader reader;
   EXPECT_EQ(ErrorOf([&] { reader.parseFile(folder.File("a")); }),
             folder.File("a") + ": opening failed: No such file or directory");
-  EXPECT_THAT(ErrorOf([&] { reader.parseFile(folder.File("")); }), HasSubstr("not a regular file"));
+  EXPECT_EQ(ErrorOf([&] { reader.parseFile(folder.File("")); }),
+            folder.File("") +
+                ": a folder, allowed is a PopEF file; give one in it, e.g. executable.popef");
+  EXPECT_EQ(ErrorOf([&] { reader.parseFile("/dev/null"); }),
+            "/dev/null: not a regular file, allowed is a PopEF file");
   testing::WriteFile(folder.File("b"), "");
   EXPECT_THAT(ErrorOf([&] { reader.parseFile(folder.File("b")); }), HasSubstr("the file is empty"));
 }

@@ -146,8 +146,37 @@ class ErrorsTest(unittest.TestCase):
         )
         self.refused(
             1,
-            ["--config_yaml: there is no readable file 'no.yaml'"],
+            ["--config_yaml: there is no file 'no.yaml'"],
             *("--config_yaml", "no.yaml"),
+        )
+        self.refused(
+            1,
+            ["target file 'no.yaml' can't be read: No such file or directory"],
+            *("-i", "good.onnx", "--target_config", "no.yaml"),
+        )
+
+    def test_folders_in_the_place_of_files(self):
+        os.mkdir(os.path.join(self.folder.name, "exported"))
+        self.refused(
+            1,
+            [
+                "--input_model: 'exported' is a folder; give a file in it, e.g. "
+                "'exported/model.onnx'"
+            ],
+            *("-i", "exported", "--export_popef"),
+        )
+        self.refused(
+            1,
+            [
+                "--config_yaml: 'exported' is a folder; give a file in it, e.g. "
+                "'exported/config.yaml'"
+            ],
+            *("--config_yaml", "exported"),
+        )
+        self.refused(
+            1,
+            ["target file 'exported' can't be read: Is a directory"],
+            *("-i", "good.onnx", "--target_config", "exported"),
         )
 
     def test_output_folder_that_cannot_be_written(self):

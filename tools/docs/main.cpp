@@ -43,7 +43,7 @@ std::string Count(const ops::Arity& arity) {
 /// Cases of the ONNX backend suite by operator, as "12/12".
 using CaseCounts = std::map<std::string, std::string, std::less<>>;
 
-/// Reads lines "OPERATOR PASSED CASES".
+/// Reads lines "OPERATOR PASSED CASES"; empty if there is no file of them.
 CaseCounts ReadCounts(const char* path) {
   CaseCounts counts;
   std::ifstream file(path);
@@ -163,7 +163,12 @@ In the order in which they run. `--skip_passes` leaves some out, `--passes` runs
 int main(int argc, char** argv) {
   const std::string_view page = argc >= 2 ? argv[1] : "";
   if (page == "operators" && argc == 3) {
-    poprt::PrintOperators(poprt::ReadCounts(argv[2]));
+    const poprt::CaseCounts counts = poprt::ReadCounts(argv[2]);
+    if (counts.empty()) {
+      std::cerr << "error: '" << argv[2] << "' is no file with lines OPERATOR PASSED CASES\n";
+      return 1;
+    }
+    poprt::PrintOperators(counts);
   } else if (page == "passes" && argc == 2) {
     poprt::PrintPasses();
   } else {

@@ -1,12 +1,14 @@
 #include "tools/popef_bench/bench_requests.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "runtime/tensor/shape.hpp"
+#include "tools/popef_bench/file_error.hpp"
 
 namespace poprt::bench {
 namespace {
@@ -23,8 +25,11 @@ std::optional<std::string> FileOf(const std::string& name, const std::vector<std
 }
 
 void ReadFile(const std::string& path, const DataDesc& desc, std::vector<std::byte>& memory) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("--input " + desc.name + ": cannot read '" + path + "'");
+  file.peek();  // a folder can be opened, but not read
+  if (!file.is_open() || file.bad()) throw FileError("--input " + desc.name, "read", path);
+  file.clear();
   file.seekg(0, std::ios::end);
   const auto size = static_cast<std::size_t>(file.tellg());
   if (size != memory.size()) {
@@ -34,7 +39,7 @@ void ReadFile(const std::string& path, const DataDesc& desc, std::vector<std::by
   }
   file.seekg(0);
   file.read(reinterpret_cast<char*>(memory.data()), static_cast<std::streamsize>(size));
-  if (!file) throw std::runtime_error("--input " + desc.name + ": cannot read '" + path + "'");
+  if (!file) throw FileError("--input " + desc.name, "read", path);
 }
 
 /// One line for each entry that belongs to none of the tensors.
@@ -72,11 +77,11 @@ void WriteOutputs(const requests::Request& request, std::span<const DataDesc> ou
     if (bytes > 0 && shape != shapes.end()) {
       bytes = bytes / ElementCount(output.shape) * ElementCount(shape->second);
     }
+    errno = 0;
     std::ofstream file(*path, std::ios::binary);
     file.write(static_cast<const char*>(request.outputs.at(output.name).data), bytes);
     file.flush();
-    if (!file)
-      throw std::runtime_error("--output " + output.name + ": cannot write '" + *path + "'");
+    if (!file) throw FileError("--output " + output.name, "write", *path);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tools/popef_bench/command.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "tools/popef_bench/bench_options.hpp"
 #include "tools/popef_bench/chrome_trace.hpp"
 #include "tools/popef_bench/container_report.hpp"
+#include "tools/popef_bench/file_error.hpp"
 #include "tools/popef_bench/graph_index.hpp"
 #include "tools/popef_bench/profile_report.hpp"
 #include "tools/requests/tool_command.hpp"
@@ -94,10 +96,11 @@ std::string Text(const Json& json) {
 }
 
 void WriteTrace(const std::string& path, const std::vector<Profile>& profiles) {
+  errno = 0;
   std::ofstream file(path);
   if (file) WriteChromeTrace(profiles, file);
   file.flush();
-  if (!file) throw std::runtime_error("--trace: cannot write '" + path + "'");
+  if (!file) throw FileError("--trace", "write", path);
 }
 
 /// The graphs that the options select.

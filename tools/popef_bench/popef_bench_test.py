@@ -255,12 +255,22 @@ class ErrorTest(PopefBenchTest):
         short = write_floats("short.bin", [1.0])
         self.refused(1, [f"--input a: '{short}' has 4 bytes, the input has 60 in one batch"],
                      PLAIN, "--input", f"a={short}")
-        self.refused(1, [f"--input a: cannot read '{FOLDER}/none'"],
+        self.refused(1, [f"--input a: cannot read '{FOLDER}/none': No such file or directory"],
                      PLAIN, "--input", f"a={FOLDER}/none")
-        self.refused(1, [f"--output y: cannot write '{FOLDER}/none/y'"],
+        self.refused(1, [f"--output y: cannot write '{FOLDER}/none/y': No such file or directory"],
                      PLAIN, "--runs", "1", "--output", f"y={FOLDER}/none/y")
-        self.refused(1, [f"--trace: cannot write '{FOLDER}/none/t'"],
+        self.refused(1, [f"--trace: cannot write '{FOLDER}/none/t': No such file or directory"],
                      PLAIN, "--runs", "1", "--trace", f"{FOLDER}/none/t")
+
+    def test_folders_in_the_place_of_files(self):
+        self.refused(1, [f"--input a: cannot read '{FOLDER}': Is a directory"],
+                     PLAIN, "--input", f"a={FOLDER}")
+        self.refused(1, [f"--output y: cannot write '{FOLDER}': Is a directory"],
+                     PLAIN, "--runs", "1", "--output", f"y={FOLDER}")
+        self.refused(1, [f"--trace: cannot write '{FOLDER}': Is a directory"],
+                     PLAIN, "--runs", "1", "--trace", f"{FOLDER}")
+        self.refused(1, [f"{FOLDER}: a folder, allowed is a PopEF file; give one in it, "
+                         "e.g. executable.popef"], str(FOLDER))
 
     def test_files_that_are_no_containers(self):
         for mode in ([], ["--profile"]):

@@ -3,7 +3,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/poprt/input_file.hpp"
 #include "tools/poprt/words.hpp"
 
 namespace poprt::cli {
@@ -207,10 +207,13 @@ class ConfigReader {
 }  // namespace
 
 ConfigFile ReadConfigFile(const std::string& path, Problems& problems) {
-  std::error_code error;
+  if (!FileExists(path)) {
+    problems.AddInput(absl::StrCat("--config_yaml: ", WhyNoFile(path, "config.yaml")));
+    return {};
+  }
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, error)) {
-    problems.AddInput(absl::StrCat("--config_yaml: there is no readable file '", path, "'"));
+  if (!file) {
+    problems.AddInput(absl::StrCat("--config_yaml: '", path, "' can't be read"));
     return {};
   }
   std::ostringstream text;

@@ -65,6 +65,7 @@ class Job {
   absl::StatusOr<Outcome> Run() {
     const auto start = Clock::now();
     absl::Status status = CheckWritable(files_);
+    if (status.ok()) status = driver::CheckTarget(settings_.compiler);
     if (status.ok()) status = PrepareTuner();
     if (!status.ok()) return status;
     NameIneffectiveOptions();

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "compiler/emit/write_file.hpp"
 #include "compiler/ipu/report/report_html.hpp"
 #include "compiler/ipu/report/report_json.hpp"
@@ -14,12 +13,6 @@ namespace fs = std::filesystem;
 
 absl::StatusOr<std::vector<WrittenFile>> WriteIpuReports(const ipu::Plan& plan,
                                                          const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("cannot make the folder '", folder, "' of --profile_dir: ", error.message()));
-  }
   const std::pair<const char*, std::string> reports[] = {{"report.html", ipu::ReportHtml(plan)},
                                                          {"report.json", ipu::ReportJson(plan)},
                                                          {"trace.json", ipu::TraceJson(plan)}};

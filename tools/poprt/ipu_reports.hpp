@@ -9,8 +9,8 @@
 
 namespace poprt::cli {
 
-/// Writes report.html, report.json and trace.json of the plan to the folder, which is made if it is
-/// missing; all three or, when something fails, none.
+/// Writes report.html, report.json and trace.json of the plan to the folder, which exists; all
+/// three or, when something fails, none.
 absl::StatusOr<std::vector<WrittenFile>> WriteIpuReports(const ipu::Plan& plan,
                                                          const std::string& folder);
 

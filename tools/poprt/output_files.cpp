@@ -35,7 +35,8 @@ std::vector<Result> ResultsOf(const OutputFiles& files) {
   std::vector<Result> results = {
       {"the converted model", files.onnx, "--output_dir", "--output_model"},
       {"the container", files.popef, "--output_dir", ""},
-      {"the cache of --perf_tuner", files.perf_tuner_cache, "", "--perf_tuner_cache"}};
+      {"the cache of --perf_tuner", files.perf_tuner_cache, "", "--perf_tuner_cache"},
+      {"the report", files.report, "--profile_dir", ""}};
   std::erase_if(results, [](const Result& result) { return result.path.empty(); });
   return results;
 }
@@ -76,7 +77,8 @@ absl::Status CheckFile(const Result& result) {
   std::error_code error;
   if (fs::is_directory(result.path, error)) {
     return absl::PermissionDeniedError(
-        absl::StrCat("cannot write '", result.path, "': there is a folder of that name"));
+        absl::StrCat("cannot write '", result.path,
+                     "': there is a folder of that name; choose another ", result.Options()));
   }
   return CheckFolder(result);
 }
@@ -101,7 +103,9 @@ OutputFiles OutputFilesOf(const Settings& settings) {
   const fs::path folder(settings.output_dir);
   return {(folder / settings.output_model).lexically_normal().string(),
           settings.export_popef ? (folder / "executable.popef").lexically_normal().string() : "",
-          settings.perf_tuner_cache};
+          settings.perf_tuner_cache,
+          settings.profile_dir.empty() ? ""
+                                       : (fs::path(settings.profile_dir) / "report.html").string()};
 }
 
 void CheckOverwriting(const OutputFiles& files, std::span<const InputFile> inputs,

@@ -14,6 +14,7 @@ struct OutputFiles {
   std::string onnx;                   ///< the converted model
   std::string popef;                  ///< the container
   std::string perf_tuner_cache = {};  ///< empty if there is none
+  std::string report = {};            ///< one of those in --profile_dir, or empty
 };
 
 OutputFiles OutputFilesOf(const Settings& settings);

@@ -54,7 +54,28 @@ TEST_F(OutputFilesTest, AFileInTheWayIsNamed) {
 TEST_F(OutputFilesTest, AFolderInPlaceOfAResultIsNamed) {
   fs::create_directory(folder_ / "executable.popef");
   EXPECT_EQ(std::string(CheckWritable({In("m.onnx"), In("executable.popef")}).message()),
-            "cannot write '" + In("executable.popef") + "': there is a folder of that name");
+            "cannot write '" + In("executable.popef") +
+                "': there is a folder of that name; choose another --output_dir");
+  EXPECT_EQ(std::string(CheckWritable({folder_.string(), ""}).message()),
+            "cannot write '" + folder_.string() +
+                "': there is a folder of that name; choose another --output_dir or --output_model");
+}
+
+TEST_F(OutputFilesTest, ReportsAreResultsLikeOthers) {
+  Settings settings;
+  settings.profile_dir = "profile/";
+  EXPECT_EQ(OutputFilesOf(settings).report, "profile/report.html");
+
+  const OutputFiles files{.onnx = In("m.onnx"), .popef = "", .report = In("profile/report.html")};
+  EXPECT_TRUE(CheckWritable(files).ok());
+  EXPECT_TRUE(MakeFolders(files).ok());
+  EXPECT_TRUE(fs::is_directory(folder_ / "profile"));
+  std::ofstream(folder_ / "file") << "x";
+  EXPECT_EQ(std::string(
+                CheckWritable({.onnx = In("m.onnx"), .popef = "", .report = In("file/report.html")})
+                    .message()),
+            "cannot write to output folder '" + In("file") + "': '" + In("file") +
+                "' is no folder; choose another --profile_dir");
 }
 
 TEST_F(OutputFilesTest, TheCacheOfTheTunerIsAResultLikeOthers) {

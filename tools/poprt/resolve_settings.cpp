@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "passes/pass.hpp"
+#include "tools/poprt/input_file.hpp"
 #include "tools/poprt/output_files.hpp"
 #include "tools/poprt/words.hpp"
 
@@ -26,11 +27,6 @@ const OptionValue* FindValue(const std::vector<OptionValue>& values, std::string
   const auto found = std::ranges::find_if(
       values, [&](const OptionValue& value) { return value.def->name == name; });
   return found == values.end() ? nullptr : &*found;
-}
-
-bool FileExists(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error) && !fs::is_directory(path, error);
 }
 
 class Resolver {
@@ -141,34 +137,37 @@ class Resolver {
           absl::StrCat(config_.path, ": entry ", index + 1, " of model_fusion has no input_model"));
       return;
     }
-    if (path.empty() || FileExists(path)) return;
-    const bool in_file = !value->where.starts_with("--");
-    const fs::path beside = fs::path(config_.path).parent_path() / path;
-    if (in_file && FileExists(beside)) {
-      path = beside.string();
-      return;
+    if (path.empty()) return;
+    if (const std::string problem = Locate(*value, path, "model.onnx"); !problem.empty()) {
+      problems_.AddMissingModel(absl::StrCat(problem, AdviceOnName(path)));
     }
-    problems_.AddMissingModel(absl::StrCat(
-        value->where, ": there is no file '", path, "'",
-        in_file ? ", neither in the working directory nor beside the configuration file" : "",
-        AdviceOnName(path)));
   }
 
-  // Files named in the configuration file may be beside it.
   void FindFrozen(const OptionValue& value, driver::ModelOptions& model) {
-    const bool in_file = !value.where.starts_with("--");
     for (auto& [name, frozen] : model.freeze_input) {
-      std::string& path = std::get<frontend::FrozenFile>(frozen).path;
-      const fs::path beside = fs::path(config_.path).parent_path() / path;
-      if (FileExists(path)) continue;
-      if (in_file && FileExists(beside)) {
-        path = beside.string();
-        continue;
-      }
-      problems_.AddInput(absl::StrCat(
-          value.where, ": there is no file '", path, "' for input '", name, "'",
-          in_file ? ", neither in the working directory nor beside the configuration file" : ""));
+      const std::string role = absl::StrCat(" for input '", name, "'");
+      const std::string problem =
+          Locate(value, std::get<frontend::FrozenFile>(frozen).path, "value.npy", role);
+      if (!problem.empty()) problems_.AddInput(problem);
     }
+  }
+
+  // Files named in the configuration file may be beside it, which `path` then says. Returns what is
+  // wrong if there is no file.
+  std::string Locate(const OptionValue& value, std::string& path, std::string_view example,
+                     std::string_view role = "") const {
+    if (FileExists(path)) return "";
+    const bool in_file = !value.where.starts_with("--");
+    const fs::path beside = fs::path(config_.path).parent_path() / path;
+    std::error_code error;
+    const bool is_here = fs::exists(path, error);
+    const bool is_beside = in_file && fs::exists(beside, error);
+    if (is_beside && (!is_here || FileExists(beside))) path = beside.string();
+    if (FileExists(path)) return "";
+    const bool is_nowhere = in_file && !is_here && !is_beside;
+    return absl::StrCat(
+        value.where, ": ", WhyNoFile(path, example, role),
+        is_nowhere ? ", neither in the working directory nor beside the configuration file" : "");
   }
 
   // For "a/b=model.onnx": what stands before '=' was not taken for a name.

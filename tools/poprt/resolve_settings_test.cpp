@@ -206,6 +206,23 @@ TEST_F(ResolveSettingsTest, MissingModelsOfAFileAreInputProblems) {
                           "c.yaml: entry 2 of model_fusion has no input_model"));
 }
 
+TEST_F(ResolveSettingsTest, FoldersAreNoFiles) {
+  fs::create_directories(folder_ / "exported.npy");
+  Resolve({"-i", Path("exported.npy"), "-i", Path("a.onnx"), "--freeze_input",
+           "X=" + Path("exported.npy")});
+  EXPECT_THAT(Messages(),
+              UnorderedElementsAre(
+                  "--input_model: 'exported.npy' is a folder; give a file in it, e.g. "
+                  "'exported.npy/model.onnx'",
+                  "--freeze_input: 'exported.npy' for input 'X' is a folder; give a file in "
+                  "it, e.g. 'exported.npy/value.npy'"));
+  EXPECT_EQ(problems_.exit_code(), kWrongInput);
+  Resolve({}, "input_model: exported.npy\n");
+  EXPECT_THAT(Messages(),
+              ElementsAre("c.yaml:1: input_model: 'exported.npy' is a folder; give a file "
+                          "in it, e.g. 'exported.npy/model.onnx'"));
+}
+
 TEST_F(ResolveSettingsTest, ContradictionsAreRefused) {
   Resolve({"-i", Path("a.onnx")}, kTwoModels);
   EXPECT_THAT(Messages(), ElementsAre("--input_model: the models are those of model_fusion in "
