@@ -5,6 +5,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "popef/Model.hpp"
@@ -23,9 +24,16 @@ inline std::string Name(std::size_t graph, const char* tensor) {
   return "graph" + std::to_string(graph) + "/" + tensor;
 }
 
+/// What lets batches of a program overlap.
+struct Overlap {
+  std::uint32_t stages = 1;  ///< of a pipeline, each on an IPU
+  std::uint32_t io_tiles = 0;
+};
+
 /// A fused model. Graph g has the input Name(g, "x") and the output Name(g, "y"), both of
-/// lengths[g] floats, and adds Addend(g) to them.
-inline std::shared_ptr<popef::Model> AddingGraphs(const std::vector<std::int64_t>& lengths) {
+/// lengths[g] floats, and adds Addend(g) to them in every stage.
+inline std::shared_ptr<popef::Model> AddingGraphs(const std::vector<std::int64_t>& lengths,
+                                                  const Overlap& overlap = {}) {
   using poprt::ElementType;
   using poprt::program::kSlotAlignment;
   using poprt::program::Space;
@@ -33,8 +41,10 @@ inline std::shared_ptr<popef::Model> AddingGraphs(const std::vector<std::int64_t
   poprt::program::Program program;
   program.ipu_version = "ipu2";
   program.tiles = 1472;
+  program.io_tiles = overlap.io_tiles;
   popef::Metadata metadata;
   metadata.setExecutable("exe");
+  metadata.setNumIpus(overlap.stages);
   metadata.engineOptions().emplace_back(poprt::program::kPackageHashOption,
                                         poprt::program::PackageHash());
   const auto add_anchor = [&](const std::string& name, popef::TensorType direction,
@@ -51,15 +61,24 @@ inline std::shared_ptr<popef::Model> AddingGraphs(const std::vector<std::int64_t
     const poprt::TensorType type{ElementType::kFloat32, {lengths[graph]}};
     const std::uint64_t bytes = (type.bytes() / kSlotAlignment + 1) * kSlotAlignment;
     weights[graph * kFloatsPerSlot] = Addend(graph);
-    program.branches.push_back(
-        {.name = "graph" + std::to_string(graph),
-         .slots = {{type, Space::kArena, 0},
-                   {{ElementType::kFloat32, {1}}, Space::kWeights, graph * kSlotAlignment},
-                   {type, Space::kArena, bytes}},
-         .inputs = {{Name(graph, "x"), 0}},
-         .outputs = {{Name(graph, "y"), 2}},
-         .steps = {{"add", "Add", {0, 1}, {2}, {}}},
-         .arena_bytes = 2 * bytes});
+    poprt::program::Branch branch{
+        .name = "graph" + std::to_string(graph),
+        .slots = {{{ElementType::kFloat32, {1}}, Space::kWeights, graph * kSlotAlignment},
+                  {type, Space::kArena, 0}},
+        .inputs = {{Name(graph, "x"), 1}},
+        .outputs = {{Name(graph, "y"), overlap.stages + 1}},
+        .steps = {},
+        .arena_bytes = (overlap.stages + 1) * bytes};
+    for (std::uint32_t stage = 0; stage < overlap.stages; ++stage) {
+      branch.slots.push_back({type, Space::kArena, (stage + 1) * bytes});
+      branch.steps.push_back({.name = "add" + std::to_string(stage),
+                              .kernel = "Add",
+                              .inputs = {stage + 1, 0},
+                              .outputs = {stage + 2},
+                              .attributes = {},
+                              .stage = stage});
+    }
+    program.branches.push_back(std::move(branch));
     add_anchor(Name(graph, "x"), popef::TensorType::INPUT, popef::DataType::F32, lengths[graph]);
     add_anchor(Name(graph, "y"), popef::TensorType::OUTPUT, popef::DataType::F32, lengths[graph]);
   }

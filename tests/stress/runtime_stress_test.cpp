@@ -1,5 +1,7 @@
 // Clients that share one runner: every request gets exactly one answer, right or the error of an
-// injected fault, in the order of its thread's submissions, and memory does not grow.
+// injected fault, in the order of its thread's submissions, and memory does not grow. The runners
+// are of programs whose batches come one after the other, overlap with I/O, and go through the
+// stages of a pipeline.
 //
 //   runtime_stress_test [--requests N] [--seed N]
 
@@ -12,6 +14,7 @@
 #include <cstdlib>
 #include <deque>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <random>
@@ -21,6 +24,7 @@
 
 #include "model_runtime/Errors.hpp"
 #include "model_runtime/ModelRunner.hpp"
+#include "runtime/device/faulty_device.hpp"
 #include "tests/stress/adding_graphs.hpp"
 
 namespace {
@@ -34,6 +38,10 @@ constexpr std::size_t kMostBatches = 4;
 
 using testing::Addend;
 using testing::Name;
+using testing::Overlap;
+
+constexpr Overlap kOverlaps[] = {
+    {}, {.io_tiles = 64}, {.stages = 4}, {.stages = 2, .io_tiles = 64}};
 
 std::size_t Length(std::size_t graph) { return 3 + 7 * graph; }
 
@@ -68,9 +76,10 @@ struct Request {
   }
 };
 
-bool IsRight(const Request& request, const float* y) {
+bool IsRight(const Request& request, const float* y, std::uint32_t stages) {
+  const float sum = static_cast<float>(stages) * Addend(request.graph);
   for (std::size_t i = 0; i < request.x.size(); ++i) {
-    if (y[i] != request.x[i] + Addend(request.graph)) return false;
+    if (y[i] != request.x[i] + sum) return false;
   }
   return true;
 }
@@ -78,8 +87,8 @@ bool IsRight(const Request& request, const float* y) {
 /// One thread's requests.
 class Client {
  public:
-  Client(ModelRunner& runner, Tally& tally, unsigned seed)
-      : runner_(runner), tally_(tally), random_(seed) {}
+  Client(ModelRunner& runner, std::uint32_t stages, Tally& tally, unsigned seed)
+      : runner_(runner), stages_(stages), tally_(tally), random_(seed) {}
 
   void Send(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -117,7 +126,7 @@ class Client {
   void RunNow(Request& request) {
     Count([&] {
       runner_.execute(request.Inputs(), request.Outputs());
-      return IsRight(request, request.y.data());
+      return IsRight(request, request.y.data(), stages_);
     });
   }
 
@@ -134,11 +143,11 @@ class Client {
     Count([&] {
       if (request.future) {
         request.future->get();
-        return IsRight(request, request.y.data());
+        return IsRight(request, request.y.data(), stages_);
       }
       const model_runtime::TensorMemory memory = request.own_future->get();
       return memory.data_size_bytes == request.x.size() * sizeof(float) &&
-             IsRight(request, static_cast<const float*>(memory.data.get()));
+             IsRight(request, static_cast<const float*>(memory.data.get()), stages_);
     });
     for (std::size_t i = 0; i < at; ++i) {
       if (!in_flight_[i]->IsReady()) {
@@ -164,6 +173,7 @@ class Client {
   }
 
   ModelRunner& runner_;
+  const std::uint32_t stages_;
   Tally& tally_;
   std::mt19937 random_;
   std::deque<std::unique_ptr<Request>> in_flight_;
@@ -177,17 +187,21 @@ model_runtime::ModelRunnerConfig Config() {
   return config;
 }
 
-void RunClients(ModelRunner& runner, Tally& tally, std::uint64_t requests, unsigned seed) {
+/// Sends `requests`, which kClients divides.
+void RunClients(ModelRunner& runner, std::uint32_t stages, Tally& tally, std::uint64_t requests,
+                unsigned seed) {
   std::vector<std::thread> threads;
   for (unsigned client = 0; client < kClients; ++client) {
-    threads.emplace_back(
-        [&, client] { Client(runner, tally, seed * kClients + client).Send(requests / kClients); });
+    threads.emplace_back([&, client] {
+      Client(runner, stages, tally, seed * kClients + client).Send(requests / kClients);
+    });
   }
   for (std::thread& thread : threads) thread.join();
 }
 
 /// Runners that end while requests are queued: each request is answered.
-void EndRunners(const std::shared_ptr<popef::Model>& model, Tally& tally, int count) {
+void EndRunners(const std::shared_ptr<popef::Model>& model, std::uint32_t stages, Tally& tally,
+                int count) {
   for (int i = 0; i < count; ++i) {
     std::vector<float> x(Length(0), 1);
     std::vector<std::vector<float>> results(20, std::vector<float>(x.size()));
@@ -205,7 +219,8 @@ void EndRunners(const std::shared_ptr<popef::Model>& model, Tally& tally, int co
     for (std::size_t request = 0; request < futures.size(); ++request) {
       try {
         futures[request].get();
-        ++(results[request][0] == 1 + Addend(0) ? tally.right : tally.wrong);
+        const float expected = 1 + static_cast<float>(stages) * Addend(0);
+        ++(results[request][0] == expected ? tally.right : tally.wrong);
       } catch (const model_runtime::Error&) {
         ++tally.faults;  // the runner has ended before
       }
@@ -229,6 +244,56 @@ constexpr bool kSanitized =
     false;
 #endif
 
+/// Devices made from now on fault now and then in their first 2 * `requests` runs.
+void PlanFaults(std::uint64_t requests) {
+  std::string faults;
+  const std::uint64_t step = 1 + requests / 8;
+  for (std::uint64_t run = step; run < 2 * requests; run += step) {
+    faults +=
+        (faults.empty() ? "" : ",") + std::to_string(run) +
+        (run % 2 == 0 ? ":application_runtime_error" : ":recoverable_runtime_error/IPU_RESET");
+  }
+  poprt::device::PlanDeviceFaults(faults);
+}
+
+/// Returns whether a program with this overlap stands the requests.
+bool Stands(const Overlap& overlap, std::uint64_t requests, unsigned seed) {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t graph = 0; graph < kGraphs; ++graph) {
+    lengths.push_back(static_cast<std::int64_t>(Length(graph)));
+  }
+  const std::shared_ptr<popef::Model> model = testing::AddingGraphs(lengths, overlap);
+  const std::uint64_t warm_up = requests / 10 / kClients * kClients;
+  const std::uint64_t measured = (requests - warm_up) / kClients * kClients;
+  Tally tally;
+  std::int64_t grown = 0;
+  PlanFaults(requests);
+  {
+    ModelRunner runner(model, Config());
+    RunClients(runner, overlap.stages, tally, warm_up, seed);
+    const std::int64_t before = Resident();
+    RunClients(runner, overlap.stages, tally, measured, seed + 1);
+    grown = Resident() - before;
+  }
+  const bool all_answered = tally.answers() == warm_up + measured;
+  const bool had_faults = tally.faults > 0;
+  poprt::device::PlanDeviceFaults(std::nullopt);
+  EndRunners(model, overlap.stages, tally, 50);
+
+  constexpr std::int64_t kMostGrowth = 8 << 20;
+  const bool has_grown = !kSanitized && grown > kMostGrowth;
+  std::printf(
+      "%u stages, %u I/O tiles: right %llu, failed by injected faults or ended runners %llu, "
+      "wrong %llu, memory grew by %lld KiB\n",
+      overlap.stages, overlap.io_tiles, static_cast<unsigned long long>(tally.right),
+      static_cast<unsigned long long>(tally.faults), static_cast<unsigned long long>(tally.wrong),
+      static_cast<long long>(grown / 1024));
+  if (!all_answered) std::printf("some requests had no answer\n");
+  if (!had_faults) std::printf("no injected fault was seen\n");
+  if (has_grown) std::printf("allowed are %lld KiB\n", static_cast<long long>(kMostGrowth / 1024));
+  return tally.wrong == 0 && all_answered && had_faults && !has_grown;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -240,44 +305,9 @@ int main(int argc, char** argv) {
     if (option == "--seed") seed = static_cast<unsigned>(std::strtoul(argv[i + 1], nullptr, 10));
   }
   std::printf("%llu requests, seed %u\n", static_cast<unsigned long long>(requests), seed);
-  std::string faults;
-  for (std::uint64_t run = 500; run < 2 * requests; run += 1 + requests / 8) {
-    faults +=
-        (faults.empty() ? "" : ",") + std::to_string(run) +
-        (run % 2 == 0 ? ":application_runtime_error" : ":recoverable_runtime_error/IPU_RESET");
+  bool good = true;
+  for (const Overlap& overlap : kOverlaps) {
+    good = Stands(overlap, requests / std::size(kOverlaps), seed) && good;
   }
-  setenv("POPRT_DEVICE_FAULTS", faults.c_str(), 1);
-
-  std::vector<std::int64_t> lengths;
-  for (std::size_t graph = 0; graph < kGraphs; ++graph) {
-    lengths.push_back(static_cast<std::int64_t>(Length(graph)));
-  }
-  const std::shared_ptr<popef::Model> model = testing::AddingGraphs(lengths);
-  Tally tally;
-  std::int64_t grown = 0;
-  {
-    ModelRunner runner(model, Config());
-    RunClients(runner, tally, requests / 10, seed);
-    const std::int64_t before = Resident();
-    RunClients(runner, tally, requests - requests / 10, seed + 1);
-    grown = Resident() - before;
-  }
-  const std::uint64_t sent =
-      requests / 10 / kClients * kClients + (requests - requests / 10) / kClients * kClients;
-  const bool all_answered = tally.answers() == sent;
-  const bool had_faults = tally.faults > 0;
-  unsetenv("POPRT_DEVICE_FAULTS");
-  EndRunners(model, tally, 200);
-
-  constexpr std::int64_t kMostGrowth = 8 << 20;
-  const bool has_grown = !kSanitized && grown > kMostGrowth;
-  std::printf(
-      "right %llu, failed by injected faults or ended runners %llu, wrong %llu, "
-      "memory grew by %lld KiB\n",
-      static_cast<unsigned long long>(tally.right), static_cast<unsigned long long>(tally.faults),
-      static_cast<unsigned long long>(tally.wrong), static_cast<long long>(grown / 1024));
-  if (!all_answered) std::printf("some requests had no answer\n");
-  if (!had_faults) std::printf("no injected fault was seen\n");
-  if (has_grown) std::printf("allowed are %lld KiB\n", static_cast<long long>(kMostGrowth / 1024));
-  return tally.wrong == 0 && all_answered && had_faults && !has_grown ? 0 : 1;
+  return good ? 0 : 1;
 }
