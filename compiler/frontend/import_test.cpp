@@ -307,6 +307,9 @@ TEST(ImportBroken, Bytes) {
   };
   EXPECT_EQ(error(""), "m: the file is empty, expected an ONNX model");
   EXPECT_EQ(error("this is text"), "m: the file is truncated or not an ONNX model");
+  EXPECT_EQ(error("\x89PopEFC\n"),
+            "m: the file is a PopEF container, which is compiled already; popef_dump shows what it "
+            "holds");
   const std::string bytes = ModelBytes(kIdentity);
   for (std::size_t size = 1; size < bytes.size(); ++size) {
     EXPECT_NE(error(std::string_view(bytes).substr(0, size)), "no error") << size;

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_join.h"
@@ -14,10 +15,17 @@ namespace {
 /// Newest version of the file format whose meaning is known: that of ONNX 1.20.
 constexpr std::int64_t kNewestIrVersion = 13;
 
+/// How containers begin.
+constexpr std::string_view kPopefMagic = "\x89PopEF";
+
 }  // namespace
 
 absl::Status ParseModel(std::string_view bytes, onnx::ModelProto* model) {
   if (bytes.empty()) return absl::InvalidArgumentError("the file is empty, expected an ONNX model");
+  if (bytes.starts_with(kPopefMagic)) {
+    return absl::InvalidArgumentError(
+        "the file is a PopEF container, which is compiled already; popef_dump shows what it holds");
+  }
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     return absl::InvalidArgumentError(
         "the file has " + std::to_string(bytes.size()) +

@@ -92,6 +92,21 @@ class ContainerErrorsTest(unittest.TestCase):
     def check_same(self, content, error):
         self.check(content, error, f"bad.popef: {error}")
 
+    def test_files_that_are_no_containers(self):
+        for name, error in (
+            ("m.onnx", "This is an ONNX model: poprt compiles it, and shows it with -i FILE --show"),
+            (".", "a folder, allowed is a PopEF file; give one in it, e.g. executable.popef"),
+        ):
+            result = subprocess.run(
+                [POPEF_DUMP, name],
+                cwd=self.folder.name,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            self.assertTrue(result.stderr.endswith(error + "\n"), result.stderr)
+            self.assertEqual(result.returncode, 1)
+
     def test_truncated(self):
         blob = int.from_bytes(self.good[24:32], "little")
         size = int.from_bytes(self.good[blob + 24 : blob + 32], "little")

@@ -90,7 +90,8 @@ class ErrorsTest(unittest.TestCase):
             2,
             [
                 "unknown option '--ouput_dir'; did you mean '--output_dir'?",
-                "unexpected word 'good.onnx'; a model is given with --input_model",
+                "unexpected word 'good.onnx' behind --export_popef, which takes no value; a model "
+                "is given with --input_model, the folder of results with --output_dir",
             ],
             "--ouput_dir=x",
             "--export_popef",

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 #include <string_view>
 
@@ -66,6 +67,14 @@ std::string WithoutPath(const std::string& message, const std::string& path) {
   return message.starts_with(start) ? message.substr(start.size()) : message;
 }
 
+/// For a file that can't be read: it may be what containers are made from.
+std::string Advice(const std::string& path) {
+  std::error_code ignored;
+  const bool is_model = path.ends_with(".onnx") && std::filesystem::is_regular_file(path, ignored);
+  return is_model ? ". This is an ONNX model: poprt compiles it, and shows it with -i FILE --show"
+                  : "";
+}
+
 FileDump DumpFile(const std::string& path, const Options& options) {
   const Selection selection{.payloads = !options.metadata,
                             .steps = options.program || options.all,
@@ -85,7 +94,7 @@ FileDump DumpFile(const std::string& path, const Options& options) {
   } catch (const std::bad_alloc&) {
     dump.problems = {"showing it needs more memory than there is"};
   } catch (const std::exception& error) {
-    dump.problems = {WithoutPath(error.what(), path)};
+    dump.problems = {WithoutPath(error.what(), path) + Advice(path)};
   }
   if (dump.json.is_null()) dump.json = {{"file", path}, {"errors", dump.problems}};
   return dump;

@@ -548,15 +548,24 @@ const OptionDef* Find(std::string_view name, Predicate allowed) {
   return found == std::end(kOptions) ? nullptr : found;
 }
 
-// Only what works is suggested.
+// Only what works is suggested: the nearest name or, for "-c" and "--config", those that begin so.
 template <typename Predicate>
 std::string Suggest(std::string_view name, std::string_view dashes, Predicate allowed) {
   std::vector<std::string> names;
   for (const OptionDef& def : kOptions) {
     if (!IsLater(def) && allowed(def)) names.emplace_back(def.name);
   }
-  const std::optional<std::string> nearest = ir::NearestName(name, names);
-  return nearest ? absl::StrCat("; did you mean '", std::string(dashes), *nearest, "'?") : "";
+  const auto quoted = [&](std::string* out, const std::string& option) {
+    absl::StrAppend(out, "'", std::string(dashes), option, "'");
+  };
+  if (const std::optional<std::string> nearest = ir::NearestName(name, names)) {
+    names = {*nearest};
+  } else {
+    std::erase_if(names, [&](const std::string& option) { return !option.starts_with(name); });
+  }
+  constexpr std::size_t kMost = 5;  // more help nobody
+  if (names.empty() || names.size() > kMost) return "";
+  return absl::StrCat("; did you mean ", absl::StrJoin(names, " or ", quoted), "?");
 }
 
 absl::Status CheckWord(const OptionDef& def, const std::string& word) {

@@ -54,20 +54,44 @@ CLI::Option* Define(CLI::App& app, const OptionDef& def) {
   return option;
 }
 
+std::string_view WithoutDashes(std::string_view word) {
+  return word.substr(std::min(word.find_first_not_of('-'), word.size()));
+}
+
+// The option right before a word that belongs to none, if it has no value yet; or empty.
+std::string_view OptionBefore(const std::string& word, const std::vector<std::string>& arguments) {
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view before = arguments[i - 1];
+    if (arguments[i] != word || !before.starts_with("-")) continue;
+    if (before.find('=') == std::string_view::npos) return before;
+  }
+  return {};
+}
+
+std::string UnexpectedWord(const std::string& word, std::string_view option) {
+  const OptionDef* const def = FindFlag(WithoutDashes(option));
+  const bool is_flag = def != nullptr && def->kind == Kind::kFlag;
+  return absl::StrCat(
+      "unexpected word '", word, "'",
+      is_flag ? absl::StrCat(" behind ", std::string(option), ", which takes no value") : "",
+      "; a model is given with --input_model, the folder of results with --output_dir");
+}
+
 // CLI11 hands back what it does not know, among it the words that follow.
-void ReportUnknown(const std::vector<std::string>& words, Problems& problems) {
+void ReportUnknown(const std::vector<std::string>& words, const std::vector<std::string>& arguments,
+                   Problems& problems) {
   for (const std::string& word : words) {
-    if (!word.starts_with("-")) {
+    if (word.starts_with("-")) {
+      const std::string name = word.substr(0, word.find('='));
       problems.AddUsage(
-          absl::StrCat("unexpected word '", word, "'; a model is given with --input_model"));
+          absl::StrCat("unknown option '", name, "'", SuggestFlag(WithoutDashes(name))));
       continue;
     }
-    const std::string name =
-        word.substr(word.find_first_not_of('-') == std::string::npos ? word.size()
-                                                                     : word.find_first_not_of('-'));
-    const std::string bare = name.substr(0, name.find('='));
-    problems.AddUsage(
-        absl::StrCat("unknown option '", word.substr(0, word.find('=')), "'", SuggestFlag(bare)));
+    const std::string_view option = OptionBefore(word, arguments);
+    // The value of a misspelt option.
+    const bool is_value =
+        FindFlag(WithoutDashes(option)) == nullptr && !SuggestFlag(WithoutDashes(option)).empty();
+    if (!is_value) problems.AddUsage(UnexpectedWord(word, option));
   }
 }
 
@@ -85,8 +109,7 @@ CommandLine ParseCommandLine(std::vector<std::string> arguments, Problems& probl
     if (FindFlag(def.name) == &def) options.emplace_back(&def, Define(app, def));
   }
   try {
-    std::ranges::reverse(arguments);  // CLI11 takes them from the back
-    app.parse(std::move(arguments));
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     line.help = app.help();
     return line;
@@ -94,7 +117,7 @@ CommandLine ParseCommandLine(std::vector<std::string> arguments, Problems& probl
     problems.AddUsage(error.what());
     return line;
   }
-  ReportUnknown(app.remaining(), problems);
+  ReportUnknown(app.remaining(), arguments, problems);
   for (const auto& [def, option] : options) {
     if (option->count() == 0) continue;
     OptionValue value{def, option->results(), absl::StrCat("--", std::string(def->name))};

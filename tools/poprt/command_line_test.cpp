@@ -51,10 +51,32 @@ TEST(CommandLine, EqualsSignsInValuesStay) {
 }
 
 TEST(CommandLine, AllUnknownWordsAtOnce) {
-  EXPECT_THAT(Messages({"--ouput_dir=x", "--run", "model.onnx", "--zzzzzzzzzz"}),
-              ElementsAre("unknown option '--ouput_dir'; did you mean '--output_dir'?",
-                          "unexpected word 'model.onnx'; a model is given with --input_model",
-                          "unknown option '--zzzzzzzzzz'"));
+  EXPECT_THAT(
+      Messages({"--ouput_dir=x", "--run", "model.onnx", "--zzzzzzzzzz"}),
+      ElementsAre("unknown option '--ouput_dir'; did you mean '--output_dir'?",
+                  "unexpected word 'model.onnx' behind --run, which takes no value; a model "
+                  "is given with --input_model, the folder of results with --output_dir",
+                  "unknown option '--zzzzzzzzzz'"));
+  EXPECT_THAT(Messages({"model.onnx", "--run"}),
+              ElementsAre("unexpected word 'model.onnx'; a model is given with --input_model, the "
+                          "folder of results with --output_dir"));
+}
+
+TEST(CommandLine, ValuesOfMisspeltOptionsAreNoProblemOfTheirOwn) {
+  EXPECT_THAT(
+      Messages({"--batch-size", "4", "-i", "a.onnx", "--ouput_dir=x", "b.onnx"}),
+      ElementsAre("unknown option '--batch-size'; did you mean '--batch_size'?",
+                  "unknown option '--ouput_dir'; did you mean '--output_dir'?",
+                  "unexpected word 'b.onnx'; a model is given with --input_model, the folder "
+                  "of results with --output_dir"));
+}
+
+TEST(CommandLine, BeginningsOfOptionsAreUnderstoodButNotTaken) {
+  EXPECT_THAT(Messages({"--config", "c.yaml"}),
+              ElementsAre("unknown option '--config'; did you mean '--config_yaml'?"));
+  EXPECT_THAT(Messages({"-o", "out"}),
+              ElementsAre("unknown option '-o'; did you mean '--only_manual_sharding' or "
+                          "'--output_dir' or '--output_model'?"));
 }
 
 TEST(CommandLine, OptionsThatAreNotThereYetAreRefusedWithTheirValues) {

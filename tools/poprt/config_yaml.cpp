@@ -224,6 +224,11 @@ ConfigFile ReadConfigFile(const std::string& path, Problems& problems) {
 ConfigFile ParseConfig(const std::string& path, const std::string& text, Problems& problems) {
   ConfigFile config;
   config.path = path;
+  if (text.find('\0') != std::string::npos) {
+    problems.AddInput(absl::StrCat(
+        path, ": this is no YAML but a binary file; a model is given with --input_model"));
+    return config;
+  }
   try {
     ConfigReader(config, problems).ReadTop(YAML::Load(text));
   } catch (const YAML::ParserException& error) {

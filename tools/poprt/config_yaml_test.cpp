@@ -110,6 +110,9 @@ TEST(ConfigYaml, WhatIsNoYamlIsAnInputProblem) {
   EXPECT_EQ(parsed.problems.exit_code(), kWrongInput);
   EXPECT_TRUE(parsed.problems.messages()[0].starts_with("c.yaml:2: this is no YAML: "))
       << parsed.problems.messages()[0];
+  EXPECT_THAT(Messages(std::string("\x08\x08\0", 3)),
+              ElementsAre("c.yaml: this is no YAML but a binary file; a model is given with "
+                          "--input_model"));
   EXPECT_THAT(Messages(""), ElementsAre("c.yaml: found nothing, expected keys with values"));
   EXPECT_THAT(Messages("- a\n"), ElementsAre("c.yaml: found a list, expected keys with values"));
 }
