@@ -6,6 +6,7 @@
 #include "runtime/kernels/blocked/pointwise_product.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // A strip of all channels stays close to the core while the weights of all groups pass over it; it
 // is long enough to make loading them worth while.
 constexpr std::int64_t kStripFloats = 1 << 14;
-constexpr std::int64_t kSmallestStrip = 8 * kTilePixels;
+constexpr std::int64_t kSmallestStrip = 8;
 // Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
 constexpr double kWorkOfTask = 1 << 18;
 constexpr std::int64_t kTasks = 8;
@@ -21,10 +22,14 @@ constexpr std::int64_t kTasks = 8;
 /// How the work is cut; estimated from sizes only.
 struct PointwiseBlocking {
   explicit PointwiseBlocking(const PointwiseProduct& product)
-      : strips(product.in().Pixels(),
-               std::max(kSmallestStrip, kStripFloats / (product.in().blocks * kBlock))),
+      : tiles(product.in().Pixels()),
+        strips(tiles.count(), std::max(kSmallestStrip, kStripFloats / TileFloats(product))),
         outs(product.blocks(), BlocksOfTask(product, product.in().batch * strips.blocks())) {}
 
+  /// Of the image; at least 1.
+  static std::int64_t TileFloats(const PointwiseProduct& product) {
+    return product.in().blocks * kBlock * kTilePixels;
+  }
   static std::int64_t BlocksOfTask(const PointwiseProduct& product, std::int64_t strips) {
     const BlockedImage& in = product.in();
     const double products = static_cast<double>(in.batch * product.blocks()) *
@@ -36,10 +41,11 @@ struct PointwiseBlocking {
     return (product.blocks() + cuts - 1) / cuts;
   }
 
-  /// Block sizes: pixels, output blocks.
+  /// Block sizes: tiles of pixels, output blocks.
   Ints Cut(const Attributes& attributes) { return CutIntoBlocks(attributes, {&strips, &outs}); }
 
-  EvenSplit strips;  ///< of pixels
+  RowTiles tiles;    ///< of pixels
+  EvenSplit strips;  ///< of tiles
   EvenSplit outs;    ///< of output blocks
 };
 
@@ -53,8 +59,8 @@ struct BlockedPointwise {
     index /= blocking.strips.blocks();
     const std::int64_t outs = index % blocking.outs.blocks();
     const std::int64_t image = index / blocking.outs.blocks();
-    const std::int64_t first_pixel = blocking.strips.begin(strip);
-    const std::int64_t pixels = blocking.strips.end(strip) - first_pixel;
+    const std::int64_t first_pixel = blocking.tiles.begin(blocking.strips.begin(strip));
+    const std::int64_t pixels = blocking.tiles.begin(blocking.strips.end(strip)) - first_pixel;
     const float* const residual = OptionalInput(args, 3);
     for (std::int64_t o = blocking.outs.begin(outs); o < blocking.outs.end(outs); ++o) {
       const std::int64_t at =
