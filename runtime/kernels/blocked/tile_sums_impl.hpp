@@ -5,6 +5,7 @@
 
 #include "runtime/kernels/blocked/blocked_tiles.hpp"
 #include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/packed/vector_group.hpp"
 
 // Register tiles of pixels by 16 channels, over a vector type V, see blocked_tiles_impl.hpp.
 namespace poprt::kernels::tile {
@@ -95,12 +96,24 @@ struct PixelRow {
 };
 
 template <class V, Activation kActivation>
+void ActivateRun(const Epilogue& e, float* y, std::int64_t count) {
+  using Group = VectorGroup<V, V::kUnrolls ? 4 : 1>;
+  std::int64_t i = 0;
+  for (; i + Group::kLanes <= count; i += Group::kLanes) {
+    Group::Store(Activate<Group, kActivation>(Group::Load(y + i), e), y + i);
+  }
+  for (; i < count; i += V::kLanes) {
+    V::Store(Activate<V, kActivation>(V::Load(y + i), e), y + i);
+  }
+}
+
+template <class V, Activation kActivation>
 void ActivateAs(const Epilogue& e, const PixelRow& row) {
-  float* pixel = row.first;
-  for (std::int64_t r = 0; r < row.pixels; ++r, pixel += row.step) {
-    for (std::int64_t i = 0; i < row.count; i += V::kLanes) {
-      V::Store(Activate<V, kActivation>(V::Load(pixel + i), e), pixel + i);
-    }
+  if (row.step == row.count) {
+    return ActivateRun<V, kActivation>(e, row.first, row.pixels * row.count);
+  }
+  for (std::int64_t r = 0; r < row.pixels; ++r) {
+    ActivateRun<V, kActivation>(e, row.first + r * row.step, row.count);
   }
 }
 

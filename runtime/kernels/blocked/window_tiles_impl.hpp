@@ -162,7 +162,7 @@ void DepthwiseLineOf(const DepthwiseLine& line) {
   }
   if (line.epilogue.activation == nullptr) return;
   ActivateInPlace<V>(*line.epilogue.activation,
-                     {.first = line.y, .pixels = 1, .step = 0, .count = line.pixels * kBlock});
+                     {.first = line.y, .pixels = line.pixels, .step = kBlock, .count = kBlock});
 }
 
 // ---- Pooling ---------------------------------------------------------------------------------

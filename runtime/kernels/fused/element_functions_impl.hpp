@@ -2,6 +2,7 @@
 
 #include "runtime/kernels/fused/element_functions.hpp"
 #include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/packed/vector_group.hpp"
 
 // ElementFunctions written once over the vector type V of tile_kernels_impl.hpp, which has Sqrt in
 // addition.
@@ -70,14 +71,27 @@ POPRT_ELEMENT_FUNCTION(ErfFunction, 1, tile::Erf<V>(a))
 
 #undef POPRT_ELEMENT_FUNCTION
 
+/// Computes whole registers of V from element `begin` on. Returns where they end.
+template <class V, template <class> class F>
+std::int64_t LoopOf(const float* a, const float* b, float* out, std::int64_t begin,
+                    std::int64_t n) {
+  std::int64_t i = begin;
+  for (; i + V::kLanes <= n; i += V::kLanes) {
+    const auto x = V::Load(a + i);
+    if constexpr (F<V>::kOperands == 2) {
+      V::Store(F<V>::Of(x, V::Load(b + i)), out + i);
+    } else {
+      V::Store(F<V>::Of(x, x), out + i);
+    }
+  }
+  return i;
+}
+
 template <class V, template <class> class F>
 void Loop(const float* a, const float* b, float* out, std::int64_t n) {
   constexpr bool kBinary = F<V>::kOperands == 2;
-  std::int64_t i = 0;
-  for (; i + V::kLanes <= n; i += V::kLanes) {
-    const auto x = V::Load(a + i);
-    V::Store(F<V>::Of(x, kBinary ? V::Load(b + i) : x), out + i);
-  }
+  std::int64_t i = LoopOf<tile::VectorGroup<V, 4>, F>(a, b, out, 0, n);
+  i = LoopOf<V, F>(a, b, out, i, n);
   if (i == n) return;
   const auto x = tile::LoadFirst<V>(a + i, n - i);
   const auto y = kBinary ? tile::LoadFirst<V>(b + i, n - i) : x;
