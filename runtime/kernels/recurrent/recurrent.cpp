@@ -8,12 +8,12 @@
 namespace poprt::kernels {
 namespace {
 
-BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const TileKernels& kernels) {
+BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const InnerLoops& loops) {
   const bool is_lstm = kind == RecurrentKind::kLstm;
   RequireArity(call, 3, is_lstm ? 8 : 6, 0, is_lstm ? 3 : 2);
   const TensorType& x = call.inputs[0];
   RequireElement(x, kFloatTypes, "input 0");
-  const auto plan = std::make_shared<RecurrentPlan>(kind, call, kernels);
+  const auto plan = std::make_shared<RecurrentPlan>(kind, call, loops);
   Require(!plan->packed || x.element == ElementType::kFloat32 || plan->half_weights,
           "packed weights are " + ToString(call.inputs[1]) + ", allowed are float32 and float16");
   const std::vector<TensorType> outputs = plan->shape.Outputs(plan->options, x.element);
@@ -33,13 +33,13 @@ BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const Tile
 /// The same bits on every processor.
 template <RecurrentKind kKind>
 BoundKernel BindAnywhere(const KernelCall& call) {
-  return BindRecurrent(kKind, call, PortableInnerLoops().tiles);
+  return BindRecurrent(kKind, call, PortableInnerLoops());
 }
 
 /// With the inner loops that are fastest on this one.
 template <RecurrentKind kKind>
 BoundKernel BindTuned(const KernelCall& call) {
-  return BindRecurrent(kKind, call, BestInnerLoops().tiles);
+  return BindRecurrent(kKind, call, BestInnerLoops());
 }
 
 }  // namespace

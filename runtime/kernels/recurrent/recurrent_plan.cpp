@@ -36,12 +36,11 @@ class PartList {
 
 }  // namespace
 
-RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call,
-                             const TileKernels& inner_loops)
+RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const InnerLoops& loops)
     : kind(which),
       options(ReadRecurrentOptions(which, call.attributes)),
       shape(CheckRecurrentOperands(which, options, call.attributes, call.inputs)),
-      kernels(&inner_loops),
+      kernels(&loops.tiles),
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       gates(GatesOf(which)),
@@ -49,6 +48,10 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call,
       padded(panels * kPanel),
       chunk(std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, shape.batch))) {
   chunk = std::min(BlockSizes(call.attributes, {chunk})[0], std::max<std::int64_t>(1, shape.steps));
+  if (&loops != &PortableInnerLoops()) {
+    sigmoid = FunctionNamed(loops.element_functions, "sigmoid")->loop;
+    tanh = FunctionNamed(loops.element_functions, "tanh")->loop;
+  }
   const std::int64_t d = options.directions;
   const double work_of_panel = static_cast<double>(gates * kPanel) *
                                static_cast<double>(shape.batch) * static_cast<double>(shape.hidden);

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 
 namespace poprt::kernels {
@@ -15,12 +15,15 @@ namespace poprt::kernels {
 /// product; then each step adds the state's part. Gate values stand in tiles: for every direction
 /// and gate and panel of 16 units, (steps of the chunk * batch) x 16.
 struct RecurrentPlan {
-  RecurrentPlan(RecurrentKind which, const KernelCall& call, const TileKernels& inner_loops);
+  RecurrentPlan(RecurrentKind which, const KernelCall& call, const InnerLoops& loops);
 
   RecurrentKind kind;
   RecurrentOptions options;
   RecurrentShape shape;
   const TileKernels* kernels;
+  /// The processor's own forms of these, null where results are the same on every processor.
+  ElementLoop sigmoid = nullptr;
+  ElementLoop tanh = nullptr;
   bool packed = false;        ///< W and R come packed
   bool half_weights = false;  ///< and hold float16
   std::int64_t gates = 0;

@@ -205,7 +205,7 @@ class RecurrentRun : private RecurrentMemory<T> {
                     std::int64_t rows) const {
     C* tile = Tile(d, gate, panel, first);
     const C* bias = Bias(d, gate, panel);
-    for (std::int64_t row = 0; row < rows; ++row) std::copy_n(bias, kPanel, tile + row * kPanel);
+    for (std::int64_t row = 0; row < rows; ++row) CopyPanel(bias, tile + row * kPanel);
     AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
                Weights(In::kW, d, gate, panel), PanelBehind(In::kW, d, gate, panel), tile);
   }
@@ -278,17 +278,20 @@ class RecurrentRun : private RecurrentMemory<T> {
   /// portable ones, which are left alone: results are the same everywhere.
   bool ActivateTuned(const RecurrentActivation& activation, float* tile) const {
     using Function = RecurrentActivation::Function;
-    const bool has_form =
-        activation.function == Function::kSigmoid || activation.function == Function::kTanh;
-    if (!has_form || plan_.kernels == &kPortableTileKernels) return false;
-    if (plan_.options.clip < std::numeric_limits<float>::infinity()) return false;
-    Epilogue epilogue;
-    epilogue.activation = activation.function == Function::kTanh ? kernels::Activation::kTanh
-                                                                 : kernels::Activation::kSigmoid;
-    epilogue.out = tile;
-    epilogue.row_stride = kPanel;
-    plan_.kernels->finish(epilogue, tile, kPanel, batch_, kPanel, 0, 0);
+    const ElementLoop loop = activation.function == Function::kSigmoid ? plan_.sigmoid
+                             : activation.function == Function::kTanh  ? plan_.tanh
+                                                                       : nullptr;
+    if (loop == nullptr || plan_.options.clip < std::numeric_limits<float>::infinity()) {
+      return false;
+    }
+    loop(tile, nullptr, tile, batch_ * kPanel);
     return true;
+  }
+  /// The elements of a row of a panel, so few that a call would take longer.
+  template <typename To>
+  static void CopyPanel(const C* from, To* to) {
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t c = 0; c < kPanel; ++c) to[c] = static_cast<To>(from[c]);
   }
   /// f(index within a tile, index within rows of padded units) for every element of a panel.
   template <typename F>
@@ -310,10 +313,14 @@ class RecurrentRun : private RecurrentMemory<T> {
     for (std::int64_t b = 0; b < batch_; ++b) {
       const bool active = step < lengths_[b];
       const std::int64_t at = b * plan_.padded + panel * kPanel;
-      std::copy_n(active ? tile + b * kPanel : before + at, kPanel, after + at);
+      CopyPanel(active ? tile + b * kPanel : before + at, after + at);
       if (!active || y == nullptr) continue;
       T* to = y + OutputRow(d, Time(d, step, b), b) * plan_.shape.hidden + panel * kPanel;
-      for (std::int64_t c = 0; c < units; ++c) to[c] = static_cast<T>(tile[b * kPanel + c]);
+      if (units == kPanel) {
+        CopyPanel(tile + b * kPanel, to);
+      } else {
+        for (std::int64_t c = 0; c < units; ++c) to[c] = static_cast<T>(tile[b * kPanel + c]);
+      }
     }
   }
 
@@ -362,7 +369,7 @@ class RecurrentRun : private RecurrentMemory<T> {
     ForTile(panel, [=](std::int64_t i, std::int64_t) { out[i] *= in[i]; });
     for (std::int64_t b = 0; b < batch_; ++b) {
       if (step >= lengths_[b]) continue;
-      std::copy_n(next + b * kPanel, kPanel, cell + b * plan_.padded + panel * kPanel);
+      CopyPanel(next + b * kPanel, cell + b * plan_.padded + panel * kPanel);
     }
     StoreHidden(d, step, panel, out);
   }
@@ -394,7 +401,7 @@ class RecurrentRun : private RecurrentMemory<T> {
     }
     C* const linear = Reset(d) + panel * batch_ * kPanel;
     const C* bias = memory_ + plan_.parts.recurrent_bias + d * plan_.padded + panel * kPanel;
-    for (std::int64_t b = 0; b < batch_; ++b) std::copy_n(bias, kPanel, linear + b * kPanel);
+    for (std::int64_t b = 0; b < batch_; ++b) CopyPanel(bias, linear + b * kPanel);
     AddState(before, d, 2, panel, linear);
     const C* const reset = Tile(d, 1, panel, step);
     C* const candidate = Tile(d, 2, panel, step);
