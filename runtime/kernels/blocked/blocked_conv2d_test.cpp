@@ -285,6 +285,22 @@ TEST(BlockedConv2d, NanAndInfinitiesReachOnlyWhatTheyTouch) {
   CheckRandomCases(Form::kDepthwise, 6, true);
 }
 
+/// Blocks that begin at the same place of the cache are copied first.
+TEST(BlockedPointwise, AgreesOnSidesThatArePowersOfTwo) {
+  Random random(8);
+  for (const char* activation : {"", "silu"}) {
+    CheckConv(random, {.form = Form::kPointwise,
+                       .batch = 2,
+                       .channels = 150,
+                       .outs = 70,
+                       .height = 32,
+                       .width = 32,
+                       .activation = activation,
+                       .bias = true,
+                       .residual = true});
+  }
+}
+
 TEST(BlockedConv2d, AgreesOnPointwiseConvolutionsOfSmallImages) {
   ForSeeds(20, [&](std::mt19937& seeds) {
     Random random(seeds());

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
@@ -41,6 +44,9 @@ struct PointwiseBlocking {
     return (product.blocks() + cuts - 1) / cuts;
   }
 
+  /// In pixels.
+  std::int64_t LargestStrip() const { return std::min(strips.largest() * kTileRows, tiles.rows()); }
+
   /// Block sizes: tiles of pixels, output blocks.
   Ints Cut(const Attributes& attributes) { return CutIntoBlocks(attributes, {&strips, &outs}); }
 
@@ -49,30 +55,63 @@ struct PointwiseBlocking {
   EvenSplit outs;    ///< of output blocks
 };
 
+/// Whether blocks of the image lie so that a strip of all of them does not fit into the places
+/// that the second-level cache has for it: for sides that are powers of two.
+bool CompetesForCache(const BlockedImage& in) {
+  constexpr std::int64_t kWayBytes = 1 << 16;
+  constexpr std::int64_t kWays = 8;
+  constexpr std::int64_t kFloatBytes = sizeof(float);
+  return in.blocks > kWays * (kWayBytes / std::gcd(in.BlockFloats() * kFloatBytes, kWayBytes));
+}
+
 struct BlockedPointwise {
   PointwiseProduct product;
   PointwiseBlocking blocking;
+  bool copies_strips = false;
+  std::vector<std::int32_t> offsets_of_copy = {};
+  std::size_t scratch_bytes = 0;
+
+  /// Copying pays where several blocks read the copy.
+  void PlanCopies() {
+    constexpr std::int64_t kFewestReaders = 4;
+    copies_strips = blocking.outs.largest() >= kFewestReaders && CompetesForCache(product.in());
+    if (!copies_strips) return;
+    const std::int64_t block_floats = blocking.LargestStrip() * kBlock;
+    offsets_of_copy = product.OffsetsOfCopy(block_floats);
+    scratch_bytes = ScratchBytes(product.in().blocks * block_floats);
+  }
+
+  PointwiseProduct::Pixels Copied(const PointwiseProduct::Pixels& pixels, float* copy) const {
+    for (std::int64_t block = 0; block < product.in().blocks; ++block) {
+      std::copy_n(pixels.x + block * product.in().BlockFloats(), pixels.count * kBlock,
+                  copy + block * blocking.LargestStrip() * kBlock);
+    }
+    return {.x = copy, .channel_offsets = offsets_of_copy.data(), .count = pixels.count};
+  }
 
   /// Some output blocks of one strip of the image.
-  void RunTask(const KernelArguments& args, std::int64_t index) const {
+  void RunTask(const KernelArguments& args, std::int64_t index, int worker) const {
     const std::int64_t strip = index % blocking.strips.blocks();
     index /= blocking.strips.blocks();
     const std::int64_t outs = index % blocking.outs.blocks();
     const std::int64_t image = index / blocking.outs.blocks();
     const std::int64_t first_pixel = blocking.tiles.begin(blocking.strips.begin(strip));
-    const std::int64_t pixels = blocking.tiles.begin(blocking.strips.end(strip)) - first_pixel;
+    const std::int64_t last_pixel = blocking.tiles.begin(blocking.strips.end(strip));
+    PointwiseProduct::Pixels pixels =
+        product.PixelsOf(args, image, first_pixel, last_pixel - first_pixel);
+    if (copies_strips) pixels = Copied(pixels, WorkerScratch(args, worker, scratch_bytes));
     const float* const residual = OptionalInput(args, 3);
     for (std::int64_t o = blocking.outs.begin(outs); o < blocking.outs.end(outs); ++o) {
       const std::int64_t at =
           (image * product.blocks() + o) * product.in().BlockFloats() + first_pixel * kBlock;
-      product.Run(args, image, o, first_pixel, pixels,
-                  residual == nullptr ? nullptr : residual + at, args.out<float>(0) + at);
+      product.Run(args, pixels, o, residual == nullptr ? nullptr : residual + at,
+                  args.out<float>(0) + at);
     }
   }
 
   void Run(const KernelArguments& args) const {
     args.pool->Run(product.in().batch * blocking.outs.blocks() * blocking.strips.blocks(),
-                   [&](std::int64_t index, int /*worker*/) { RunTask(args, index); });
+                   [&](std::int64_t index, int worker) { RunTask(args, index, worker); });
   }
 };
 
@@ -90,9 +129,11 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTile
   RequireBlockedBiasAndResidual(call, product.channels());
   PointwiseBlocking blocking(product);
   const Ints block_sizes = blocking.Cut(call.attributes);
-  const auto conv =
-      std::make_shared<BlockedPointwise>(BlockedPointwise{std::move(product), blocking});
+  const auto conv = std::make_shared<BlockedPointwise>(
+      BlockedPointwise{.product = std::move(product), .blocking = blocking});
+  conv->PlanCopies();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
+          .scratch_bytes = conv->scratch_bytes,
           .block_sizes = block_sizes};
 }
 

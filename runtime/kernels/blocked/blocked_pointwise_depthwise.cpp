@@ -112,8 +112,9 @@ struct PointwiseDepthwise {
         std::copy(from, from + shared.count() * RowFloats(), rows);
       }
       const RowRange missing{needed.first + shared.count(), needed.last};
-      product.Run(args, image, block, missing.first * width, missing.count() * width, nullptr,
-                  rows + shared.count() * RowFloats());
+      product.Run(args,
+                  product.PixelsOf(args, image, missing.first * width, missing.count() * width),
+                  block, nullptr, rows + shared.count() * RowFloats());
       filter.Run({.x = rows, .first = needed.first}, filter.Weights(args.inputs[kFilters], block),
                  BiasOfBlock(args, block, kFilterBias), row, end, nullptr,
                  args.out<float>(0) + plane * out.BlockFloats());

@@ -29,15 +29,13 @@ Ints ChannelOrder(const Attributes& attributes, std::int64_t channels) {
   return order;
 }
 
-std::vector<std::int32_t> ChannelOffsets(const Ints& order, const BlockedImage& in) {
-  const auto floats = CheckedElementCount({in.blocks, in.height, in.width, kBlock});
-  Require(floats.has_value() && *floats <= std::numeric_limits<std::int32_t>::max(),
-          "the image has more than 2^31 elements");
+/// For blocks that begin every `block_floats` floats.
+std::vector<std::int32_t> ChannelOffsets(const Ints& order, std::int64_t block_floats) {
   std::vector<std::int32_t> offsets;
   offsets.reserve(order.size());
   for (const std::int64_t channel : order) {
     offsets.push_back(
-        static_cast<std::int32_t>(channel / kBlock * in.BlockFloats() + channel % kBlock));
+        static_cast<std::int32_t>(channel / kBlock * block_floats + channel % kBlock));
   }
   return offsets;
 }
@@ -67,7 +65,11 @@ PointwiseProduct::PointwiseProduct(const KernelCall& call, const BlockedTiles& t
   RequireType(w, PackedBlockedPointwiseType(out_channels_, in_channels, group, w.element),
               "the weights, input 1,");
   ins_ = in_channels / group;
-  channel_offsets_ = ChannelOffsets(ChannelOrder(call.attributes, in_channels), in_);
+  const auto floats = CheckedElementCount({in_.blocks, in_.height, in_.width, kBlock});
+  Require(floats.has_value() && *floats <= std::numeric_limits<std::int32_t>::max(),
+          "the image has more than 2^31 elements");
+  channel_order_ = ChannelOrder(call.attributes, in_channels);
+  channel_offsets_ = ChannelOffsets(channel_order_, in_.BlockFloats());
   pieces_ = GroupPiecesOf(out_channels_, group);
   first_pieces_ = FirstPieces(pieces_);
 }
@@ -76,9 +78,19 @@ std::int64_t PointwiseProduct::ProductsOfBlock() const {
   return static_cast<std::int64_t>(pieces_.size()) * ins_ * kBlock / blocks();
 }
 
-void PointwiseProduct::Run(const KernelArguments& args, std::int64_t image, std::int64_t block,
-                           std::int64_t first_pixel, std::int64_t pixels, const float* residual,
-                           float* y) const {
+PointwiseProduct::Pixels PointwiseProduct::PixelsOf(const KernelArguments& args, std::int64_t image,
+                                                    std::int64_t first, std::int64_t count) const {
+  return {.x = args.in<float>(0) + image * in_.blocks * in_.BlockFloats() + first * kBlock,
+          .channel_offsets = channel_offsets_.data(),
+          .count = count};
+}
+
+std::vector<std::int32_t> PointwiseProduct::OffsetsOfCopy(std::int64_t block_floats) const {
+  return ChannelOffsets(channel_order_, block_floats);
+}
+
+void PointwiseProduct::Run(const KernelArguments& args, const Pixels& pixels, std::int64_t block,
+                           const float* residual, float* y) const {
   constexpr std::int64_t kHalf = kBlock / 2;
   const std::int64_t piece_bytes = ins_ * kBlock * (half_weights_ ? 2 : 4);
   const auto pointwise = half_weights_ ? tiles_->pointwise_f16 : tiles_->pointwise_f32;
@@ -86,24 +98,23 @@ void PointwiseProduct::Run(const KernelArguments& args, std::int64_t image, std:
   for (std::size_t p = first_pieces_[static_cast<std::size_t>(block)]; p < last; ++p) {
     const GroupPiece& piece = pieces_[p];
     const std::byte* const weights = args.inputs[1] + static_cast<std::int64_t>(p) * piece_bytes;
-    PointwisePanel panel{
-        .x = args.in<float>(0) + image * in_.blocks * in_.BlockFloats() + first_pixel * kBlock,
-        .channel_offsets = channel_offsets_.data() + piece.group * ins_,
-        .channels = ins_,
-        .weights = weights,
-        .bias = BiasOfBlock(args, block),
-        .first_lane = piece.first_lane,
-        .last_lane = piece.last_lane,
-        .epilogue = epilogue_.WithResidual(residual),
-        .y = y,
-        .ahead = p + 1 < pieces_.size() ? weights + piece_bytes : nullptr};
-    pointwise(panel, pixels);
+    PointwisePanel panel{.x = pixels.x,
+                         .channel_offsets = pixels.channel_offsets + piece.group * ins_,
+                         .channels = ins_,
+                         .weights = weights,
+                         .bias = BiasOfBlock(args, block),
+                         .first_lane = piece.first_lane,
+                         .last_lane = piece.last_lane,
+                         .epilogue = epilogue_.WithResidual(residual),
+                         .y = y,
+                         .ahead = p + 1 < pieces_.size() ? weights + piece_bytes : nullptr};
+    pointwise(panel, pixels.count);
     if (p + 1 < pieces_.size() || piece.last_lane > kHalf) continue;
     // A half that is spare has nothing to sum.
     panel.channels = 0;
     panel.first_lane = kHalf;
     panel.last_lane = kBlock;
-    pointwise(panel, pixels);
+    pointwise(panel, pixels.count);
   }
 }
 

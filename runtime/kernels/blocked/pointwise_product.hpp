@@ -26,10 +26,22 @@ class PointwiseProduct {
   /// Products for 16 channels of a pixel, those with zeros included; rounded.
   std::int64_t ProductsOfBlock() const;
 
-  /// Computes a block of channels of the result at pixels of an image that follow each other. `y`
-  /// and `residual`, if that is not null, point to the first of them.
-  void Run(const KernelArguments& args, std::int64_t image, std::int64_t block,
-           std::int64_t first_pixel, std::int64_t pixels, const float* residual, float* y) const;
+  /// Pixels that follow each other, in all blocks of X.
+  struct Pixels {
+    const float* x;  ///< the first one, in the first block
+    /// From x to each channel in the order of weights, those of all groups.
+    const std::int32_t* channel_offsets;
+    std::int64_t count;
+  };
+  Pixels PixelsOf(const KernelArguments& args, std::int64_t image, std::int64_t first,
+                  std::int64_t count) const;
+  /// The channel_offsets of a copy of X whose blocks begin every `block_floats` floats.
+  std::vector<std::int32_t> OffsetsOfCopy(std::int64_t block_floats) const;
+
+  /// Computes a block of channels of the result. `y` and `residual`, if that is not null, point to
+  /// the first pixel.
+  void Run(const KernelArguments& args, const Pixels& pixels, std::int64_t block,
+           const float* residual, float* y) const;
 
  private:
   const BlockedTiles* tiles_;
@@ -38,7 +50,8 @@ class PointwiseProduct {
   std::int64_t ins_ = 0;  ///< input channels of a group
   bool half_weights_;
   BlockedEpilogue epilogue_;
-  std::vector<std::int32_t> channel_offsets_;  ///< of all groups
+  Ints channel_order_;                         ///< of X, in the order of weights
+  std::vector<std::int32_t> channel_offsets_;  ///< the same as offsets
   std::vector<GroupPiece> pieces_;
   std::vector<std::size_t> first_pieces_;  ///< of every output block, and their number
 };
