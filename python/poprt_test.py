@@ -781,8 +781,21 @@ class CompilerTest(unittest.TestCase):
         with self.assertRaises(TypeError) as caught:
             CompilerOptions(**wrong)
         self.assertEqual(str(caught.exception), message)
+        with self.assertRaises(AttributeError) as caught:
+            options.num_tiles = 1
+        self.assertEqual(
+            str(caught.exception),
+            "CompilerOptions has no option 'num_tiles', the nearest is 'num_io_tiles'",
+        )
+        with self.assertRaises(TypeError) as caught:
+            options.num_ipus = "two"
+        self.assertEqual(
+            str(caught.exception), "option 'num_ipus' cannot be 'two', its default is 1"
+        )
         with self.assertRaisesRegex(RuntimeError, "ipu9"):
             Compiler.compile(mul_add(), None, CompilerOptions.from_dict({"ipu_version": "ipu9"}))
+        with self.assertRaisesRegex(RuntimeError, "num_ipus is 0, allowed are 1 to 64"):
+            Compiler.compile(mul_add(), None, CompilerOptions(num_ipus=0))
 
     def test_wrong_arguments(self):
         with self.assertRaises(TypeError) as caught:
@@ -795,6 +808,10 @@ class CompilerTest(unittest.TestCase):
             "options is dict, allowed is CompilerOptions or None: make one with "
             "CompilerOptions(name=value) or CompilerOptions.from_dict",
         )
+        for name in ("no.onnx", "no"):
+            with self.assertRaises(RuntimeError) as caught:
+                Compiler.compile(name)
+            self.assertEqual(str(caught.exception), f"{name}: No such file or directory")
 
     def test_export_and_report(self):
         path = FOLDER / "mul_add.popef"

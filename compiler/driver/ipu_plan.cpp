@@ -207,6 +207,10 @@ absl::StatusOr<ipu::Plan> PlanForIpu(const Converted& converted, const CompilerO
     return absl::InvalidArgumentError(absl::StrCat("batches_per_step is ", options.batchesPerStep,
                                                    ", allowed are 1 to ", kMostBatchesPerStep));
   }
+  if (options.numIpus < 1 || options.numIpus > compiler::kMostIpus) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_ipus is ", options.numIpus, ", allowed are 1 to ", compiler::kMostIpus));
+  }
   std::vector<ir::Graph> graphs;
   for (const ir::Graph& graph : converted.graphs) {
     auto patterned = WithPatterns(graph);

@@ -88,13 +88,10 @@ std::string GetInteger(const CompilerOptions& options) {
   return std::to_string(options.*Member);
 }
 
-/// A POD64.
-constexpr std::int64_t kMostIpus = 64;
-
 absl::Status SetNumIpus(CompilerOptions& options, std::string_view value) {
   const std::optional<std::int64_t> parsed = ParseInteger(value);
   if (!parsed) return Bad("not an integer");
-  if (*parsed < 1 || *parsed > kMostIpus) return Bad("out of range");
+  if (*parsed < 1 || *parsed > compiler::kMostIpus) return Bad("out of range");
   options.numIpus = *parsed;
   return absl::OkStatus();
 }
@@ -102,7 +99,7 @@ absl::Status SetNumIpus(CompilerOptions& options, std::string_view value) {
 absl::Status SetAutoSharding(CompilerOptions& options, std::string_view value) {
   const std::optional<std::int64_t> parsed = ParseInteger(value);
   if (!parsed) return Bad("not an integer");
-  if (*parsed != 0 && (*parsed < 2 || *parsed > kMostIpus)) return Bad("out of range");
+  if (*parsed != 0 && (*parsed < 2 || *parsed > compiler::kMostIpus)) return Bad("out of range");
   options.autoSharding = *parsed;
   return absl::OkStatus();
 }

@@ -83,6 +83,8 @@ def _arguments(model, outputs, options, freeze_input, input_shape):
     inputs = _inputs(freeze_input, input_shape, problems)
     if problems:
         raise TypeError("\n".join(problems))
+    if isinstance(model, str) and not os.path.exists(model):
+        raise RuntimeError(f"{model}: No such file or directory")
     return model, outputs, options, inputs
 
 

@@ -30,6 +30,21 @@ std::string Nearest(const py::object& name, const py::object& type) {
   return near.empty() ? "" : ", the nearest is '" + near[0].cast<std::string>() + "'";
 }
 
+std::string NoOption(const py::str& name, const py::object& type) {
+  return "CompilerOptions has no option '" + std::string(name) + "'" + Nearest(name, type);
+}
+
+/// options.name = value, with errors that say which option.
+void SetOption(const py::object& options, const py::str& name, const py::object& value) {
+  if (PyObject_GenericSetAttr(options.ptr(), name.ptr(), value.ptr()) == 0) return;
+  const py::error_already_set error;
+  const py::object type = py::type::of(options);
+  if (error.matches(PyExc_AttributeError)) throw py::attribute_error(NoOption(name, type));
+  throw py::type_error("option '" + std::string(name) + "' cannot be " +
+                       std::string(py::repr(value)) + ", its default is " +
+                       std::string(py::repr(type().attr(name))));
+}
+
 Changes Apply(const py::object& type, const py::dict& values) {
   Changes changes{.options = type(), .problems = "", .unknown = false};
   const auto add = [&](const std::string& problem) {
@@ -39,7 +54,7 @@ Changes Apply(const py::object& type, const py::dict& values) {
     const py::str name(key);
     if (std::string(name).starts_with("_") || std::string(name) == "from_dict" ||
         !py::hasattr(changes.options, name)) {
-      add("CompilerOptions has no option '" + std::string(name) + "'" + Nearest(name, type));
+      add(NoOption(name, type));
       changes.unknown = true;
       continue;
     }
@@ -47,8 +62,7 @@ Changes Apply(const py::object& type, const py::dict& values) {
       py::setattr(changes.options, name, value);
     } catch (py::error_already_set& error) {
       if (!error.matches(PyExc_TypeError)) throw;
-      add("option '" + std::string(name) + "' cannot be " + std::string(py::repr(value)) +
-          ", its default is " + std::string(py::repr(changes.options.attr(name))));
+      add(py::str(error.value()));
     }
   }
   return changes;
@@ -76,6 +90,7 @@ void BindOptions(py::module_& module) {
   using Options = CompilerOptions;
   py::class_<Options> options(module, "CompilerOptions");
   options.def(py::init<>())
+      .def("__setattr__", SetOption)
       .def_readwrite("num_ipus", &Options::numIpus)
       .def_readwrite("auto_sharding", &Options::autoSharding)
       .def_readwrite("ipu_version", &Options::ipuVersion)

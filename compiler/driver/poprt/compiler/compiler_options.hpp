@@ -11,6 +11,8 @@ namespace poprt::compiler {
 
 /// Value of numIoTiles that lets the compiler choose: Python and the command line say "auto".
 inline constexpr std::int64_t kAutoIoTiles = -1;
+/// Most IPUs a model may be compiled for: those of a POD64.
+inline constexpr std::int64_t kMostIpus = 64;
 
 /// Options of the compiler proper, named as in PopRT. Python spells the members in snake_case; so
 /// do `--compiler_options` and YAML.
@@ -18,7 +20,7 @@ inline constexpr std::int64_t kAutoIoTiles = -1;
 /// What neither the model device nor the plan for the IPU needs is kept in the container's engine
 /// options and named once in the log at INFO.
 struct CompilerOptions {
-  std::int64_t numIpus = 1;
+  std::int64_t numIpus = 1;  ///< 1 to kMostIpus
   /// 2 or more: the operators are split into that many stages, each on an IPU; 0: nodes say where
   /// they run.
   std::int64_t autoSharding = 0;
