@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -277,6 +278,34 @@ TEST(BlockedPointwise, AgreesWhenPixelsAndBlocksAreCut) {
                      .height = 7,
                      .width = 7,
                      .bias = true});
+}
+
+/// A softmax behind them tells large numbers that differ in the last bit apart.
+TEST(BlockedPointwise, ChannelsWithEqualWeightsAreEqual) {
+  constexpr std::int64_t kIns = 100;
+  constexpr std::int64_t kOuts = 24;  // the last block is a half
+  Random random(9);
+  const Tensor x = random.Values(BlockedImageType(1, kIns, 7, 7));
+  const Tensor row = random.Values({ElementType::kFloat32, {kIns}});
+  Tensor w({ElementType::kFloat32, {kOuts, kIns, 1, 1}});
+  for (std::int64_t o = 0; o < kOuts; ++o) {
+    std::ranges::copy(row.as<float>(), w.as_mutable<float>().begin() + o * kIns);
+  }
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    const Tensor y = RunPacked(
+        BindBlocked<BindBlockedPointwiseConv2d>, {x, PackBlockedPointwiseWeights(w, 1)},
+        BlockedImageType(1, kOuts, 7, 7),
+        {{"in_channels", kIns}, {"out_channels", kOuts}, {"kernel_shape", Ints{1, 1}}}, *loops);
+    const auto values = y.as<float>();
+    for (std::int64_t i = 0; i < y.count(); ++i) {
+      const BlockedPosition at = BlockedPosition::Of(i, y.shape());
+      if (at.channel >= kOuts) continue;
+      const BlockedPosition first{at.image, 0, at.row, at.column};
+      ASSERT_EQ(values[static_cast<std::size_t>(i)], values[first.In(y.shape())])
+          << "channel " << at.channel;
+    }
+  }
 }
 
 TEST(BlockedConv2d, NanAndInfinitiesReachOnlyWhatTheyTouch) {

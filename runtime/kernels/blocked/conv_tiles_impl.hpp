@@ -201,7 +201,8 @@ void Planes(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t 
 /// of the next panel that this tile fetches.
 template <class V, int kPixels, int kWidth, class W>
 void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const char* ahead) {
-  constexpr int kCount = kChains<kPixels, kWidth>;
+  // In narrow tiles too: channels with the same weights get the same bits wherever they stand.
+  constexpr int kCount = kChains<kPixels, kVectors<V>>;
   constexpr int kUnrolled = V::kUnrolls ? 4 : 1;
   const std::int64_t first_vector = panel.first_lane / V::kLanes * V::kLanes;
   const std::int64_t kept_lanes = panel.first_lane - first_vector;
