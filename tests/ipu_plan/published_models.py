@@ -107,23 +107,28 @@ def resnet50(folder, batch):
     return model.save()
 
 
-def depthwise(model, x, channels, kernel, stride):
-    pad = (kernel - 1) // 2
-    return model.op("Conv", x, model.weight(channels, 1, kernel, kernel), model.weight(channels), group=channels,
-                    kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4)
+def normalised(model, x, channels):
+    """What TensorFlow leaves of a normalisation behind a convolution: the factors are in its weights."""
+    return model.op("Add", x, model.weight(channels, 1, 1))
 
 
-def inverted_bottleneck(model, x, inputs, outputs, expansion, kernel, stride, fused):
+def plain_convolution(model, x, inputs, outputs, kernel, stride=1, groups=1):
+    x = model.op("Conv", x, model.weight(outputs, inputs // groups, kernel, kernel), group=groups,
+                 kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[(kernel - 1) // 2] * 4)
+    return normalised(model, x, outputs)
+
+
+def inverted_bottleneck(model, x, inputs, outputs, expansion, kernel, stride, fused, skips):
     """Expands the channels and projects them; the kernel is that of the expansion, or between the two."""
     width = expansion * inputs
     if fused:
-        y = model.op("Relu", convolution(model, x, inputs, width, kernel))
-        y = convolution(model, y, width, outputs, 1, stride)
+        y = model.op("Relu", plain_convolution(model, x, inputs, width, kernel))
+        y = plain_convolution(model, y, width, outputs, 1, stride)
     else:
-        y = model.op("Relu", convolution(model, x, inputs, width, 1))
-        y = model.op("Relu", depthwise(model, y, width, kernel, stride))
-        y = convolution(model, y, width, outputs, 1)
-    return model.op("Add", y, x) if inputs == outputs and stride == 1 else y
+        y = model.op("Relu", plain_convolution(model, x, inputs, width, 1))
+        y = model.op("Relu", plain_convolution(model, y, width, width, kernel, stride, width))
+        y = plain_convolution(model, y, width, outputs, 1)
+    return model.op("Add", y, x) if skips and inputs == outputs and stride == 1 else y
 
 
 def efficientnet_edgetpu_l(folder, batch=2, size=224):
@@ -131,14 +136,15 @@ def efficientnet_edgetpu_l(folder, batch=2, size=224):
     model = ModelBuilder(f"efficientnet-edgetpu-l-{batch}", folder, np.float32)
     x = model.input("image", [batch, 3, size, size], model.element_type)
     channels = 32
-    x = model.op("Relu", convolution(model, x, 3, channels, 3, 2))
-    for outputs, blocks, expansion, kernel, stride, fused in (
-            (32, 2, 4, 3, 1, True), (40, 3, 8, 3, 2, True), (56, 6, 8, 3, 2, True),
-            (112, 7, 8, 5, 2, False), (176, 6, 8, 5, 1, False), (232, 3, 8, 5, 2, False)):
+    x = model.op("Relu", plain_convolution(model, x, 3, channels, 3, 2))
+    for outputs, blocks, expansion, kernel, stride, fused, skips in (
+            (32, 2, 4, 3, 1, True, False), (40, 3, 8, 3, 2, True, True), (56, 6, 8, 3, 2, True, True),
+            (112, 7, 8, 5, 2, False, True), (176, 6, 8, 5, 1, False, True), (232, 3, 8, 5, 2, False, True)):
         for block in range(blocks):
-            x = inverted_bottleneck(model, x, channels, outputs, expansion, kernel, stride if block == 0 else 1, fused)
+            x = inverted_bottleneck(model, x, channels, outputs, expansion, kernel, stride if block == 0 else 1, fused,
+                                    skips)
             channels = outputs
-    x = model.op("Relu", convolution(model, x, channels, 1536, 1))
+    x = model.op("Relu", plain_convolution(model, x, channels, 1536, 1))
     x = model.op("Flatten", model.op("GlobalAveragePool", x), axis=1)
     x = model.op("Gemm", x, model.weight(1001, 1536), model.weight(1001), transB=1)
     model.output(model.op("Softmax", x, axis=-1), [batch, 1001])

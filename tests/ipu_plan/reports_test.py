@@ -63,7 +63,7 @@ class Reports(unittest.TestCase):
                  "Execution:", "  Cycles by vertex type:", "Predicted performance:"]
         places = [text.index("\n" + label) for label in order]
         self.assertEqual(places, sorted(places))
-        self.assertRegex(text, r"poplin::ConvPartial1x1Out +\(\d+ instances\): +[\d,]+")
+        self.assertRegex(text, r"poplin::ConvPartial1x1Out<half,half,16> +\(\d+ instances\): +[\d,]+")
 
     def test_profile_folder_is_the_same_twice(self):
         for name in ("a", "b"):

@@ -45,6 +45,15 @@ TEST_F(ConvVerticesTest, SpatialAmpIsTheFormulaOfTheReference) {
             109 + 6 * 9 + 6 * 10 + 17 + 1 + 1 + zeroing + 16 + 14 + 14 + inner);
 }
 
+// 8 units have half as many weights to load as the 16 that float32 has, and half as much to zero.
+TEST_F(ConvVerticesTest, FewOutputChannelsLoadTheWeightsOfTheirUnits) {
+  SpatialAmpVertex vertex{.format = {NumberFormat::kFloat32, false}, .rows = 12, .row_width = 14};
+  const std::uint64_t wide = SpatialAmpVertexCycles(target_, vertex);
+  vertex.out_group_channels = 8;
+  const std::uint64_t zeroing = 6 * (12 * 14 * 8 / 6 / 2);
+  EXPECT_EQ(wide - SpatialAmpVertexCycles(target_, vertex), 32 + zeroing);
+}
+
 TEST_F(ConvVerticesTest, SpatialAmpOfQuarterIsTheFormulaOfTheReference) {
   const SpatialAmpVertex vertex{.format = kQuarter, .rows = 6, .row_width = 14, .kernel_inner = 2};
   const std::uint64_t worker = 18 + 16 + 27 + 4 * 11;

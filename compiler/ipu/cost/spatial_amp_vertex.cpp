@@ -51,10 +51,13 @@ std::uint64_t WorkersCycles(const Target& target, const SpatialAmpVertex& vertex
                   workers * WorkerCycles(target, vertex, rows.idlest) + 9);
 }
 
-// Weights of filter height 4 are shuffled while they are loaded: no 128-bit loads.
+// Weights of filter height 4 are shuffled while they are loaded: no 128-bit loads. Fewer output
+// channels than there are units take as many of them.
 std::uint64_t LoadCycles(const Target& target, const SpatialAmpVertex& vertex) {
-  return CoefficientLoadCycles(target, vertex.format,
-                               vertex.load_128bit && vertex.filter_height != 4);
+  const std::uint64_t units = ConvOutputGroup(target, vertex.format);
+  const std::uint64_t all =
+      CoefficientLoadCycles(target, vertex.format, vertex.load_128bit && vertex.filter_height != 4);
+  return all * std::min(vertex.out_group_channels, units) / units;
 }
 
 // Setting up the loads: h of section 2.3.

@@ -32,8 +32,10 @@ class ProgramBytesBuilder {
     std::set<std::pair<std::size_t, std::uint32_t>> called;
     for (std::size_t i = 0; i < graph.operators.size(); ++i) {
       const OperatorPlan& op = graph.operators[i];
-      if (!called.emplace(op.outlined.value_or(i), op.ipu).second) continue;
-      for (const Superstep& step : op.steps) AddStep(op.ipu, step);
+      const bool is_first = called.emplace(op.outlined.value_or(i), op.ipu).second;
+      for (const Superstep& step : op.steps) {
+        if (is_first || step.at_call) AddStep(op.ipu, step);
+      }
     }
   }
 

@@ -30,7 +30,8 @@ inline constexpr std::uint64_t kFixedInternalExchangeCodeBytes = 50;
 /// has them; a codelet is there once on every tile that runs it. The code of equal exchanges is
 /// there once in a graph (section 3.5 sums "unique exchanges"): activations of one layer lie where
 /// those of the one before it lay. Exchanges of weights are never equal. Operators that call the
-/// code of another one (OperatorPlan::outlined) on the same IPU have none of their own.
+/// code of another one (OperatorPlan::outlined) on the same IPU have none of their own but for the
+/// copies of their arguments.
 ProgramBytes FindProgramBytes(const std::vector<const GraphPlan*>& graphs, const TileSpace& space);
 
 }  // namespace poprt::ipu

@@ -87,6 +87,19 @@ TEST(ProgramBytesTest, OutlinedOperatorsHaveTheCodeOfOne) {
             (Bytes{10, 0, 10, 0}));
 }
 
+TEST(ProgramBytesTest, EveryCallCopiesItsArguments) {
+  Superstep copy = Compute("poplar_rt::DstVectorMemcpy", {.first = 0, .count = 1});
+  copy.at_call = true;
+  const Superstep step = Compute("popops::Cast", {.first = 0, .count = 1});
+  GraphPlan graph{
+      .name = "g",
+      .operators = {OperatorOf("a", {}, {}, {copy, step}), OperatorOf("b", {}, {}, {copy, step})}};
+  graph.operators[1].outlined = 0;
+  const ProgramBytes program = FindProgramBytes({&graph}, kFourTiles);
+  EXPECT_EQ(program.vertex_state, (Bytes{30, 0, 0, 0}));
+  EXPECT_EQ(Beyond(program.control_code, kFixedControlCodeBytes), (Bytes{51, 0, 0, 0}));
+}
+
 TEST(ProgramBytesTest, ExchangeCodeOfTheHostIsToldApart) {
   const auto step = [](Phase phase, std::uint64_t bytes) {
     Superstep result = StepOf(phase, {.first = 0, .count = 1});

@@ -65,8 +65,19 @@ std::uint64_t NeededElements(const Placed& base, const Placed& other) {
   return std::clamp<std::uint64_t>(needed_rows * (along ? columns : 1), 1, whole);
 }
 
+/// Pointers to the operands and to a result of its own, and one length; or, for a vector that is
+/// broadcast to a region, its counts.
+VertexState StateOf(std::uint64_t pointers, bool counts) {
+  const std::uint64_t words = pointers + (counts ? 2 : 1);
+  if (words <= 2) return VertexState::kUnaryInPlace;
+  if (words == 3) return VertexState::kThreeWords;
+  return words == 4 ? VertexState::kFourWords : VertexState::kFiveWords;
+}
+
+/// `operands` of the vertex; their number and that of its results are its connections.
 void ComputeElementwise(StepBuilder& steps, const std::string& name, const Placed& base,
-                        ElementwiseVertex vertex, std::uint64_t edges) {
+                        ElementwiseVertex vertex, std::uint64_t operands) {
+  const std::uint64_t edges = operands + (vertex.in_place ? 0 : 1);
   const bool broadcast = vertex.form != ElementwiseForm::kWhole;
   // One vertex whose workers share a region, or one for each worker, with regions of its own.
   const std::uint64_t regions = RegionsPerTile(base);
@@ -74,13 +85,14 @@ void ComputeElementwise(StepBuilder& steps, const std::string& name, const Place
     vertex.form = ElementwiseForm::kRegions;
     vertex.rows = regions;
   }
-  steps.Compute({.name = name,
-                 .vertex = ElementwiseCodelet(vertex, regions > 1),
-                 .tiles = base.layout.mapping.tiles,
-                 .vertex_cycles = ElementwiseVertexCycles(steps.target(), vertex),
-                 .state = broadcast ? VertexState::kBroadcast : VertexState::kElementwise,
-                 .vertices = regions > 1 ? steps.target().worker_threads : 1,
-                 .edges = edges});
+  steps.Compute(
+      {.name = name,
+       .vertex = ElementwiseCodelet(vertex, regions > 1),
+       .tiles = base.layout.mapping.tiles,
+       .vertex_cycles = ElementwiseVertexCycles(steps.target(), vertex),
+       .state = StateOf(edges, vertex.form == ElementwiseForm::kBroadcastVector && regions == 1),
+       .vertices = regions > 1 ? steps.target().worker_threads : 1,
+       .edges = edges});
 }
 
 /// The second operand on every tile that needs it, and the vertex that combines them.
@@ -103,7 +115,7 @@ void AddBroadcast(StepBuilder& steps, const std::string& name, ElementwiseVertex
     vertex.aligned = rows.aligned;
     vertex.along_rows = VariesAlongRows(base, other);
   }
-  ComputeElementwise(steps, name, base, vertex, 3);
+  ComputeElementwise(steps, name, base, vertex, 2);
 }
 
 /// The operand spread to the result's shape where the result lies.
@@ -173,7 +185,7 @@ Placed AddUnary(StepBuilder& steps, const std::string& name, ElementwiseOp op, c
                       .format = FormatOf(x.type),
                       .elements = ElementsPerTile(base),
                       .in_place = in_place},
-                     in_place ? 1 : 2);
+                     1);
   return ResultAt(base, result, in_place);
 }
 
@@ -193,7 +205,7 @@ Placed AddBinary(StepBuilder& steps, const std::string& name, ElementwiseOp op, 
                   ElementBytes(base.type.element) == ElementBytes(result.element)};
   if (first_whole && second_whole) {
     Brought(steps, name, b, result, layout);
-    ComputeElementwise(steps, name, base, vertex, 3);
+    ComputeElementwise(steps, name, base, vertex, 2);
   } else {
     AddBroadcast(steps, name, vertex, base, first_whole ? b : second_whole ? a : b);
   }
@@ -222,7 +234,7 @@ Placed AddTernary(StepBuilder& steps, const std::string& name, ElementwiseOp op,
     }
   }
   ComputeElementwise(steps, name, base,
-                     {.op = op, .format = FormatOf(result), .elements = ElementsPerTile(base)}, 4);
+                     {.op = op, .format = FormatOf(result), .elements = ElementsPerTile(base)}, 3);
   return base;
 }
 

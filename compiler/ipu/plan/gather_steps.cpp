@@ -194,7 +194,7 @@ Placed AddLookup(StepBuilder& steps, LookupKind kind, const RowLookup& lookup,
                    .vertex = codelet,
                    .tiles = tiles,
                    .vertex_cycles = VertexCycles(target, kind, lookup, cost),
-                   .state = VertexState::kSlice,
+                   .state = VertexState::kMultiSlice,
                    .edges = 3});
     if (plan.rows > 1 && kind == LookupKind::kSlice) {
       steps.Exchange("exchange candidates", tiles, ReceiveCandidates(plan, cost));
@@ -206,7 +206,7 @@ Placed AddLookup(StepBuilder& steps, LookupKind kind, const RowLookup& lookup,
                                                             .offsets = cost.second_offsets,
                                                             .offsets_in_range = cost.second_offsets,
                                                             .row_elements = cost.columns}),
-           .state = VertexState::kSlice,
+           .state = VertexState::kMultiSlice,
            .edges = 3});
     }
   }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "compiler/ipu/cost/copy.hpp"
+#include "compiler/ipu/plan/step_builder.hpp"
 
 namespace poprt::ipu {
 namespace {
@@ -112,6 +113,9 @@ class Outliner {
     copy.edges = 2 * copy.vertices;
     copy.bytes = bytes * copy.tiles.count;
     copy.temporary_bytes = bytes;
+    copy.vertex_state_bytes = static_cast<std::uint64_t>(VertexState::kFourWords);
+    copy.control_code_bytes = kComputeControlBytes;
+    copy.at_call = true;
     op.steps.insert(op.steps.begin(), copy);
   }
 

@@ -50,6 +50,7 @@ struct Superstep {
   std::uint64_t exchange_code_bytes = 0;  ///< on a tile, on average
   std::uint64_t control_code_bytes = 0;   ///< on a tile
   bool reads_weights = false;             ///< an exchange with weights among what is sent
+  bool at_call = false;  ///< brings arguments to shared code: each call has its own
 };
 
 /// Index of a tensor in its graph's plan.

@@ -218,6 +218,61 @@ TEST(PlanGraphTest, WeightsLieAsTheProductWantsThem) {
   EXPECT_GT(weights.mapping.tiles.count, 1000U);
 }
 
+ir::Graph Product(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
+  GraphForTest g;
+  const auto x = g.Op("Softmax", {g.Input("x", {rows, inner})}, {rows, inner});
+  g.Output(g.Op("MatMul", {x, g.Constant({inner, columns})}, {rows, columns}));
+  return g.graph;
+}
+
+bool HasStep(const OperatorPlan& op, std::string_view name) {
+  return std::any_of(op.steps.begin(), op.steps.end(),
+                     [&](const Superstep& step) { return step.name == name; });
+}
+
+TEST(PlanGraphTest, InputsOfManyTilesAreGatheredBeforeTheyAreBroadcast) {
+  // The part of the output channels is the second number of the grid.
+  const OperatorPlan wide = Operator(Planned(Product(128, 1024, 4096)), "MatMul");
+  EXPECT_EQ(wide.grid.substr(0, 7), "1 x 128");
+  EXPECT_TRUE(HasStep(wide, "exchange input"));
+  EXPECT_TRUE(HasStep(wide, "copy own input"));
+  const OperatorPlan narrow = Operator(Planned(Product(16384, 1024, 32)), "MatMul");
+  EXPECT_EQ(narrow.grid.substr(0, 7), "113 x 1");
+  EXPECT_FALSE(HasStep(narrow, "copy own input"));
+}
+
+TEST(PlanGraphTest, WeightsOfCombinedGroupsAreSpreadElementByElement) {
+  GraphForTest g(ElementType::kFloat32);
+  const auto x = g.Input("x", {2, 1856, 7, 7});
+  g.Output(g.Op("Conv", {x, g.Constant({1856, 1, 5, 5})}, {2, 1856, 7, 7},
+                {{"group", std::int64_t{1856}}, {"pads", Ints{2, 2, 2, 2}}}));
+  const OperatorPlan conv = Operator(Planned(g.graph), "Conv");
+  EXPECT_NE(conv.grid.find("3 x 1 x 1 of 98 x 4 x 4, 464 of 464 groups"), std::string::npos)
+      << conv.grid;
+  // 4 groups of 25 elements on each of the 3 tiles, with two pointers of 4 bytes each.
+  const Superstep& spread = Step(conv, "spread weights");
+  EXPECT_EQ(spread.bytes / spread.tiles.count, 100 * sizeof(float));
+  EXPECT_EQ(spread.vertex_state_bytes, 16 + 100 * 8);
+  EXPECT_EQ(Step(conv, "calculate").vertex, "poplin::ConvPartialnx1<float,float,8>");
+}
+
+TEST(PlanGraphTest, StateOfVerticesIsTheirFields) {
+  const auto state = [](const OperatorPlan& op, std::string_view name) {
+    return Step(op, name).vertex_state_bytes;
+  };
+  EXPECT_EQ(state(Operator(Planned(Unary("Relu", {1472, 64})), "Relu"), "Relu"), 12);
+  GraphForTest g;
+  const auto x = g.Input("x", {1472, 64});
+  const auto y = g.Op("Exp", {x}, {1472, 64});
+  const auto z = g.Op("Add", {y, x}, {1472, 64});
+  g.Output(g.Op("Mul", {z, g.Constant({64})}, {1472, 64}));
+  const GraphPlan plan = Planned(g.graph);
+  EXPECT_EQ(state(Operator(plan, "Exp"), "Exp"), 12);  // the host's tensor stays
+  EXPECT_EQ(state(Operator(plan, "Add"), "Add"), 12);
+  EXPECT_EQ(state(Operator(plan, "Mul"), "Mul"), 16);
+  EXPECT_EQ(state(Operator(Planned(Product(128, 1024, 4096)), "MatMul"), "calculate"), 32);
+}
+
 /// Two layers of a perceptron.
 ir::Graph Layers(int count) {
   GraphForTest g;
@@ -239,7 +294,10 @@ TEST(PlanGraphTest, LayersAlikeShareCode) {
   EXPECT_LT(*last.outlined, 8U);
   const auto calls =
       std::count_if(plan.operators.begin(), plan.operators.end(), [](const OperatorPlan& op) {
-        return !op.steps.empty() && op.steps.front().name == "copy arguments of call";
+        if (op.steps.empty() || !op.steps.front().at_call) return false;
+        EXPECT_EQ(op.steps.front().name, "copy arguments of call");
+        EXPECT_EQ(op.steps.front().vertex_state_bytes, 16);
+        return true;
       });
   EXPECT_EQ(calls, 5);  // the product of the first layer reads its input from elsewhere
 

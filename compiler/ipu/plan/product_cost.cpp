@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ipu/cost/ceil_divide.hpp"
+#include "compiler/ipu/cost/copy.hpp"
 #include "compiler/ipu/cost/elementwise_vertex.hpp"
 #include "compiler/ipu/cost/exchange.hpp"
 #include "compiler/ipu/cost/launch.hpp"
@@ -119,6 +120,15 @@ class Pricer {
       cost_.expand_bytes =
           CeilDivide(variant_.expanded_elements * FormatBytes(product_.input), splits_.tiles());
     }
+    if (variant_.combined_groups > 1) {
+      const std::uint64_t weights = tile_.group_grains * vertex_.group_grain *
+                                    product_.kernel_height * product_.kernel_width *
+                                    product_.in_channels * product_.out_channels /
+                                    variant_.combined_groups;
+      const std::uint64_t sharing =
+          splits_.out * splits_.in * (splits_.field() > kViewTiles ? splits_.field() : 1);
+      cost_.spread_bytes = CeilDivide(weights, sharing) * FormatBytes(product_.input);
+    }
     if (variant_.swapped) {
       cost_.transpose_bytes = CeilDivide(
           product_.groups * product_.rows() * product_.out_channels * FormatBytes(product_.output),
@@ -201,6 +211,7 @@ class Pricer {
       cost_.expand_copy_cycles = TransformCopyCycles(
           target_, cost_.expand_bytes, FormatBytes(product_.input), product_.in_channels);
     }
+    cost_.spread_cycles = CopyCycles(target_, cost_.spread_bytes, FormatBytes(product_.input));
     if (cost_.transpose_bytes > 0) {
       cost_.transpose_exchange_cycles = ExchangeCycles(
           target_, {.bytes_received = cost_.transpose_bytes, .bytes_sent = cost_.transpose_bytes});
@@ -210,7 +221,8 @@ class Pricer {
   }
 
   std::uint64_t Total() const {
-    std::uint64_t step = cost_.weight_cycles + cost_.slice_cycles + cost_.calculate_cycles;
+    std::uint64_t step =
+        cost_.weight_cycles + cost_.slice_cycles + cost_.spread_cycles + cost_.calculate_cycles;
     if (cost_.input_received + cost_.weight_received > 0) step += target_.exchange_phase_cycles;
     for (const ReduceStage& stage : cost_.reduce) step += stage.exchange_cycles + stage.cycles;
     if (splits_.in_serial == 1) step += cost_.cast_cycles;

@@ -27,6 +27,10 @@ struct ProductSplits {
   std::uint64_t serial() const { return out_serial * in_serial; }
 };
 
+/// Up to so many tiles take the same operand as it is and each puts it in order for itself; for
+/// more it is put in order once (poplin, to have less code for exchanges).
+inline constexpr std::uint64_t kViewTiles = 7;
+
 /// One stage of adding up partials: an exchange and a compute set.
 struct ReduceStage {
   std::uint64_t depth = 1;  ///< partials of an output
@@ -42,6 +46,9 @@ struct ProductCost {
       0;  ///< of the input on a tile, when kernel positions become channels
   std::uint64_t expand_exchange_cycles = 0;
   std::uint64_t expand_copy_cycles = 0;
+  /// Of weights that a tile puts between zeros, element by element, when groups are combined.
+  std::uint64_t spread_bytes = 0;
+  std::uint64_t spread_cycles = 0;
   // In every serial step; the inputs once, when only output channels are serial.
   std::uint64_t input_bytes = 0;   ///< a tile reads
   std::uint64_t weight_bytes = 0;  ///< a tile reads

@@ -9,6 +9,24 @@
 namespace poprt::ipu {
 namespace {
 
+VertexState StateOf(ProductVertexKind kind) {
+  switch (kind) {
+    case ProductVertexKind::kAmp:
+      return VertexState::kAmp;
+    case ProductVertexKind::kSpatialAmp:
+      return VertexState::kSpatialAmp;
+    case ProductVertexKind::kSlic:
+      return VertexState::kSlic;
+    case ProductVertexKind::kVmac:
+      return VertexState::kVerticalMac;
+    case ProductVertexKind::kHmac:
+      return VertexState::kHorizontalMac;
+    case ProductVertexKind::kOuterProduct:
+      return VertexState::kOuterProduct;
+  }
+  return VertexState::kFourWords;
+}
+
 /// Adds the steps of one planned product.
 class ProductSteps {
  public:
@@ -45,12 +63,26 @@ class ProductSteps {
                                      splits_.field());
   }
 
-  void Expand() {
+  /// What more tiles need than take it as a view is put where the plan has it first.
+  Placed Gathered(const std::string& name, const Placed& operand, const Layout& wanted,
+                  std::uint64_t users) {
+    const bool moves =
+        users > kViewTiles && !operand.constant && !SamePlace(operand.layout, wanted);
+    if (!moves) return operand;
+    const Placed moved = Move(steps_, name, operand, wanted);
+    const std::uint64_t own = CeilDivide(wanted.mapping.bytes_per_tile, users);
+    steps_.Copy("copy own " + name, tiles_, own, own);  // what lies there already isn't exchanged
+    return moved;
+  }
+
+  /// Kernel positions become channels: what of a row of the kernel stands together is put in place
+  /// at once.
+  void Expand(std::uint64_t kernel_width) {
     if (cost_.expand_bytes == 0) return;
     steps_.Exchange("exchange expanded input", tiles_,
                     {.bytes_received = cost_.expand_bytes, .bytes_sent = cost_.expand_bytes});
-    steps_.PricedCopy("expand kernel into channels", "popops::Transpose2d", tiles_,
-                      cost_.expand_bytes, cost_.expand_copy_cycles);
+    steps_.CopyPieces("expand kernel into channels", tiles_, cost_.expand_bytes,
+                      kernel_width * FormatBytes(product().input), cost_.expand_copy_cycles);
   }
 
   /// An operand as its tiles receive it.
@@ -93,7 +125,9 @@ class ProductSteps {
       {
         const RepeatScope inner(steps_, splits_.in_serial);
         Slice();
+        if (splits_.field() > kViewTiles) SpreadWeights();
         BroadcastOperands("broadcast operands", once ? Received{} : input, weights);
+        if (splits_.field() <= kViewTiles) SpreadWeights();
         Calculate();
         Reduce();
       }
@@ -141,6 +175,12 @@ class ProductSteps {
   void Slice() {
     if (cost_.slice_cycles == 0) return;
     AddSet("dynamic slice", "popops::DynamicSlice1d", cost_.slice_cycles);
+  }
+
+  /// Weights of combined groups have zeros between them.
+  void SpreadWeights() {
+    steps_.CopyPieces("spread weights", tiles_, cost_.spread_bytes, FormatBytes(product().input),
+                      cost_.spread_cycles);
   }
 
   /// Both operands in one phase: the inputs over a bus that two tiles share, where they can. There
@@ -235,11 +275,11 @@ class ProductSteps {
     const std::uint64_t launch = LaunchCycles(steps_.target(), kind);
     steps_.Compute(
         {.name = "calculate",
-         .vertex = std::string(CodeletName(plan_.vertex.kind)),
+         .vertex = Codelet(plan_.vertex),
          .tiles = tiles_,
          .vertex_cycles = cost_.calculate_cycles - std::min(launch, cost_.calculate_cycles),
          .kind = kind,
-         .state = VertexState::kProduct,
+         .state = StateOf(plan_.vertex.kind),
          .edges = 3});
   }
 
@@ -291,13 +331,20 @@ PlannedProduct AddProduct(StepBuilder& steps, const Product& product, const Prod
   planned.weights = product_steps.Wanted(weights, false);
   const std::uint64_t held = steps.held();
   const bool expands = plan.variant.expanded_elements > 0;
-  const Placed left = expands ? input.tensor : product_steps.Regroup("input", input, planned.input);
-  const Placed right = product_steps.Regroup("weights", weights, planned.weights);
+  const bool swapped = plan.variant.swapped;
+  const std::uint64_t field = plan.splits.field();
+  Placed left = expands ? input.tensor : product_steps.Regroup("input", input, planned.input);
+  Placed right = product_steps.Regroup("weights", weights, planned.weights);
+  if (!expands) {
+    left = product_steps.Gathered("input", left, planned.input, swapped ? field : plan.splits.out);
+    right = product_steps.Gathered("weights", right, planned.weights,
+                                   swapped ? plan.splits.out : field);
+  }
   steps.Hold(plan.cost.temporary_bytes);
-  product_steps.Expand();
+  product_steps.Expand(product.dilation_width == 1 ? product.kernel_width : 1);
   const bool left_local = left.constant || expands || SamePlace(left.layout, planned.input);
   const bool right_local = right.constant || SamePlace(right.layout, planned.weights);
-  if (plan.variant.swapped) {
+  if (swapped) {
     product_steps.Multiply(product_steps.Input(right, right_local),
                            product_steps.Weights(left, left_local));
   } else {

@@ -9,6 +9,7 @@
 #include "compiler/ipu/cost/slic_vertex.hpp"
 #include "compiler/ipu/cost/spatial_amp_vertex.hpp"
 #include "compiler/ipu/cost/vmac_vertex.hpp"
+#include "compiler/ipu/plan/elementwise_codelet.hpp"
 
 namespace poprt::ipu {
 namespace {
@@ -19,6 +20,18 @@ constexpr std::uint64_t kOuterProductGroup = 16;
 constexpr std::uint64_t kHmacChannels = 8;
 /// Depthwise channels side by side (section 2.4).
 constexpr std::uint64_t kVmacGroups[] = {4, 8, 16};
+
+/// Vertices that use 8 units of 16 have fewer weights to load.
+constexpr std::uint64_t kNarrowUnits = 8;
+
+/// The vertex before with fewer units, for results that need no more. Only float32 takes as long
+/// for a position with either.
+void AddNarrowAmp(const Product& product, std::vector<ProductVertex>& vertices) {
+  ProductVertex narrow = vertices.back();
+  const bool fits = product.out_channels <= kNarrowUnits && narrow.out_grain > kNarrowUnits;
+  narrow.out_grain = kNarrowUnits;
+  if (product.input == NumberFormat::kFloat32 && fits) vertices.push_back(narrow);
+}
 
 void AddAmp(const Target& target, const Product& product, ProductFormat format,
             std::vector<ProductVertex>& vertices) {
@@ -38,6 +51,7 @@ void AddAmp(const Target& target, const Product& product, ProductFormat format,
                         .in_grain = group / height,
                         .out_grain = ConvOutputGroup(target, format),
                         .filter_height = height});
+    AddNarrowAmp(product, vertices);
   }
 }
 
@@ -161,9 +175,7 @@ std::uint64_t OuterProductCycles(const Target& target, const Product& product,
                                                                .group_channels = vertex.out_grain});
 }
 
-}  // namespace
-
-std::string_view CodeletName(ProductVertexKind kind) {
+std::string_view FamilyName(ProductVertexKind kind) {
   switch (kind) {
     case ProductVertexKind::kAmp:
       return "poplin::ConvPartial1x1Out";
@@ -179,6 +191,20 @@ std::string_view CodeletName(ProductVertexKind kind) {
       return "poplin::OuterProduct";
   }
   return "";
+}
+
+}  // namespace
+
+std::string Codelet(const ProductVertex& vertex) {
+  std::string name(FamilyName(vertex.kind));
+  name += "<";
+  name += FormatName(vertex.format.input);
+  name += ",";
+  name += FormatName(vertex.format.partials());
+  const bool amp =
+      vertex.kind == ProductVertexKind::kAmp || vertex.kind == ProductVertexKind::kSpatialAmp;
+  if (amp) name += "," + std::to_string(vertex.out_grain);
+  return name + ">";
 }
 
 std::vector<ProductVertex> ProductVertices(const Target& target, const PlanOptions& options,

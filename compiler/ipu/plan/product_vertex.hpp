@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "compiler/ipu/plan/plan_options.hpp"
@@ -37,8 +37,8 @@ struct TileProduct {
   std::uint64_t out_grains = 1;
 };
 
-/// The codelet as poplin calls it, for reports.
-std::string_view CodeletName(ProductVertexKind kind);
+/// The codelet as poplin calls it: each pair of formats, and number of units, has its own.
+std::string Codelet(const ProductVertex& vertex);
 
 /// The vertices that can compute the product on that target.
 std::vector<ProductVertex> ProductVertices(const Target& target, const PlanOptions& options,

@@ -37,6 +37,21 @@ std::uint64_t Sources(const TensorType& type, const Layout& from, const Layout& 
   return std::clamp<std::uint64_t>(across * along, 1, std::max(from.mapping.tiles.count, 1U));
 }
 
+/// The exchange: pieces follow each other as they come, or where they belong.
+void Receive(StepBuilder& steps, const std::string& name, const Placed& tensor, const Layout& to,
+             bool fragmented) {
+  const std::uint64_t sources = Sources(tensor.type, tensor.layout, to);
+  steps.Exchange("exchange " + name, to.mapping.tiles,
+                 {.bytes_received = to.mapping.bytes_per_tile,
+                  .bytes_sent = tensor.layout.mapping.bytes_per_tile,
+                  .sends = sources,
+                  .receives = sources,
+                  .fragmented = fragmented});
+}
+
+/// In memory of its own.
+Placed Moved(const Placed& tensor, const Layout& to) { return {tensor.type, to, false, true}; }
+
 }  // namespace
 
 std::uint64_t CommonAtom(const Layout& from, const Layout& to) {
@@ -57,32 +72,30 @@ void Broadcast(StepBuilder& steps, const std::string& name, TileRange tiles, std
                   .weights = tensor.constant});
 }
 
+Placed Move(StepBuilder& steps, const std::string& name, const Placed& tensor, const Layout& to) {
+  if (tensor.constant || SamePlace(tensor.layout, to)) return tensor;
+  steps.Hold(to.mapping.bytes_per_tile);
+  Receive(steps, name, tensor, to, false);
+  return Moved(tensor, to);
+}
+
 Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tensor,
                  const Layout& to, MovedAs moved) {
-  Placed result = tensor;
-  result.layout = to;
-  if (tensor.constant) return result;
+  if (tensor.constant) return {tensor.type, to, true, tensor.overwrite, tensor.origin};
   const bool in_place = SamePlace(tensor.layout, to);
   const bool in_order = tensor.layout.stride == to.stride && tensor.layout.run == to.run;
-  if (in_place && in_order) return result;
-  result.overwrite = true;
-  result.origin = std::nullopt;
+  if (in_place && in_order) return {tensor.type, to, false, tensor.overwrite, tensor.origin};
   const Target& target = steps.target();
   const std::uint64_t element = ElementBytes(tensor.type.element);
   const std::uint64_t bytes = to.mapping.bytes_per_tile;
   const std::uint64_t atom = CommonAtom(tensor.layout, to) * element;
-  // The result, and what was received before it is in order.
   if (moved == MovedAs::kTemporary) steps.Hold(bytes);
-  steps.Hold(bytes);
-  if (!in_place) {
-    const std::uint64_t sources = Sources(tensor.type, tensor.layout, to);
-    steps.Exchange("exchange " + name, to.mapping.tiles,
-                   {.bytes_received = bytes,
-                    .bytes_sent = tensor.layout.mapping.bytes_per_tile,
-                    .sends = sources,
-                    .receives = sources,  // one after the other, to be put in order by the copy
-                    .fragmented = atom < target.vector_bytes});
+  if (in_order && atom >= target.vector_bytes) {
+    Receive(steps, name, tensor, to, false);
+    return Moved(tensor, to);
   }
+  steps.Hold(bytes);  // what was received, before it is in order
+  if (!in_place) Receive(steps, name, tensor, to, atom < target.vector_bytes);
   const bool transposed = tensor.layout.stride != to.stride;
   const bool blocks = std::gcd(tensor.layout.run, to.run) * element % target.vector_bytes == 0;
   if (transposed && blocks) {
@@ -92,7 +105,7 @@ Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tens
     steps.Copy("rearrange " + name, to.mapping.tiles, bytes, atom);
   }
   steps.Release(bytes);
-  return result;
+  return Moved(tensor, to);
 }
 
 }  // namespace poprt::ipu

@@ -14,9 +14,14 @@ enum class MovedAs : std::uint8_t {
   kResult,     ///< a result of the operator
 };
 
-/// Adds an exchange and a copy unless the tensor lies as `to` already.
+/// Adds an exchange and a copy unless the tensor lies as `to` already. Whole vectors that stay in
+/// their order are received where they belong: no copy.
 Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tensor,
                  const Layout& to, MovedAs moved = MovedAs::kTemporary);
+
+/// Adds an exchange that brings the tensor to where `to` has it, unless it is there: what stands
+/// together in both layouts is received where it belongs.
+Placed Move(StepBuilder& steps, const std::string& name, const Placed& tensor, const Layout& to);
 
 /// Elements of the tensor that stand together in both layouts.
 std::uint64_t CommonAtom(const Layout& from, const Layout& to);

@@ -35,6 +35,19 @@ class RearrangementTest : public testing::Test {
   StepBuilder steps_;
 };
 
+TEST_F(RearrangementTest, WholeVectorsInOrderAreReceivedInTheirPlace) {
+  const TensorType type = Half({2048, 768});
+  const Layout to = Grouped(type, 16);
+  Layout from = to;
+  from.signature = MixSignature(to.signature, 1);
+  const Placed moved = Rearrange(steps_, "x", {type, from}, to);
+  ASSERT_EQ(steps_.steps().size(), 1U);
+  EXPECT_EQ(steps_.steps()[0].phase, Phase::kExchange);
+  EXPECT_TRUE(SamePlace(moved.layout, to));
+  Move(steps_, "x", moved, to);
+  EXPECT_EQ(steps_.steps().size(), 1U);
+}
+
 TEST_F(RearrangementTest, NothingMovesInItsPlace) {
   const TensorType type = Half({2048, 768});
   const Layout layout = LinearLayout(target_, kTiles, type);

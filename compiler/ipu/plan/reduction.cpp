@@ -98,13 +98,21 @@ std::string Codelet(ReduceOperation operation, const ReductionVertex& vertex) {
   return name + ">";
 }
 
+/// Workers share the outputs of a tile: rows that are contiguous by one, others by vectors.
+std::uint64_t Vertices(const Target& target, const ReductionVertex& vertex) {
+  const std::uint64_t grain = vertex.layout == ReductionLayout::kStrided
+                                  ? target.vector_bytes / FormatBytes(vertex.input)
+                                  : 1;
+  return std::clamp<std::uint64_t>(vertex.outputs / grain, 1, target.worker_threads);
+}
+
 void ComputeReduction(StepBuilder& steps, const std::string& name, ReduceOperation operation,
                       TileRange tiles, const ReductionVertex& vertex) {
   steps.Compute({.name = name,
                  .vertex = Codelet(operation, vertex),
                  .tiles = tiles,
                  .vertex_cycles = ReductionVertexCycles(steps.target(), vertex),
-                 .state = VertexState::kReduction});
+                 .vertices = Vertices(steps.target(), vertex)});
 }
 
 /// Brings partials together: in one step, or in two when too many tiles share an output.

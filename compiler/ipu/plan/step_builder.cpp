@@ -10,10 +10,7 @@
 namespace poprt::ipu {
 namespace {
 
-/// Bytes of control program for starting a compute set or copy, and an exchange: what the operators
-/// of section 3.5 have, divided by their steps.
-constexpr std::uint64_t kComputeControlBytes = 17;
-constexpr std::uint64_t kExchangeControlBytes = 9;
+constexpr std::uint64_t kPointerBytes = 4;
 
 constexpr char kMemcpyCodelet[] = "poplar_rt::DstVectorMemcpy";
 
@@ -100,9 +97,16 @@ void StepBuilder::PricedCopy(std::string name, std::string vertex, TileRange til
   step.bytes = bytes * tiles.count;
   step.vertices = tiles.count;
   step.edges = 2 * step.vertices;
-  step.vertex_state_bytes = static_cast<std::uint64_t>(VertexState::kElementwise);
+  step.vertex_state_bytes = static_cast<std::uint64_t>(VertexState::kFourWords);
   step.control_code_bytes = kComputeControlBytes;
   Add(std::move(step));
+}
+
+void StepBuilder::CopyPieces(std::string name, TileRange tiles, std::uint64_t bytes,
+                             std::uint64_t piece_bytes, std::uint64_t cycles) {
+  if (bytes == 0) return;
+  PricedCopy(std::move(name), StridedCopyCodelet(target_, piece_bytes), tiles, bytes, cycles);
+  steps_.back().vertex_state_bytes += 2 * kPointerBytes * CeilDivide(bytes, piece_bytes);
 }
 
 void StepBuilder::AddCycles(std::uint64_t cycles) {

@@ -11,14 +11,27 @@
 
 namespace poprt::ipu {
 
-/// Bytes of state that a vertex of a family has on its tile (section 3.5, by operator).
+/// Bytes of state that a vertex has on its tile: the fields that poplibs declares, in whole words.
+/// A pointer has 4 bytes, one with a length or to a list of vectors 8, a count 2.
 enum class VertexState : std::uint8_t {
-  kElementwise = 10,
-  kBroadcast = 14,
-  kReduction = 20,
-  kSlice = 28,
-  kProduct = 42,
+  kUnaryInPlace = 8,
+  kThreeWords =
+      12,           ///< two pointers and a length or two counts: most element-wise ones, reductions
+  kFourWords = 16,  ///< three pointers, or two and the counts of a broadcast vector; copies
+  kFiveWords = 20,
+  kOuterProduct = 24,
+  kMultiSlice = 32,
+  kAmp = 32,
+  kSlic = 32,
+  kVerticalMac = 40,
+  kHorizontalMac = 48,
+  kSpatialAmp = 52,
 };
+
+/// Bytes of control program for starting a compute set or copy, and an exchange: what the
+/// operators of section 3.5 have that are one of the former with or without one of the latter.
+inline constexpr std::uint64_t kComputeControlBytes = 20;
+inline constexpr std::uint64_t kExchangeControlBytes = 4;
 
 /// A compute set whose tiles all do the same.
 struct ComputeSet {
@@ -27,7 +40,7 @@ struct ComputeSet {
   TileRange tiles = {};
   std::uint64_t vertex_cycles = 0;  ///< of a tile, without the launch
   ComputeSetKind kind = ComputeSetKind::kOther;
-  VertexState state = VertexState::kElementwise;
+  VertexState state = VertexState::kThreeWords;
   std::uint64_t vertices = 1;  ///< on a tile
   std::uint64_t edges = 2;     ///< of a vertex
 };
@@ -61,6 +74,10 @@ class StepBuilder {
   void Copy(std::string name, TileRange tiles, std::uint64_t bytes, std::uint64_t atom_bytes);
   /// A copy that takes `cycles`, its call included.
   void PricedCopy(std::string name, std::string vertex, TileRange tiles, std::uint64_t bytes,
+                  std::uint64_t cycles);
+  /// Each of `tiles` puts `bytes` in place, piece by piece: a vertex that has a pointer to where
+  /// each is and one to where it goes, and takes `cycles`.
+  void CopyPieces(std::string name, TileRange tiles, std::uint64_t bytes, std::uint64_t piece_bytes,
                   std::uint64_t cycles);
   /// The step added last takes that many cycles more: a sync with the host.
   void AddCycles(std::uint64_t cycles);
