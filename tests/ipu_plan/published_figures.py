@@ -85,7 +85,8 @@ MEMORY_ROWS = (
               published_bytes(353891960, 8081590, 12634268, 12260900, 16327096, 291170)),
     MemoryRow("EfficientNet-EdgeTPU-L", models.efficientnet_edgetpu_l,
               published_bytes(170958840, 17381396, 18579720, 43089872, 8861908, 194798),
-              shares_products=True, older_poplar=True),
+              shares_products=True, older_poplar=True,
+              bounded=("variables", "vertex code", "control code", "fullest tile")),
 )
 
 # Of report.json, by the names of popliner.

@@ -249,10 +249,11 @@ TEST(PlanGraphTest, WeightsOfCombinedGroupsAreSpreadElementByElement) {
   const OperatorPlan conv = Operator(Planned(g.graph), "Conv");
   EXPECT_NE(conv.grid.find("3 x 1 x 1 of 98 x 4 x 4, 464 of 464 groups"), std::string::npos)
       << conv.grid;
-  // 4 groups of 25 elements on each of the 3 tiles, with two pointers of 4 bytes each.
+  // 4 groups of 25 elements on 3 tiles, with two pointers of 4 bytes each.
   const Superstep& spread = Step(conv, "spread weights");
-  EXPECT_EQ(spread.bytes / spread.tiles.count, 100 * sizeof(float));
-  EXPECT_EQ(spread.vertex_state_bytes, 16 + 100 * 8);
+  EXPECT_EQ(spread.bytes / spread.tiles.count, 34 * sizeof(float));
+  EXPECT_EQ(spread.vertex_state_bytes, 16 + 34 * 8);
+  EXPECT_TRUE(HasStep(conv, "rearrange input"));
   EXPECT_EQ(Step(conv, "calculate").vertex, "poplin::ConvPartialnx1<float,float,8>");
 }
 

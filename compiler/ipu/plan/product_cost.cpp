@@ -125,9 +125,8 @@ class Pricer {
                                     product_.kernel_height * product_.kernel_width *
                                     product_.in_channels * product_.out_channels /
                                     variant_.combined_groups;
-      const std::uint64_t sharing =
-          splits_.out * splits_.in * (splits_.field() > kViewTiles ? splits_.field() : 1);
-      cost_.spread_bytes = CeilDivide(weights, sharing) * FormatBytes(product_.input);
+      cost_.spread_bytes = CeilDivide(weights, splits_.out * splits_.in * splits_.field()) *
+                           FormatBytes(product_.input);
     }
     if (variant_.swapped) {
       cost_.transpose_bytes = CeilDivide(

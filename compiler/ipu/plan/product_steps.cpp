@@ -37,10 +37,13 @@ class ProductSteps {
   }
 
   /// Brings an operand together in the channel groups of the vertex, unless it has such already.
+  /// Groups that are combined have one channel each, which poplin takes for none.
   Placed Regroup(const std::string& name, const ProductOperand& operand, const Layout& wanted) {
     const std::uint64_t element = ElementBytes(operand.tensor.type.element);
     const std::uint64_t atom = CommonAtom(operand.tensor.layout, wanted) * element;
-    if (operand.tensor.constant || atom >= steps_.target().vector_bytes) return operand.tensor;
+    const bool combined = plan_.variant.combined_groups > 1;
+    const bool grouped = atom >= steps_.target().vector_bytes && !combined;
+    if (operand.tensor.constant || grouped) return operand.tensor;
     return Rearrange(steps_, name, operand.tensor, wanted);
   }
 
@@ -125,9 +128,8 @@ class ProductSteps {
       {
         const RepeatScope inner(steps_, splits_.in_serial);
         Slice();
-        if (splits_.field() > kViewTiles) SpreadWeights();
+        SpreadWeights();
         BroadcastOperands("broadcast operands", once ? Received{} : input, weights);
-        if (splits_.field() <= kViewTiles) SpreadWeights();
         Calculate();
         Reduce();
       }
@@ -177,7 +179,8 @@ class ProductSteps {
     AddSet("dynamic slice", "popops::DynamicSlice1d", cost_.slice_cycles);
   }
 
-  /// Weights of combined groups have zeros between them.
+  /// Weights of combined groups have zeros between them: the tiles that share them put them in
+  /// order.
   void SpreadWeights() {
     steps_.CopyPieces("spread weights", tiles_, cost_.spread_bytes, FormatBytes(product().input),
                       cost_.spread_cycles);
