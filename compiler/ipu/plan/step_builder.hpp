@@ -15,9 +15,8 @@ namespace poprt::ipu {
 /// A pointer has 4 bytes, one with a length or to a list of vectors 8, a count 2.
 enum class VertexState : std::uint8_t {
   kUnaryInPlace = 8,
-  kThreeWords =
-      12,           ///< two pointers and a length or two counts: most element-wise ones, reductions
-  kFourWords = 16,  ///< three pointers, or two and the counts of a broadcast vector; copies
+  kThreeWords = 12,  ///< two pointers and a length: most element-wise ones, reductions
+  kFourWords = 16,   ///< three pointers, or two and the counts of a broadcast vector; copies
   kFiveWords = 20,
   kOuterProduct = 24,
   kMultiSlice = 32,
