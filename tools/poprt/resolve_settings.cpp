@@ -331,6 +331,7 @@ class Resolver {
   // Options of a model that do something only in company.
   void CheckContradictions() {
     CheckTuner();
+    CheckAutoSharding();
     CheckUse("batch_axis", "needs batch_size",
              [](const driver::ModelOptions& model) { return model.batch_size.has_value(); });
     CheckUse("fp16_skip_op_types", "needs precision fp16", [](const driver::ModelOptions& model) {
@@ -358,6 +359,17 @@ class Resolver {
                                       "' runs when the model is compiled: give --export_popef or "
                                       "--run, or leave it out"));
     }
+  }
+
+  void CheckAutoSharding() {
+    const bool has_plan = settings_.export_popef || settings_.run || settings_.report ||
+                          !settings_.profile_dir.empty();
+    if (has_plan || settings_.show || settings_.compiler.autoSharding == 0) return;
+    constexpr const char* kReason =
+        "finds stages in the plan for the IPU: give --report, --profile_dir, --export_popef or "
+        "--run";
+    ReportUseless(config_.values, "auto_sharding", kReason);
+    ReportUseless(line_.values, "auto_sharding", kReason);
   }
 
   void CheckTuner() {

@@ -306,6 +306,18 @@ TEST_F(ResolveSettingsTest, TheTunerNeedsACompilation) {
                           "another --perf_tuner_cache"));
 }
 
+TEST_F(ResolveSettingsTest, AutoShardingNeedsAPlan) {
+  Resolve({"-i", Path("a.onnx"), "--auto_sharding", "2"});
+  EXPECT_THAT(Messages(), ElementsAre("--auto_sharding: finds stages in the plan for the IPU: give "
+                                      "--report, --profile_dir, --export_popef or --run"));
+  for (const char* option : {"--report", "--run", "--export_popef", "--show"}) {
+    Resolve({"-i", Path("a.onnx"), "--auto_sharding", "2", option});
+    EXPECT_THAT(Messages(), IsEmpty()) << option;
+  }
+  Resolve({"-i", Path("a.onnx"), "--auto_sharding", "0"});
+  EXPECT_THAT(Messages(), IsEmpty());
+}
+
 TEST_F(ResolveSettingsTest, NamesOfPassesAndOperatorsAreChecked) {
   Resolve({"-i", Path("a.onnx"), "--passes", "gelu_patern,fused_attention", "--precision", "fp16",
            "--fp16_skip_op_types", "Softmaxx", "--export_popef", "--num_io_tiles", "31"});
