@@ -86,8 +86,10 @@ Values AlignReference(const Tensor& data, const Tensor& regions, const Tensor& i
 
 TEST(RoiAlignTest, PoolsLikeTheReference) {
   ForSeeds(120, [&](std::mt19937& random) {
-    const Shape shape{Draw(random, 1, 3), Draw(random, random() % 10 == 0 ? 0 : 1, 3),
-                      Draw(random, 1, 9), Draw(random, 1, 9)};
+    const std::int64_t channels = random() % 4 == 0    ? Draw(random, 15, 40)
+                                  : random() % 10 == 0 ? 0
+                                                       : Draw(random, 1, 3);
+    const Shape shape{Draw(random, 1, 3), channels, Draw(random, 1, 9), Draw(random, 1, 9)};
     const std::int64_t regions = Draw(random, 0, 4);
     const AlignOptions o{Draw(random, 1, 4),     Draw(random, 1, 4), Draw(random, 0, 3),
                          random() % 2 ? 0.5 : 1, random() % 2 == 0,  random() % 2 == 0};

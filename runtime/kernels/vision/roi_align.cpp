@@ -115,65 +115,117 @@ bool ForSamples(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x,
   return others && y.count > 0 && x.count > 0;
 }
 
+/// Channels of an image that are pooled together, since they share their samples.
+template <typename T>
+struct Channels {
+  const T* first;
+  std::int64_t plane;  ///< elements from one to the next
+  std::int64_t count;  ///< at most kMost
+
+  static constexpr std::int64_t kMost = 16;
+};
+
+/// Where the four pixels around a sample are in a plane.
+template <typename F>
+struct Corners {
+  std::int64_t low_low;
+  std::int64_t low_high;
+  std::int64_t high_low;
+  std::int64_t high_high;
+
+  Corners(const AlignPlan& plan, const Neighbors<F>& rows, const Neighbors<F>& columns)
+      : low_low(rows.low * plan.in_width + columns.low),
+        low_high(rows.low * plan.in_width + columns.high),
+        high_low(rows.high * plan.in_width + columns.low),
+        high_high(rows.high * plan.in_width + columns.high) {}
+};
+
+/// The value of one bin for every channel.
 template <typename T, typename F>
-F BinAverage(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x, const T* in) {
-  F sum = 0;
+void BinAverages(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x,
+                 const Channels<T>& channels, F* values) {
+  std::fill_n(values, channels.count, F(0));
   ForSamples(plan, y, x, [&](const Neighbors<F>& rows, const Neighbors<F>& columns) {
-    const T* low = in + rows.low * plan.in_width;
-    const T* high = in + rows.high * plan.in_width;
-    sum += (F(1) - rows.t) * ((F(1) - columns.t) * static_cast<F>(low[columns.low]) +
-                              columns.t * static_cast<F>(low[columns.high])) +
-           rows.t * ((F(1) - columns.t) * static_cast<F>(high[columns.low]) +
-                     columns.t * static_cast<F>(high[columns.high]));
+    const Corners<F> at(plan, rows, columns);
+    const T* in = channels.first;
+    for (std::int64_t c = 0; c < channels.count; ++c, in += channels.plane) {
+      values[c] += (F(1) - rows.t) * ((F(1) - columns.t) * static_cast<F>(in[at.low_low]) +
+                                      columns.t * static_cast<F>(in[at.low_high])) +
+                   rows.t * ((F(1) - columns.t) * static_cast<F>(in[at.high_low]) +
+                             columns.t * static_cast<F>(in[at.high_high]));
+    }
   });
-  return sum / std::fmax(static_cast<F>(y.count) * static_cast<F>(x.count), F(1));
+  const F samples = std::fmax(static_cast<F>(y.count) * static_cast<F>(x.count), F(1));
+  for (std::int64_t c = 0; c < channels.count; ++c) values[c] /= samples;
 }
 
 /// The largest weighted pixel, not the largest interpolated value: ONNX's conformance data and
 /// other runtimes have it so. Samples outside count as 0, and NaN is larger than all numbers.
 template <typename T, typename F>
-F BinMaximum(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x, const T* in) {
-  F most = 0;
+void BinMaxima(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x,
+               const Channels<T>& channels, F* values) {
   bool any = false;
-  const auto take = [&](F value) {
-    most = !any || value > most || value != value ? value : most;
-    any = true;
-  };
+  const auto larger = [](F most, F value) { return value > most || value != value ? value : most; };
   const bool others =
       ForSamples(plan, y, x, [&](const Neighbors<F>& rows, const Neighbors<F>& columns) {
-        const T* low = in + rows.low * plan.in_width;
-        const T* high = in + rows.high * plan.in_width;
-        take((F(1) - rows.t) * (F(1) - columns.t) * static_cast<F>(low[columns.low]));
-        take((F(1) - rows.t) * columns.t * static_cast<F>(low[columns.high]));
-        take(rows.t * (F(1) - columns.t) * static_cast<F>(high[columns.low]));
-        take(rows.t * columns.t * static_cast<F>(high[columns.high]));
+        const Corners<F> at(plan, rows, columns);
+        const T* in = channels.first;
+        for (std::int64_t c = 0; c < channels.count; ++c, in += channels.plane) {
+          const F first = (F(1) - rows.t) * (F(1) - columns.t) * static_cast<F>(in[at.low_low]);
+          F most = any ? larger(values[c], first) : first;
+          most = larger(most, (F(1) - rows.t) * columns.t * static_cast<F>(in[at.low_high]));
+          most = larger(most, rows.t * (F(1) - columns.t) * static_cast<F>(in[at.high_low]));
+          values[c] = larger(most, rows.t * columns.t * static_cast<F>(in[at.high_high]));
+        }
+        any = true;
       });
-  if (others) take(F(0));
-  return most;
+  for (std::int64_t c = 0; c < channels.count; ++c) {
+    if (!any) values[c] = F(0);
+    if (any && others) values[c] = larger(values[c], F(0));
+  }
+}
+
+/// All bins of some channels of a region. `out` is [channels, bins].
+template <typename T, typename F>
+void PoolRegion(const AlignPlan& plan, const T* corners, const Channels<T>& channels, T* out) {
+  const auto corner = [&](int k) { return static_cast<F>(corners[k]); };
+  const RegionAxis<F> x(plan, corner(0), corner(2), plan.out_width);
+  const RegionAxis<F> y(plan, corner(1), corner(3), plan.out_height);
+  const std::int64_t bins = plan.out_height * plan.out_width;
+  for (std::int64_t bin = 0; bin < bins; ++bin) {
+    const Samples<F> rows = y.Bin(bin / plan.out_width, plan.in_height);
+    const Samples<F> columns = x.Bin(bin % plan.out_width, plan.in_width);
+    F values[Channels<T>::kMost];
+    if (plan.maximum) {
+      BinMaxima(plan, rows, columns, channels, values);
+    } else {
+      BinAverages(plan, rows, columns, channels, values);
+    }
+    for (std::int64_t c = 0; c < channels.count; ++c) {
+      out[c * bins + bin] = static_cast<T>(values[c]);
+    }
+  }
 }
 
 template <typename T, typename Number>
 void RunRoiAlign(const AlignPlan& plan, const KernelArguments& args) {
   using F = Accumulator<T>;
+  constexpr std::int64_t kMost = Channels<T>::kMost;
   const std::int64_t plane = plan.in_height * plan.in_width;
   const std::int64_t bins = plan.out_height * plan.out_width;
-  ForRanges(args.pool, plan.regions * plan.channels, GrainFor(bins * 16),
+  const std::int64_t groups = (plan.channels + kMost - 1) / kMost;
+  ForRanges(args.pool, plan.regions * groups, GrainFor(bins * 16 * kMost),
             [&](std::int64_t begin, std::int64_t end, int) {
               for (std::int64_t i = begin; i < end; ++i) {
-                const std::int64_t region = i / plan.channels;
+                const std::int64_t region = i / groups;
+                const std::int64_t channel = i % groups * kMost;
                 const std::int64_t image = ClampedIndex(args.in<Number>(2)[region], plan.images);
-                const T* in = args.in<T>(0) + (image * plan.channels + i % plan.channels) * plane;
-                const T* corners = args.in<T>(1) + region * 4;
-                const auto corner = [&](int k) { return static_cast<F>(corners[k]); };
-                const RegionAxis<F> x(plan, corner(0), corner(2), plan.out_width);
-                const RegionAxis<F> y(plan, corner(1), corner(3), plan.out_height);
-                for (std::int64_t bin = 0; bin < bins; ++bin) {
-                  const Samples<F> rows = y.Bin(bin / plan.out_width, plan.in_height);
-                  const Samples<F> columns = x.Bin(bin % plan.out_width, plan.in_width);
-                  const F value = plan.maximum ? BinMaximum(plan, rows, columns, in)
-                                               : BinAverage(plan, rows, columns, in);
-                  args.out<T>(0)[i * bins + bin] = static_cast<T>(value);
-                }
+                const Channels<T> channels{
+                    .first = args.in<T>(0) + (image * plan.channels + channel) * plane,
+                    .plane = plane,
+                    .count = std::min(kMost, plan.channels - channel)};
+                PoolRegion<T, F>(plan, args.in<T>(1) + region * 4, channels,
+                                 args.out<T>(0) + (region * plan.channels + channel) * bins);
               }
             });
 }
