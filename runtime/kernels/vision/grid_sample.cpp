@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -91,16 +92,46 @@ T Converted(double value) {
   }
 }
 
+/// The sum over the taps of one point. kTaps is how many there are, or 0 for any number.
+template <std::int64_t kTaps, typename T, typename Weight>
+Weight SumOfTaps(const T* in, std::int64_t taps, const std::int64_t* offsets,
+                 const Weight* weights) {
+  Weight sum = 0;
+  const std::int64_t count = kTaps > 0 ? kTaps : taps;
+  std::int64_t signs = 0;
+  for (std::int64_t k = 0; k < count; ++k) signs |= offsets[k];
+  if (kTaps > 0 && signs >= 0) {  // all are inside
+    for (std::int64_t k = 0; k < count; ++k)
+      sum += weights[k] * static_cast<Weight>(in[offsets[k]]);
+    return sum;
+  }
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (offsets[k] >= 0) sum += weights[k] * static_cast<Weight>(in[offsets[k]]);
+  }
+  return sum;
+}
+
+template <std::int64_t kTaps, typename T, typename Weight>
+void SampleBlockOf(std::int64_t taps, const T* in, std::int64_t count, const std::int64_t* offsets,
+                   const Weight* weights, T* out) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Weight sum = SumOfTaps<kTaps>(in, taps, offsets + i * taps, weights + i * taps);
+    if constexpr (std::is_same_v<T, Weight>) {
+      out[i] = sum;
+    } else {
+      out[i] = Converted<T>(static_cast<double>(sum));
+    }
+  }
+}
+
 template <typename T, typename Weight>
 void SampleBlock(const SamplePlan& plan, const T* in, std::int64_t count,
                  const std::int64_t* offsets, const Weight* weights, T* out) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    Weight sum = 0;
-    for (std::int64_t k = i * plan.taps; k < (i + 1) * plan.taps; ++k) {
-      if (offsets[k] >= 0) sum += weights[k] * static_cast<Weight>(in[offsets[k]]);
-    }
-    out[i] = Converted<T>(static_cast<double>(sum));
+  constexpr std::int64_t kLinearInImages = 4;
+  if (plan.taps == kLinearInImages) {
+    return SampleBlockOf<kLinearInImages>(plan.taps, in, count, offsets, weights, out);
   }
+  SampleBlockOf<0>(plan.taps, in, count, offsets, weights, out);
 }
 
 /// FindTaps for the element type of the grid.
