@@ -181,7 +181,7 @@ std::string_view KernelNamed(std::string_view op) {
   return op;
 }
 
-/// The tuned form for rows of float32.
+/// The tuned form of Softmax and LogSoftmax for rows of float32.
 KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
   KernelChoice choice{
       .kernel = node.op, .operands = ValueOperands(node), .attributes = node.attributes};
@@ -190,10 +190,11 @@ KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
   const bool rows = axis && static_cast<std::size_t>(*axis) + 1 == type.shape.size();
   if (type.element != ElementType::kFloat32 || !axis) return choice;
   if (rows && type.shape.back() > 0) {
-    choice.kernel = "softmax_rows";
+    choice.kernel = node.op == "Softmax" ? "softmax_rows" : "log_softmax_rows";
     choice.attributes = {};
     return choice;
   }
+  if (node.op != "Softmax") return choice;
   constexpr std::int64_t kFewestColumns = 16;
   const Shape columns(type.shape.begin() + *axis + 1, type.shape.end());
   if (ElementCount(columns) >= kFewestColumns && !rows) choice.kernel = "softmax_columns";
@@ -201,7 +202,7 @@ KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
 }
 
 KernelChoice Select(const ir::Graph& graph, const ir::Node& node) {
-  if (node.op == "Softmax") return SelectSoftmax(graph, node);
+  if (node.op == "Softmax" || node.op == "LogSoftmax") return SelectSoftmax(graph, node);
   if (node.op == "FusedMatMul") return SelectGemm(graph, node);
   if (node.op == "FusedConv") return SelectConvolution(graph, node);
   if (node.op == "BlockedConv") return SelectBlockedConvolution(graph, node);

@@ -29,7 +29,7 @@ std::span<const KernelDef> QuantizedKernels();  ///< QuantizeLinear, QLinearConv
 std::span<const KernelDef> PackedKernels();     ///< gemm, conv2d, ...: tuned, on packed weights
 std::span<const KernelDef> BlockedKernels();    ///< blocked_conv2d, ...: tuned, on blocked images
 std::span<const KernelDef> AttentionKernels();  ///< attention: tuned
-std::span<const KernelDef> RowKernelDefs();     ///< norm_rows, softmax_rows: tuned
+std::span<const KernelDef> RowKernelDefs();     ///< norm_rows, softmax_rows, ...: tuned
 std::span<const KernelDef> FusedKernels();      ///< fused_elementwise: a tree in one pass
 std::span<const KernelDef> LossKernels();       ///< NegativeLogLikelihoodLoss
 std::span<const KernelDef> TreeKernels();       ///< TreeEnsemble

@@ -56,6 +56,8 @@ struct RowKernels {
   void (*store_scaled)(const ScaledRows& rows);
   /// y = softmax(x) for one row; y may be x.
   void (*softmax)(const float* x, std::int64_t length, float* y);
+  /// The sum of exp(x - m) for one row, m its largest element, which goes to `largest`.
+  float (*exp_sum)(const float* x, std::int64_t length, float* largest);
   void (*normalize)(const NormRow& row);
 };
 

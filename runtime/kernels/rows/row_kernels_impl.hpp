@@ -193,6 +193,23 @@ void Softmax(const float* x, std::int64_t length, float* y) {
   }
 }
 
+template <class V>
+float ExpSum(const float* x, std::int64_t length, float* largest) {
+  const auto larger = [](auto a, auto b) { return V::Max(a, b); };
+  const auto add = [](auto a, auto b) { return V::Add(a, b); };
+  const auto load = [x](std::int64_t i, std::int64_t count) {
+    return tile::LoadFirst<V>(x + i, count);
+  };
+  *largest = LargestLane<V>(FoldRow<V>(length, -kInfinity, load, larger));
+  const auto maximum = V::Set(*largest);
+  return SumOfLanes<V>(FoldRow<V>(
+      length, 0,
+      [load, maximum](std::int64_t i, std::int64_t count) {
+        return ExpOfDifference<V>(V::Sub(load(i, count), maximum));
+      },
+      add));
+}
+
 /// x = a + b, written where it is wanted, else to y. Gives where x is.
 template <class V>
 const float* AddRows(const NormRow& row) {
@@ -240,6 +257,7 @@ template <class V>
 inline constexpr RowKernels kKernels = {.softmax_scores = SoftmaxScores<V>,
                                         .store_scaled = StoreScaled<V>,
                                         .softmax = Softmax<V>,
+                                        .exp_sum = ExpSum<V>,
                                         .normalize = Normalize<V>};
 
 }  // namespace poprt::kernels::rows

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -81,14 +82,16 @@ BoundKernel BindNormRowsOf(const KernelCall& call, const RowKernels& kernels) {
   return {.run = run, .in_place_inputs = std::move(in_place)};
 }
 
-BoundKernel BindSoftmaxRowsOf(const KernelCall& call, const RowKernels& kernels) {
+/// y = f(x) for every row, by f(x, length, y).
+template <typename F>
+BoundKernel BindRowFunction(const KernelCall& call, F f) {
   RequireArity(call, 1, 1);
   const Rows rows = RequireRows(call.inputs[0]);
   RequireType(call.outputs[0], call.inputs[0], "output 0");
   return {.run =
-              [rows, softmax = kernels.softmax](const KernelArguments& args) {
+              [rows, f](const KernelArguments& args) {
                 rows.ForEach(args.pool, [&](std::int64_t at) {
-                  softmax(args.in<float>(0) + at, rows.length, args.out<float>(0) + at);
+                  f(args.in<float>(0) + at, rows.length, args.out<float>(0) + at);
                 });
               },
           .in_place_inputs = {0}};
@@ -96,6 +99,8 @@ BoundKernel BindSoftmaxRowsOf(const KernelCall& call, const RowKernels& kernels)
 
 constexpr auto kKernels = std::to_array<KernelDef>({
     {"norm_rows", [](const KernelCall& call) { return BindNormRows(call, BestInnerLoops()); }},
+    {"log_softmax_rows",
+     [](const KernelCall& call) { return BindLogSoftmaxRows(call, BestInnerLoops()); }},
     {"softmax_rows",
      [](const KernelCall& call) { return BindSoftmaxRows(call, BestInnerLoops()); }},
 });
@@ -107,7 +112,17 @@ BoundKernel BindNormRows(const KernelCall& call, const InnerLoops& loops) {
 }
 
 BoundKernel BindSoftmaxRows(const KernelCall& call, const InnerLoops& loops) {
-  return BindSoftmaxRowsOf(call, loops.rows);
+  return BindRowFunction(call, loops.rows.softmax);
+}
+
+BoundKernel BindLogSoftmaxRows(const KernelCall& call, const InnerLoops& loops) {
+  const auto exp_sum = loops.rows.exp_sum;
+  return BindRowFunction(call, [exp_sum](const float* x, std::int64_t length, float* y) {
+    float largest = 0;
+    const float logarithm = Log(exp_sum(x, length, &largest));
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < length; ++i) y[i] = (x[i] - largest) - logarithm;
+  });
 }
 
 std::span<const KernelDef> RowKernelDefs() { return kKernels; }

@@ -19,4 +19,7 @@ BoundKernel BindNormRows(const KernelCall& call, const InnerLoops& loops);
 /// Y = softmax(X) along the last axis of a float32 tensor, which has at least one element.
 BoundKernel BindSoftmaxRows(const KernelCall& call, const InnerLoops& loops);
 
+/// Y = log(softmax(X)), the same.
+BoundKernel BindLogSoftmaxRows(const KernelCall& call, const InnerLoops& loops);
+
 }  // namespace poprt::kernels

@@ -135,13 +135,20 @@ TEST(RowNorms, SoftmaxOfRowsOfAnyShape) {
     for (const InnerLoops* loops : AllInnerLoops()) {
       SCOPED_TRACE(loops->instruction_set);
       const Values found = RunRows(BindSoftmaxRows, {x}, 1, {}, *loops)[0];
+      const Values logarithms = RunRows(BindLogSoftmaxRows, {x}, 1, {}, *loops)[0];
       for (std::size_t row = 0; row < xv.size(); row += n) {
         double largest = -std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, xv[row + i]);
         double sum = 0;
         for (std::size_t i = 0; i < n; ++i) sum += std::exp(xv[row + i] - largest);
         for (std::size_t i = 0; i < n && std::isfinite(largest); ++i) {
-          ASSERT_NEAR(found[row + i], std::exp(xv[row + i] - largest) / sum, 1e-6);
+          const double wanted = xv[row + i] - largest - std::log(sum);
+          ASSERT_NEAR(found[row + i], std::exp(wanted), 1e-6);
+          if (std::isfinite(wanted)) {
+            ASSERT_NEAR(logarithms[row + i], wanted, 1e-6 * (1 + std::abs(wanted)));
+          } else {
+            ASSERT_EQ(logarithms[row + i], wanted);
+          }
         }
       }
     }
