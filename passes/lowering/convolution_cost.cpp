@@ -39,7 +39,8 @@ double TapsInside(std::int64_t in, std::int64_t out) {
 /// Products of the input channels of a group with its output channels, in all groups, the spare
 /// ones included.
 double ChannelProducts(const ConvolutionSize& size) {
-  return static_cast<double>(size.in_channels / size.group) * CeilDiv(size.out_channels, kBlock) * kBlock;
+  return static_cast<double>(size.in_channels / size.group) * CeilDiv(size.out_channels, kBlock) *
+         kBlock;
 }
 
 }  // namespace
