@@ -19,6 +19,11 @@ namespace {
 constexpr std::int64_t kBlock = 1024;  // elements converted at a time
 constexpr std::int64_t kStrip = 512;   // columns, or results, handled together
 
+/// Rows of up to kShortRow elements are handled kTogether at a time.
+constexpr std::int64_t kShortRow = 16;
+constexpr std::int64_t kTogether = 64;
+static_assert(kShortRow * kTogether <= kBlock);
+
 /// Results that are fewer than kFewTasks are cut into up to kMaxParts parts of at least kMinPart
 /// elements, so that more than one thread has work. How depends on the shape alone.
 constexpr std::int64_t kFewTasks = 16;
@@ -99,6 +104,8 @@ class Reducer {
       RunEmpty(args);
     } else if (walk_.run_is_kept) {
       RunColumns(args);
+    } else if (HasShortRows()) {
+      RunShortRows(args);
     } else {
       RunRows(args);
     }
@@ -188,7 +195,6 @@ class Reducer {
     // With parts, threads share each row instead.
     ForRanges(part_ == 0 ? args.pool : nullptr, walk_.results, GrainFor(walk_.count),
               [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                constexpr std::int64_t kTogether = 64;
                 C values[kTogether];
                 StridedWalk kept(walk_.kept, begin);
                 for (std::int64_t i = begin; i < end; i += kTogether) {
@@ -199,6 +205,48 @@ class Reducer {
                   Store(args, i, values, n);
                 }
               });
+  }
+
+  // ---- Rows of a few neighbours that follow each other: many at once, each a lane
+
+  bool HasShortRows() const {
+    return !Op::kShifted && is_one_block_ && walk_.run <= kShortRow &&
+           walk_.kept.strides == Shape{walk_.run};
+  }
+
+  void RunShortRows(const KernelArguments& args) const {
+    ForRanges(args.pool, walk_.results, GrainFor(walk_.count),
+              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                for (std::int64_t i = begin; i < end; i += kTogether) {
+                  ReduceShortRows(args, i, std::min(kTogether, end - i));
+                }
+              });
+  }
+
+  void ReduceShortRows(const KernelArguments& args, std::int64_t first, std::int64_t rows) const {
+    using Sum = typename Op::template Partial<C>;
+    const std::int64_t run = walk_.run;
+    C block[kBlock];
+    Sum columns[kShortRow][kTogether];
+    C values[kTogether];
+    const C* x = Load(args.inputs[0], first * run, rows * run, block);
+    for (std::int64_t j = 0; j < run; ++j) {
+      for (std::int64_t k = 0; k < rows; ++k) {
+        columns[j][k] = static_cast<Sum>(Op::Map(x[k * run + j], C(0)));
+      }
+    }
+    // In the order of FoldLanes.
+    for (std::int64_t width = kShortRow / 2; width > 0; width /= 2) {
+      for (std::int64_t j = 0; j < width && j + width < run; ++j) {
+        for (std::int64_t k = 0; k < rows; ++k) {
+          columns[j][k] = Op::Combine(columns[j][k], columns[j + width][k]);
+        }
+      }
+    }
+    for (std::int64_t k = 0; k < rows; ++k) {
+      values[k] = Op::template Finish<C, Total>(static_cast<Total>(columns[0][k]), run, C(0));
+    }
+    Store(args, first, values, rows);
   }
 
   static C Finite(Total maximum) {

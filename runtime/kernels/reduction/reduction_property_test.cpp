@@ -165,6 +165,31 @@ TEST(ReductionTest, FewLongLinesAreCutIntoParts) {
   }
 }
 
+/// More rows than are handled together; every row has a result that depends on it alone.
+TEST(ReductionTest, ManyShortRows) {
+  std::mt19937 random(6);
+  for (const LineReduction& reduction : kReductions) {
+    const bool prod = std::string_view(reduction.name) == "ReduceProd";
+    for (const std::int64_t run : {2, 3, 7, 8, 13, 16, 17}) {
+      for (const ElementType type : {kFloat32, kFloat16, kFloat64, kInt32}) {
+        const Shape shape{5, 53, run};
+        SCOPED_TRACE(std::string(reduction.name) + " " + ToString(TensorType{type, shape}));
+        if (prod && type == kInt32) continue;
+        const Tensor x = RandomTensor(random, type, shape, prod ? 0.9 : 1, prod ? 1.1 : 5);
+        const Values values = ToValues(x);
+        const Shape output = WithAxis(shape, 2, 1);
+        Values wanted = Fill(
+            output, [&](const Index& at) { return reduction.reference(Line(x, values, at, 2)); });
+        if (type == kInt32) {
+          for (double& value : wanted) value = std::trunc(value);
+        }
+        ExpectClose(Run1(reduction.name, {x}, {type, output}, {{"axes", Ints{-1}}}), wanted, 8);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(ReductionTest, WithoutAxesOnlyTheElementsAreMapped) {
   const Tensor x = FromValues(kFloat32, {2}, {-2, 4});
   const auto run = [&](const char* name) {
