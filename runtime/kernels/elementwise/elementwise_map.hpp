@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -55,14 +57,42 @@ POPRT_INLINE auto ElementOf(T value) {
   }
 }
 
+/// A functor that branches, with BranchFree(x) the same wherever IsBranchFree(x).
+template <typename Op, typename T>
+concept MostlyBranchFree = std::is_same_v<T, float> && requires(T x) {
+  { Op::IsBranchFree(x) } -> std::same_as<bool>;
+  { Op::BranchFree(x) } -> std::same_as<T>;
+};
+
+/// Vectorises the chunks in which no element needs a branch.
+template <typename Op>
+void ChunkedLoop(const Op& f, const float* x, float* y, std::int64_t n) {
+  constexpr std::int64_t kChunk = 256;
+  for (std::int64_t begin = 0; begin < n; begin += kChunk) {
+    const std::int64_t end = std::min(n, begin + kChunk);
+    int branch_free = 1;
+    for (std::int64_t i = begin; i < end; ++i) branch_free &= Op::IsBranchFree(x[i]) ? 1 : 0;
+    if (branch_free != 0) {
+      POPRT_INDEPENDENT_LOOP
+      for (std::int64_t i = begin; i < end; ++i) y[i] = Op::BranchFree(x[i]);
+    } else {
+      for (std::int64_t i = begin; i < end; ++i) y[i] = f(x[i]);
+    }
+  }
+}
+
 template <typename Op, typename T>
 void UnaryLoop(const void* op, const std::byte* const* in, std::byte* out, std::int64_t n) {
   const Op f = *static_cast<const Op*>(op);
   const T* x = reinterpret_cast<const T*>(in[0]);
   using Result = decltype(ElementOf(f(ValueOf(*x))));
   Result* y = reinterpret_cast<Result*>(out);
-  POPRT_INDEPENDENT_LOOP
-  for (std::int64_t i = 0; i < n; ++i) y[i] = ElementOf(f(ValueOf(x[i])));
+  if constexpr (MostlyBranchFree<Op, T>) {
+    ChunkedLoop(f, x, y, n);
+  } else {
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < n; ++i) y[i] = ElementOf(f(ValueOf(x[i])));
+  }
 }
 
 template <typename Op, typename A, typename B = A>

@@ -350,6 +350,31 @@ TEST(ElementwiseTest, BinaryLimitsMatchDouble) {
   }
 }
 
+/// Huge angles take another way than the loop over their neighbours.
+TEST(ElementwiseTest, AnglesDoNotDependOnTheirNeighbours) {
+  Values angles;
+  for (int i = 0; i < 700; ++i) angles.push_back(0.37 * i - 100);
+  angles[300] = 3e7;
+  angles[301] = kInf;
+  angles[302] = -0x1p19;
+  const Tensor x = FromValues(kFloat32, {700}, angles);
+  for (const char* name : {"Sin", "Cos"}) {
+    SCOPED_TRACE(name);
+    Values together = ToValues(Run1(name, {x}, x.type()));
+    Values alone;
+    Values wanted;
+    for (const double angle : ToValues(x)) {
+      alone.push_back(
+          ToValues(Run1(name, {FromValues(kFloat32, {1}, {angle})}, {kFloat32, {1}})).front());
+      wanted.push_back(name[0] == 'S' ? std::sin(angle) : std::cos(angle));
+    }
+    ExpectClose(Run1(name, {x}, x.type()), wanted, 1.01);
+    EXPECT_TRUE(std::isnan(together[301]));
+    alone[301] = together[301] = 0;
+    EXPECT_EQ(together, alone);
+  }
+}
+
 TEST(ElementwiseTest, LongRowsAndColumnsBroadcast) {
   std::mt19937 random(3);
   for (const ElementType type : {kFloat32, kFloat16, kInt64}) {

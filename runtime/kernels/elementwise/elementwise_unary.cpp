@@ -25,9 +25,7 @@ POPRT_UNARY_WIDE(AsinOp, std::asin(x))
 POPRT_UNARY_WIDE(AsinhOp, std::asinh(x))
 POPRT_UNARY_WIDE(AtanOp, std::atan(x))
 POPRT_UNARY_WIDE(AtanhOp, std::atanh(x))
-POPRT_UNARY_WIDE(CosOp, std::cos(x))
 POPRT_UNARY_WIDE(CoshOp, std::cosh(x))
-POPRT_UNARY_WIDE(SinOp, std::sin(x))
 POPRT_UNARY_WIDE(SinhOp, std::sinh(x))
 POPRT_UNARY_WIDE(TanOp, std::tan(x))
 POPRT_UNARY(CeilOp, Ceil(x))
@@ -39,6 +37,20 @@ POPRT_UNARY(TanhOp, Tanh(x))
 POPRT_UNARY(SqrtOp, Sqrt(x))
 POPRT_UNARY(ReciprocalOp, T(1) / x)
 POPRT_UNARY(BitwiseNotOp, static_cast<T>(~x))
+
+/// Loops over angles that are all reducible are vectorised.
+struct SinOp {
+  float operator()(float x) const { return Sin(x); }
+  double operator()(double x) const { return Sin(x); }
+  static bool IsBranchFree(float x) { return IsReducibleAngle(x); }
+  static float BranchFree(float x) { return detail::SineInRange(x, 0); }
+};
+struct CosOp {
+  float operator()(float x) const { return Cos(x); }
+  double operator()(double x) const { return Cos(x); }
+  static bool IsBranchFree(float x) { return IsReducibleAngle(x); }
+  static float BranchFree(float x) { return detail::SineInRange(x, 1); }
+};
 
 struct AbsOp {
   template <typename T>

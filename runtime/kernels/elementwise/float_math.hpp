@@ -8,8 +8,9 @@
 
 /// Elementary functions with the same bits on every machine. Those for float are free of branches
 /// and calls, so that loops over them are vectorised, and err by less than 2 units in the last
-/// place over the whole range, subnormal numbers, infinities and NaN included. Functions that are
-/// rarely hot go through double. float_math_test.cpp asserts the bounds.
+/// place over the whole range, subnormal numbers, infinities and NaN included. Sin and Cos branch
+/// for huge numbers. Functions that are rarely hot go through double. float_math_test.cpp asserts
+/// the bounds.
 namespace poprt::kernels {
 
 #define POPRT_INLINE [[gnu::always_inline]] inline
@@ -102,7 +103,55 @@ POPRT_INLINE float LogOf(float k, float f) {
          k * 6.9313812256e-1F;
 }
 
+/// Angles below this are reduced without any error that the result would show.
+constexpr float kLargestAngle = 0x1p19F;
+
+/// sin(angle + quarters * pi / 2) for |angle| < kLargestAngle. In double, for angles near a
+/// multiple of pi; within 0.502 units in the last place.
+POPRT_INLINE float SineInRange(float angle, std::uint64_t quarters) {
+  constexpr double kRound = 0x1.8p52;
+  // Pi / 2 in two parts: the first has 33 bits, so that its multiples are exact.
+  constexpr double kHigh = 1.57079632673412561417e+00;
+  constexpr double kLow = 6.07710050650619224932e-11;
+  const auto x = static_cast<double>(angle);
+  const double shifted = x * 6.36619772367581382433e-01 + kRound;
+  const double n = shifted - kRound;
+  const double r = (x - n * kHigh) - n * kLow;
+  const double z = r * r;
+  double sine = 2.7183114939898219064e-6;
+  sine = sine * z - 1.98393348360966317347e-4;
+  sine = sine * z + 8.3333293858894631756e-3;
+  sine = sine * z - 1.66666666416265235595e-1;
+  sine = r * (sine * z + 1.0);
+  double cosine = 2.43904487962774090654e-5;
+  cosine = cosine * z - 1.38867637746099294692e-3;
+  cosine = cosine * z + 4.16666233237390631894e-2;
+  cosine = cosine * z - 4.99999997251031003120e-1;
+  cosine = cosine * z + 1.0;
+  // The baseline processor has no comparison of 64 bits, so selections are made of masks.
+  const std::uint64_t quadrant = std::bit_cast<std::uint64_t>(shifted) + quarters;
+  const std::uint64_t is_odd = 0 - (quadrant & 1);
+  const std::uint64_t magnitude = (std::bit_cast<std::uint64_t>(sine) & ~is_odd) |
+                                  (std::bit_cast<std::uint64_t>(cosine) & is_odd);
+  return static_cast<float>(std::bit_cast<double>(magnitude ^ ((quadrant & 2) << 62)));
+}
+
 }  // namespace detail
+
+/// Whether Sin and Cos of x, and of a loop of such x, need neither a branch nor a call.
+POPRT_INLINE bool IsReducibleAngle(float x) { return Abs(x) < detail::kLargestAngle; }
+
+POPRT_INLINE float Sin(float x) {
+  if (!IsReducibleAngle(x)) return static_cast<float>(std::sin(static_cast<double>(x)));
+  return detail::SineInRange(x, 0);
+}
+POPRT_INLINE double Sin(double x) { return std::sin(x); }
+
+POPRT_INLINE float Cos(float x) {
+  if (!IsReducibleAngle(x)) return static_cast<float>(std::cos(static_cast<double>(x)));
+  return detail::SineInRange(x, 1);
+}
+POPRT_INLINE double Cos(double x) { return std::cos(x); }
 
 POPRT_INLINE float Exp(float x) {
   // Beyond these bounds the result is infinity or zero, which the two multiplications produce.

@@ -63,6 +63,10 @@ INSTANTIATE_TEST_SUITE_P(
                                [](double x) { return std::log(x); }, -1e39, 1e39, 1.5},
                       MathCase{"Log1p", [](float x) { return Log1pUnit(x); },
                                [](double x) { return std::log1p(x); }, 0, 1, 1.5},
+                      MathCase{"Sin", [](float x) { return Sin(x); },
+                               [](double x) { return std::sin(x); }, -1e39, 1e39, 0.502},
+                      MathCase{"Cos", [](float x) { return Cos(x); },
+                               [](double x) { return std::cos(x); }, -1e39, 1e39, 0.502},
                       MathCase{"Erf", [](float x) { return Erf(x); },
                                [](double x) { return std::erf(x); }, -1e39, 1e39, 2.0},
                       MathCase{"Tanh", [](float x) { return Tanh(x); },
@@ -95,6 +99,11 @@ TEST(FloatMathTest, SpecialValues) {
   EXPECT_TRUE(std::isnan(Log(kNan)));
   EXPECT_EQ(Erf(kInf), 1.0F);
   EXPECT_EQ(Erf(-kInf), -1.0F);
+  EXPECT_TRUE(std::signbit(Sin(-0.0F)));
+  EXPECT_EQ(Sin(1e-40F), 1e-40F);
+  EXPECT_EQ(Cos(0.0F), 1.0F);
+  EXPECT_TRUE(std::isnan(Sin(kInf)));
+  EXPECT_TRUE(std::isnan(Cos(kNan)));
   EXPECT_EQ(Tanh(kInf), 1.0F);
   EXPECT_EQ(Tanh(-kInf), -1.0F);
   EXPECT_TRUE(std::signbit(Tanh(-0.0F)));
@@ -104,6 +113,22 @@ TEST(FloatMathTest, SpecialValues) {
   EXPECT_TRUE(std::signbit(Floor(-0.0F)));
   EXPECT_EQ(RoundEven(2.5), 2.0);
   EXPECT_EQ(RoundEven(-1.5), -2.0);
+}
+
+/// Where the reduced angle is smallest relative to the angle, and around the bound of reduction.
+TEST(FloatMathTest, AnglesNearMultiplesOfPi) {
+  double worst = 0;
+  const auto check = [&](float x) {
+    const double wide = x;
+    worst = std::max({worst, UlpError(Sin(x), std::sin(wide)), UlpError(Cos(x), std::cos(wide)),
+                      UlpError(Sin(-x), -std::sin(wide))});
+  };
+  for (int quarters = 1; quarters < 340000; ++quarters) {
+    check(static_cast<float>(quarters * 1.57079632679489661923));
+  }
+  check(std::nextafter(0x1p19F, 0.0F));
+  check(0x1p19F);
+  EXPECT_LE(worst, 0.502);
 }
 
 }  // namespace
