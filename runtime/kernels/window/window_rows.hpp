@@ -30,7 +30,9 @@ class TapRows {
   /// element; input strides fit int64.
   TapRows(const Window& window, const Shape& input, const Shape& output)
       : window_(window), input_(input), output_(output), input_strides_(Strides(input)) {
-    rows_ = ElementCount(output) / output.back();
+    const Shape leading(output.begin(), output.end() - 1);
+    rows_ = ElementCount(leading);
+    row_strides_ = Strides(leading);
     taps_ = ElementCount(window.kernel);
     const std::int64_t windows = kTransposed ? input.back() : output.back();
     const std::int64_t extent = kTransposed ? output.back() : input.back();
@@ -55,7 +57,7 @@ class TapRows {
   /// Calls f(tap) for every tap that pairs input with output row `row`, in the window's order.
   template <typename F>
   void Visit(std::int64_t row, const F& f) const {
-    VisitAxis(0, row, rows_, 0, 0, f);
+    VisitAxis(0, row, 0, 0, f);
   }
 
   /// Calls f(axis, position) for every spatial axis but the last with the output position of `row`.
@@ -70,19 +72,20 @@ class TapRows {
  private:
   // The recursion is as deep as the operator has spatial axes.
   template <typename F>
-  void VisitAxis(std::size_t axis, std::int64_t row, std::int64_t rows, std::int64_t index,
-                 std::int64_t offset, const F& f) const {
+  void VisitAxis(std::size_t axis, std::int64_t row, std::int64_t index, std::int64_t offset,
+                 const F& f) const {
     if (axis + 1 == output_.size()) {
       for (const Tap& tap : last_taps_) {
         f(Tap{index * window_.kernel[axis] + tap.index, offset + tap.in, tap.out, tap.count});
       }
       return;
     }
-    rows /= output_[axis];
+    const std::int64_t at = row / row_strides_[axis];
+    const std::int64_t rest = row % row_strides_[axis];
     for (std::int64_t k = 0; k < window_.kernel[axis]; ++k) {
-      const std::int64_t from = InputPosition(axis, row / rows, k);
+      const std::int64_t from = InputPosition(axis, at, k);
       if (from < 0 || from >= input_[axis]) continue;
-      VisitAxis(axis + 1, row % rows, rows, index * window_.kernel[axis] + k,
+      VisitAxis(axis + 1, rest, index * window_.kernel[axis] + k,
                 offset + from * input_strides_[axis], f);
     }
   }
@@ -99,6 +102,7 @@ class TapRows {
   Shape input_;
   Shape output_;
   Shape input_strides_;
+  Shape row_strides_;  // of the output's axes but the last, in rows
   std::int64_t rows_ = 0;
   std::int64_t taps_ = 0;
   std::vector<Tap> last_taps_;  // those that pair anything at all
