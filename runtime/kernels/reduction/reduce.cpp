@@ -211,7 +211,7 @@ class Reducer {
 
   bool HasShortRows() const {
     return !Op::kShifted && is_one_block_ && walk_.run <= kShortRow &&
-           walk_.kept.strides == Shape{walk_.run};
+           walk_.kept.strides.size() == 1 && walk_.kept.strides.front() == walk_.run;
   }
 
   void RunShortRows(const KernelArguments& args) const {
