@@ -10,6 +10,7 @@
 #include "compiler/host/select_kernel.hpp"
 #include "compiler/ir/control_flow.hpp"
 #include "compiler/ir/placement.hpp"
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/program/program.hpp"
 
@@ -220,8 +221,8 @@ class Lowering {
     steps_.push_back(std::move(step));
   }
 
-  /// Binds the step's kernel, for its opinion only: on the operands, computing in
-  /// place, and block sizes.
+  /// Binds the step's kernel, for its opinion only: on the operands, on computing in place, and on
+  /// block sizes.
   void Check(const ir::Node& node, Step& step) {
     const auto types = [&](const std::vector<BufferId>& ids) {
       std::vector<TensorType> result;
@@ -238,7 +239,9 @@ class Lowering {
                                                  .outputs = types(step.outputs),
                                                  .attributes = step.attributes});
       step.in_place_inputs = std::move(bound.in_place_inputs);
-      if (!bound.block_sizes.empty()) step.attributes.set("block_sizes", bound.block_sizes);
+      if (!bound.block_sizes.empty()) {
+        step.attributes.set(kernels::kBlockSizes, bound.block_sizes);
+      }
     } catch (const std::exception& error) {
       Refuse(node, error.what());
     }

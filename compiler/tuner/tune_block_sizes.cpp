@@ -1,6 +1,7 @@
 #include "compiler/tuner/tune_block_sizes.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,36 +9,43 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/tuner/workload.hpp"
+#include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/kernel.hpp"
 
 namespace poprt::tuner {
 namespace {
 
-constexpr const char* kBlockSizes = "block_sizes";
+using kernels::kBlockSizes;
+
 /// Measurements could go in a circle for ever.
 constexpr int kMostMoves = 3;
 
-/// A use in which the kernel cuts its work as that attribute says, as the kernel writes it.
-Workload CutInto(const Ints& sizes, KernelUse use) {
+/// A use in which the kernel cuts its work as that attribute says, as the kernel writes it. Nothing
+/// where the kernel refuses, which needs memory for every block.
+std::optional<Workload> CutInto(const Ints& sizes, KernelUse use) try {
   kernels::KernelCall call{.inputs = {}, .outputs = use.outputs, .attributes = use.attributes};
   call.attributes.set(kBlockSizes, sizes);
   for (const TimedInput& input : use.inputs) call.inputs.push_back(input.type);
   const Ints cut = kernels::FindKernel(use.kernel)->bind(call).block_sizes;
   use.attributes.set(kBlockSizes, cut);
-  return {.name = absl::StrJoin(cut, " x "), .uses = {std::move(use)}};
+  return Workload{.name = absl::StrJoin(cut, " x "), .uses = {std::move(use)}};
+} catch (const kernels::KernelError&) {
+  return std::nullopt;
 }
 
 /// Those of different names, the last of which is the use as it is.
 std::vector<Workload> Candidates(const KernelUse& use) {
   const Ints sizes = use.attributes.get_ints(kBlockSizes);
-  Workload unchanged = CutInto(sizes, use);
+  Workload unchanged{.name = absl::StrJoin(sizes, " x "), .uses = {use}};
   std::vector<Workload> candidates;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     for (const std::int64_t size : {(sizes[i] + 1) / 2, sizes[i] * 2}) {
       Ints changed = sizes;
       changed[i] = size;
-      Workload candidate = CutInto(changed, use);
-      if (candidate.name != unchanged.name) candidates.push_back(std::move(candidate));
+      std::optional<Workload> candidate = CutInto(changed, use);
+      if (candidate && candidate->name != unchanged.name) {
+        candidates.push_back(*std::move(candidate));
+      }
     }
   }
   candidates.push_back(std::move(unchanged));

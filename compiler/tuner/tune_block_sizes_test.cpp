@@ -87,6 +87,22 @@ TEST(TuneBlockSizesTest, KeepsTheEstimateUnlessMoreThanNoiseIsSaved) {
   EXPECT_THAT(tuner.report().choices, IsEmpty());
 }
 
+/// Blocks of 2^24 rows and two panels need more than a gigabyte.
+TEST(TuneBlockSizesTest, LeavesOutSizesThatTheKernelRefuses) {
+  constexpr std::int64_t kManyRows = std::int64_t{1} << 25;
+  lower::Schedule schedule = Products({std::int64_t{1} << 24, 1, 32});
+  schedule.buffers[0] = Activation({kManyRows, kDepth});
+  schedule.buffers[2] = Activation({kManyRows, kColumns});
+  std::vector<Ints> measured;
+  KernelTuner tuner = TunerWith([&measured](const Ints& sizes) {
+    measured.push_back(sizes);
+    return 1.0;
+  });
+  TuneBlockSizes(schedule, tuner);
+  EXPECT_EQ(measured, (std::vector<Ints>{
+                          {1 << 23, 1, 32}, {1 << 24, 1, 16}, {1 << 24, 1, 64}, {1 << 24, 1, 32}}));
+}
+
 TEST(TuneBlockSizesTest, LeavesOutSizesThatCutTheSame) {
   lower::Schedule schedule = Products({192, 32, 64});
   std::vector<Ints> measured;

@@ -23,7 +23,7 @@ Ints LargestOf(std::initializer_list<EvenSplit*> splits) {
 }  // namespace
 
 Ints BlockSizes(const Attributes& attributes, const Ints& estimate) try {
-  Ints sizes = attributes.get_ints("block_sizes", estimate);
+  Ints sizes = attributes.get_ints(kBlockSizes, estimate);
   const bool are_positive = std::ranges::all_of(sizes, [](std::int64_t size) { return size >= 1; });
   Require(sizes.size() == estimate.size() && are_positive,
           "attribute 'block_sizes' is " + ToString(sizes) + ", expected are " +

@@ -86,7 +86,7 @@ MEMORY_ROWS = (
     MemoryRow("EfficientNet-EdgeTPU-L", models.efficientnet_edgetpu_l,
               published_bytes(170958840, 17381396, 18579720, 43089872, 8861908, 194798),
               shares_products=True, older_poplar=True,
-              bounded=("variables", "vertex code", "control code", "fullest tile")),
+              bounded=("variables", "vertex code", "fullest tile")),
 )
 
 # Of report.json, by the names of popliner.

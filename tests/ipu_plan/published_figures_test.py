@@ -64,7 +64,9 @@ class PublishedMemory(unittest.TestCase):
         for node, (name, *published) in published_figures.OPERATOR_ROWS.items():
             for column, figure, bytes_of in zip(published_figures.OPERATOR_COLUMNS, predicted[node], published):
                 with self.subTest(operator=name, column=column):
-                    factor = 3 if column == "exchange_code_bytes" else 2.5
+                    factor = 3 if column == "exchange_code_bytes" else 2
+                    if (name, column) == ("residual", "vertex_state_bytes"):
+                        factor = 2.5  # the embedding may have lain where the sum is: docs/ipu_model.md
                     self.assertLessEqual(figure, factor * bytes_of)
                     self.assertGreaterEqual(factor * figure, bytes_of)
 

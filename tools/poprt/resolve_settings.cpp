@@ -365,23 +365,23 @@ class Resolver {
     const bool has_plan = settings_.export_popef || settings_.run || settings_.report ||
                           !settings_.profile_dir.empty();
     if (has_plan || settings_.show || settings_.compiler.autoSharding == 0) return;
-    constexpr const char* kReason =
-        "finds stages in the plan for the IPU: give --report, --profile_dir, --export_popef or "
-        "--run";
-    ReportUseless(config_.values, "auto_sharding", kReason);
-    ReportUseless(line_.values, "auto_sharding", kReason);
+    ReportUselessAnywhere("auto_sharding",
+                          "finds stages in the plan for the IPU: give --report, --profile_dir, "
+                          "--export_popef or --run");
   }
 
   void CheckTuner() {
-    const auto refuse = [&](std::string_view option, const char* reason) {
-      ReportUseless(config_.values, option, reason);
-      ReportUseless(line_.values, option, reason);
-    };
     if (!settings_.perf_tuner) {
-      refuse("perf_tuner_cache", "needs perf_tuner");
+      ReportUselessAnywhere("perf_tuner_cache", "needs perf_tuner");
     } else if (!settings_.export_popef && !settings_.run) {
-      refuse("perf_tuner", "measures when the model is compiled: give --export_popef or --run");
+      ReportUselessAnywhere("perf_tuner",
+                            "measures when the model is compiled: give --export_popef or --run");
     }
+  }
+
+  void ReportUselessAnywhere(std::string_view option, const char* reason) {
+    ReportUseless(config_.values, option, reason);
+    ReportUseless(line_.values, option, reason);
   }
 
   static bool Contains(const std::vector<std::string>& names, std::string_view name) {

@@ -4,6 +4,7 @@
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 
 namespace poprt::kernels {
@@ -111,17 +112,10 @@ BoundKernel UnblockPixels(const PixelLayout& layout) {
   }};
 }
 
-bool IsChannelsLast(const Attributes& attributes) {
-  const std::int64_t last = attributes.get_int("channels_last", 0);
-  Require(last == 0 || last == 1,
-          "attribute channels_last is " + std::to_string(last) + ", allowed are 0 and 1");
-  return last == 1;
-}
-
 /// The image that an operand of either order of axes is.
-Image RequireImage(const TensorType& type, bool channels_last) {
-  Image image = kernels::RequireImage(type, channels_last ? "the image" : "the image of planes");
-  if (!channels_last) return image;
+Image ImageOf(const TensorType& type, bool channels_last) {
+  const Image planes = RequireImage(type, channels_last ? "the image" : "the image of planes");
+  if (!channels_last) return planes;
   const Shape& s = type.shape;
   return {.batch = s[0], .channels = s[3], .height = s[1], .width = s[2]};
 }
@@ -132,8 +126,8 @@ BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles)
   RequireArity(call, 1, 1);
   Require(call.inputs[0].element == ElementType::kFloat32,
           "input 0 is " + ToString(call.inputs[0]) + ", allowed is float32");
-  const bool channels_last = IsChannelsLast(call.attributes);
-  const BlockLayout layout = LayoutOf(RequireImage(call.inputs[0], channels_last), call.outputs[0]);
+  const bool channels_last = FlagAttribute(call, "channels_last", false);
+  const BlockLayout layout = LayoutOf(ImageOf(call.inputs[0], channels_last), call.outputs[0]);
   if (channels_last) return BlockPixels({layout});
   return {.run = [layout, block = tiles.block](const KernelArguments& args) {
     layout.Run(*args.pool, [&](std::int64_t from, std::int64_t to, std::int64_t channels,
@@ -147,13 +141,13 @@ BoundKernel BindUnblockChannels(const KernelCall& call, const BlockedTiles& tile
   RequireArity(call, 1, 1);
   const std::int64_t channels = RequirePositive(call.attributes, "channels");
   const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
-  const bool channels_last = IsChannelsLast(call.attributes);
+  const bool channels_last = FlagAttribute(call, "channels_last", false);
   RequireType(
       call.outputs[0],
       {ElementType::kFloat32, channels_last ? Shape{in.batch, in.height, in.width, channels}
                                             : Shape{in.batch, channels, in.height, in.width}},
       "output 0");
-  const BlockLayout layout = LayoutOf(RequireImage(call.outputs[0], channels_last), call.inputs[0]);
+  const BlockLayout layout = LayoutOf(ImageOf(call.outputs[0], channels_last), call.inputs[0]);
   if (channels_last) return UnblockPixels({layout});
   return {.run = [layout, unblock = tiles.unblock](const KernelArguments& args) {
     layout.Run(*args.pool, [&](std::int64_t to, std::int64_t from, std::int64_t count,

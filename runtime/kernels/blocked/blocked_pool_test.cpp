@@ -206,7 +206,7 @@ TEST(BlockedLayout, BindRejectsWhatDoesNotFit) {
   EXPECT_EQ(BindError(BindBlocked<BindUnblockChannels>, {{blocks}, {planes}, channels_last(1)}),
             "output 0 is float32[1, 20, 3, 4], expected float32[1, 3, 4, 20]");
   EXPECT_EQ(BindError(BindBlocked<BindUnblockChannels>, {{blocks}, {planes}, channels_last(2)}),
-            "attribute channels_last is 2, allowed are 0 and 1");
+            "attribute 'channels_last' is 2, allowed are 0 and 1");
 }
 
 }  // namespace
