@@ -1,5 +1,7 @@
 #include "runtime/kernels/inner_loops.hpp"
 
+#include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -68,6 +70,15 @@ std::vector<const InnerLoops*> FindSupported() {
   return supported;
 }
 
+const InnerLoops& FindBest() {
+  const auto supported = SupportedInnerLoops();
+  const char* const name = std::getenv("POPRT_INSTRUCTION_SET");
+  for (const InnerLoops* loops : supported) {
+    if (name != nullptr && std::string_view(name) == loops->instruction_set) return *loops;
+  }
+  return *supported.back();
+}
+
 }  // namespace
 
 const InnerLoops& PortableInnerLoops() { return kPortable; }
@@ -77,6 +88,9 @@ std::span<const InnerLoops* const> SupportedInnerLoops() {
   return supported;
 }
 
-const InnerLoops& BestInnerLoops() { return *SupportedInnerLoops().back(); }
+const InnerLoops& BestInnerLoops() {
+  static const InnerLoops& best = FindBest();
+  return best;
+}
 
 }  // namespace poprt::kernels

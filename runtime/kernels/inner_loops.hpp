@@ -30,7 +30,8 @@ const InnerLoops& PortableInnerLoops();
 /// process.
 std::span<const InnerLoops* const> SupportedInnerLoops();
 
-/// The fastest for this processor.
+/// Those that the environment variable POPRT_INSTRUCTION_SET names, if this processor can run them,
+/// or the fastest for it. Found once in a process.
 const InnerLoops& BestInnerLoops();
 
 }  // namespace poprt::kernels

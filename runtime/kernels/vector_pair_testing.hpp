@@ -10,6 +10,7 @@ namespace poprt::kernels::testing {
 template <class Half>
 struct VectorPair {
   static constexpr int kLanes = 2 * Half::kLanes;
+  static constexpr int kPanels = 2;
   static constexpr bool kUnrolls = true;
   struct Register {
     typename Half::Register low;
@@ -20,7 +21,10 @@ struct VectorPair {
 
   [[gnu::noinline]] static Register Zero() { return {Half::Zero(), Half::Zero()}; }
   [[gnu::noinline]] static Register Set(float x) { return {Half::Set(x), Half::Set(x)}; }
-  [[gnu::noinline]] static Register Repeat(const float* p) { return Set(*p); }
+  template <int kUses>
+  [[gnu::noinline]] static Register Repeat(const float* p) {
+    return Set(*p);
+  }
   template <class T>
   [[gnu::noinline]] static Register Load(const T* p) {
     return {Half::Load(p), Half::Load(p + Half::kLanes)};

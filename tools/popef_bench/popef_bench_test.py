@@ -111,6 +111,11 @@ class ReportTest(PopefBenchTest):
         self.assertGreater(graph["requests_per_second"], 0)
         self.check_memory(report["memory_bytes"])
 
+    def test_instruction_set(self):
+        for name, used in (("portable", "portable"), ("mmx", self.report(PLAIN)["instruction_set"])):
+            done = run(PLAIN, "--json", "--runs", "4", POPRT_INSTRUCTION_SET=name)
+            self.assertEqual(json.loads(done.stdout)["instruction_set"], used)
+
     def test_fused_graphs(self):
         report = self.report(FUSED, "--clients", "0")
         self.assertEqual([graph["graph"] for graph in report["graphs"]], ["first", "second"])

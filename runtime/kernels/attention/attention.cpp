@@ -37,7 +37,7 @@ std::int64_t LargestBlock(const AttentionSizes& sizes) {
                     kMostRowsOfBlock);
 }
 
-std::int64_t Panels(std::int64_t columns) { return (columns + kPanel - 1) / kPanel; }
+std::int64_t PanelsOf(std::int64_t columns) { return (columns + kPanel - 1) / kPanel; }
 
 /// Floats of the scratch memory of a worker, one area behind the other.
 struct Areas {
@@ -46,12 +46,12 @@ struct Areas {
   std::int64_t scores;     ///< of a block: tiles of 16 columns, [rows][16] each
   std::int64_t weights;    ///< of a block, [rows][keys]
   std::int64_t factors;    ///< of a block
-  std::int64_t tile;       ///< of results
+  std::int64_t tiles;      ///< of results
   std::int64_t queries;    ///< of a block, widened from float16
   std::int64_t mask_rows;  ///< of a block, widened from float16
 
   std::int64_t total() const {
-    return keys + values + scores + weights + factors + tile + queries + mask_rows;
+    return keys + values + scores + weights + factors + tiles + queries + mask_rows;
   }
 };
 
@@ -65,12 +65,12 @@ struct Attention {
     Cut(attributes);
     const AttentionSizes& s = operands.sizes;
     // Gathering writes 16 floats behind the last panel.
-    areas = {.keys = (Panels(s.keys) * s.depth + 1) * kPanel,
-             .values = (Panels(s.value_depth) * s.keys + 1) * kPanel,
-             .scores = Panels(s.keys) * block_rows * kPanel,
+    areas = {.keys = (PanelsOf(s.keys) * s.depth + 1) * kPanel,
+             .values = (PanelsOf(s.value_depth) * s.keys + 1) * kPanel,
+             .scores = PanelsOf(s.keys) * block_rows * kPanel,
              .weights = block_rows * s.keys,
              .factors = block_rows,
-             .tile = kTileRows * kPanel,
+             .tiles = kTilePanels * kTileRows * kPanel,
              .queries = operands.half ? block_rows * s.depth : 0,
              .mask_rows = operands.half && operands.masked ? block_rows * s.keys : 0};
     scratch_bytes = ScratchBytes(areas.total());
@@ -144,22 +144,31 @@ struct Attention {
     float* scores;
     float* weights;
     float* factors;
-    float* tile;
+    float* tiles;
     float* queries;
     float* mask_rows;
   };
+
+  /// Packed panels from p on that are multiplied at once.
+  Panels<float> PanelsAt(const float* first, std::int64_t p, std::int64_t panels,
+                         std::int64_t depth) const {
+    return {.first = first + p * depth * kPanel,
+            .stride = depth * kPanel,
+            .count = static_cast<int>(std::min<std::int64_t>(kernels.panels, panels - p))};
+  }
 
   /// scores = Q K^T for the first `panels` panels of keys.
   void MultiplyKeys(const RowsView& q, const RowTiles& tiles, std::int64_t panels,
                     const Scratch& scratch) const {
     const std::int64_t depth = operands.sizes.depth;
-    for (std::int64_t p = 0; p < panels; ++p) {
-      const float* panel = scratch.keys + p * depth * kPanel;
+    for (std::int64_t p = 0; p < panels; p += kernels.panels) {
+      const Panels<float> b = PanelsAt(scratch.keys, p, panels, depth);
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
         const std::int64_t row = tiles.begin(t);
-        kernels.row_major_f32(static_cast<int>(tiles.size(t)), q.first + row * q.stride, q.stride,
-                              panel, depth, panel + depth * kPanel,
-                              scratch.scores + (p * tiles.rows() + row) * kPanel, false);
+        kernels.row_major_f32(
+            static_cast<int>(tiles.size(t)), q.first + row * q.stride, q.stride, b, depth,
+            b.first + b.count * b.stride,
+            {scratch.scores + (p * tiles.rows() + row) * kPanel, tiles.rows() * kPanel}, false);
       }
     }
   }
@@ -168,19 +177,26 @@ struct Attention {
   void MultiplyValues(std::byte* y, std::int64_t offset, const RowTiles& tiles, std::int64_t keys,
                       const Scratch& scratch) const {
     const AttentionSizes& s = operands.sizes;
-    for (std::int64_t c = 0; c < s.value_depth; c += kPanel) {
-      const float* panel = scratch.values + c * s.keys;
+    const std::int64_t panels = PanelsOf(s.value_depth);
+    for (std::int64_t p = 0; p < panels; p += kernels.panels) {
+      const Panels<float> b = PanelsAt(scratch.values, p, panels, s.keys);
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
         const std::int64_t row = tiles.begin(t);
+        constexpr std::int64_t kTile = kTileRows * kPanel;
         kernels.row_major_f32(static_cast<int>(tiles.size(t)), scratch.weights + row * s.keys,
-                              s.keys, panel, keys, panel + s.keys * kPanel, scratch.tile, false);
-        rows.store_scaled({.tile = scratch.tile,
-                           .rows = tiles.size(t),
-                           .columns = std::min(kPanel, s.value_depth - c),
-                           .factors = scratch.factors + row,
-                           .out = y + (offset + row * operands.y.row + c) * (operands.half ? 2 : 4),
-                           .row_stride = operands.y.row,
-                           .half = operands.half});
+                              s.keys, b, keys, b.first + b.count * b.stride, {scratch.tiles, kTile},
+                              false);
+        for (int i = 0; i < b.count; ++i) {
+          const std::int64_t column = (p + i) * kPanel;
+          rows.store_scaled(
+              {.tile = scratch.tiles + i * kTile,
+               .rows = tiles.size(t),
+               .columns = std::min(kPanel, s.value_depth - column),
+               .factors = scratch.factors + row,
+               .out = y + (offset + row * operands.y.row + column) * (operands.half ? 2 : 4),
+               .row_stride = operands.y.row,
+               .half = operands.half});
+        }
       }
     }
   }
@@ -195,7 +211,7 @@ struct Attention {
 
     const RowsView q = FloatRows(args.inputs[0], operands.q.at(b, h, first), operands.q.row, count,
                                  s.depth, scratch.queries);
-    MultiplyKeys(q, tiles, Panels(keys), scratch);
+    MultiplyKeys(q, tiles, PanelsOf(keys), scratch);
 
     ScoreRows block{.scores = scratch.scores,
                     .rows = count,
@@ -245,7 +261,7 @@ struct Attention {
             .scores = take(areas.scores),
             .weights = take(areas.weights),
             .factors = take(areas.factors),
-            .tile = take(areas.tile),
+            .tiles = take(areas.tiles),
             .queries = take(areas.queries),
             .mask_rows = take(areas.mask_rows)};
   }

@@ -193,10 +193,11 @@ struct BlockedConv2d {
     for (std::int64_t p = 0; p < panels; ++p) {
       const std::int64_t first_in = blocking.panels.begin(p);
       const bool last = p + 1 == panels;
-      for (std::int64_t o = first_out; o < last_out; ++o) {
+      for (std::int64_t o = first_out; o < last_out; o += kernels->panels) {
         const std::int64_t at =
             ((image_group / group) * out.blocks + o) * out.BlockFloats() + first_pixel * kBlock;
-        const bool next_out = o + 1 < last_out;
+        const std::int64_t count = std::min<std::int64_t>(kernels->panels, last_out - o);
+        const bool next_out = o + count < last_out;
         ConvPanel panel{
             .x = args.in<float>(0) + (image_group * in_blocks + first_in) * in.BlockFloats(),
             .x_stride = in.BlockFloats(),
@@ -206,14 +207,19 @@ struct BlockedConv2d {
             .weights_stride = Taps() * kBlock * kBlock,
             .start = args.out<float>(0) + at,
             .start_step = kBlock,
+            .start_block = out.BlockFloats(),
             .epilogue = epilogue.WithResidual(residual == nullptr ? nullptr : residual + at),
             .y = args.out<float>(0) + at,
-            .ahead = next_out ? Weights(args, o + 1, first_in)
+            .ahead = next_out ? Weights(args, o + count, first_in)
                      : last   ? nullptr
-                              : Weights(args, first_out, blocking.panels.begin(p + 1))};
+                              : Weights(args, first_out, blocking.panels.begin(p + 1)),
+            .outputs = {.count = static_cast<int>(count),
+                        .weights = in_blocks * Taps() * kBlock * kBlock,
+                        .y = out.BlockFloats()}};
         if (p == 0) {
           panel.start = BiasOfBlock(args, o);
           panel.start_step = 0;
+          panel.start_block = kBlock;
         }
         if (!last) panel.epilogue = {};
         conv(panel, tiles, tile_count, taps);

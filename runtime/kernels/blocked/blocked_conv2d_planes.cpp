@@ -79,7 +79,7 @@ struct PlanesConv2d {
     const auto taps = static_cast<std::int64_t>(tap_offsets.size());
     const auto convolve = half_weights ? kernels->planes_f16 : kernels->planes_f32;
     const float* const residual = OptionalInput(args, 3);
-    for (std::int64_t o = 0; o < out.blocks; ++o) {
+    for (std::int64_t o = 0; o < out.blocks; o += kernels->panels) {
       const std::int64_t at =
           (image * out.blocks + o) * out.BlockFloats() + first_row * out.width * kBlock;
       convolve({.x = planes,
@@ -88,7 +88,11 @@ struct PlanesConv2d {
                 .weights = args.inputs[1] + o * taps * kBlock * (half_weights ? 2 : 4),
                 .bias = BiasOfBlock(args, o),
                 .epilogue = epilogue.WithResidual(residual == nullptr ? nullptr : residual + at),
-                .y = args.out<float>(0) + at},
+                .y = args.out<float>(0) + at,
+                .outputs = {.count = static_cast<int>(
+                                std::min<std::int64_t>(kernels->panels, out.blocks - o)),
+                            .weights = taps * kBlock,
+                            .y = out.BlockFloats()}},
                offsets, pixels);
     }
   }

@@ -8,6 +8,7 @@
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
 
 namespace poprt::kernels {
 
@@ -64,7 +65,7 @@ void RequireBlockedBiasAndResidual(const KernelCall& call, std::int64_t out_chan
 }
 
 const float* BiasOfBlock(const KernelArguments& args, std::int64_t block, std::size_t input) {
-  alignas(64) static constexpr float kNone[kBlock] = {};
+  alignas(64) static constexpr float kNone[kTilePanels * kBlock] = {};
   const float* const bias = OptionalInput(args, input);
   return bias == nullptr ? kNone : bias + block * kBlock;
 }

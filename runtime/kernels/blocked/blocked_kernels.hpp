@@ -105,7 +105,8 @@ inline const float* OptionalInput(const KernelArguments& args, std::size_t i) {
   return i < args.inputs.size() ? args.in<float>(i) : nullptr;
 }
 
-/// The biases of an output block, from operand `input`; zeros without a bias.
+/// The biases of an output block and those behind it, from operand `input`; zeros without a bias,
+/// as many as a tile has.
 const float* BiasOfBlock(const KernelArguments& args, std::int64_t block, std::size_t input = 2);
 
 }  // namespace poprt::kernels

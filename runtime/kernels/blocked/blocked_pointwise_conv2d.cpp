@@ -101,12 +101,16 @@ struct BlockedPointwise {
         product.PixelsOf(args, image, first_pixel, last_pixel - first_pixel);
     if (copies_strips) pixels = Copied(pixels, WorkerScratch(args, worker, scratch_bytes));
     const float* const residual = OptionalInput(args, 3);
-    for (std::int64_t o = blocking.outs.begin(outs); o < blocking.outs.end(outs); ++o) {
-      const std::int64_t at =
-          (image * product.blocks() + o) * product.in().BlockFloats() + first_pixel * kBlock;
-      product.Run(args, pixels, o, residual == nullptr ? nullptr : residual + at,
-                  args.out<float>(0) + at);
-    }
+    const std::int64_t first = blocking.outs.begin(outs);
+    const std::int64_t block_floats = product.in().BlockFloats();
+    const std::int64_t at =
+        (image * product.blocks() + first) * block_floats + first_pixel * kBlock;
+    product.Run(args, pixels,
+                {.first = first,
+                 .count = blocking.outs.end(outs) - first,
+                 .residual = residual == nullptr ? nullptr : residual + at,
+                 .y = args.out<float>(0) + at,
+                 .block_floats = block_floats});
   }
 
   void Run(const KernelArguments& args) const {

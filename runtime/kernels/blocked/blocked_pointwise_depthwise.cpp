@@ -10,6 +10,7 @@
 #include "runtime/kernels/blocked/pointwise_product.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -83,6 +84,7 @@ struct PointwiseDepthwise {
   BlockedImage out;
   Window window;
   PairBlocking blocking;
+  std::int64_t plane_floats = 0;  ///< of the rows of a plane in scratch memory
   std::size_t scratch_bytes = 0;
 
   std::int64_t RowFloats() const { return product.in().width * kBlock; }
@@ -96,8 +98,9 @@ struct PointwiseDepthwise {
     return {std::clamp<std::int64_t>(begin, 0, height), std::clamp<std::int64_t>(end, 0, height)};
   }
 
-  void RunBand(const KernelArguments& args, std::int64_t plane, std::int64_t band,
-               float* rows) const {
+  /// Some planes of one image. `rows` holds plane_floats of each.
+  void RunBand(const KernelArguments& args, std::int64_t plane, std::int64_t count,
+               std::int64_t band, float* rows) const {
     const std::int64_t image = plane / out.blocks;
     const std::int64_t block = plane % out.blocks;
     const std::int64_t width = product.in().width;
@@ -107,17 +110,25 @@ struct PointwiseDepthwise {
       const std::int64_t end = std::min(row + blocking.strips.largest(), blocking.bands.end(band));
       const RowRange needed = InputRows(row, end);
       const RowRange shared{needed.first, std::min(kept.last, needed.last)};
-      if (shared.count() > 0) {
-        const float* const from = rows + (shared.first - kept.first) * RowFloats();
-        std::copy(from, from + shared.count() * RowFloats(), rows);
+      for (std::int64_t p = 0; p < count && shared.count() > 0; ++p) {
+        float* const to = rows + p * plane_floats;
+        const float* const from = to + (shared.first - kept.first) * RowFloats();
+        std::copy(from, from + shared.count() * RowFloats(), to);
       }
       const RowRange missing{needed.first + shared.count(), needed.last};
       product.Run(args,
                   product.PixelsOf(args, image, missing.first * width, missing.count() * width),
-                  block, nullptr, rows + shared.count() * RowFloats());
-      filter.Run({.x = rows, .first = needed.first}, filter.Weights(args.inputs[kFilters], block),
-                 BiasOfBlock(args, block, kFilterBias), row, end, nullptr,
-                 args.out<float>(0) + plane * out.BlockFloats());
+                  {.first = block,
+                   .count = count,
+                   .residual = nullptr,
+                   .y = rows + shared.count() * RowFloats(),
+                   .block_floats = plane_floats});
+      for (std::int64_t p = 0; p < count; ++p) {
+        filter.Run({.x = rows + p * plane_floats, .first = needed.first},
+                   filter.Weights(args.inputs[kFilters], block + p),
+                   BiasOfBlock(args, block + p, kFilterBias), row, end, nullptr,
+                   args.out<float>(0) + (plane + p) * out.BlockFloats());
+      }
       kept = needed;
     }
   }
@@ -127,8 +138,11 @@ struct PointwiseDepthwise {
     args.pool->Run(blocking.planes.blocks() * bands, [&](std::int64_t task, int worker) {
       float* const rows = WorkerScratch(args, worker, scratch_bytes);
       const std::int64_t planes = task / bands;
-      for (std::int64_t p = blocking.planes.begin(planes); p < blocking.planes.end(planes); ++p) {
-        RunBand(args, p, task % bands, rows);
+      for (std::int64_t p = blocking.planes.begin(planes); p < blocking.planes.end(planes);) {
+        const std::int64_t count = std::min(
+            {product.BlocksAtOnce(), out.blocks - p % out.blocks, blocking.planes.end(planes) - p});
+        RunBand(args, p, count, task % bands, rows);
+        p += count;
       }
     });
   }
@@ -137,7 +151,8 @@ struct PointwiseDepthwise {
     const auto rows = CheckedElementCount({blocking.strips.largest(), window.strides[0]});
     Require(rows.has_value(), "the window spans too large an area");
     const std::int64_t most = std::min(product.in().height, *rows + window.Reach(0));
-    scratch_bytes = ScratchBytes(most * RowFloats());
+    plane_floats = most * RowFloats();
+    scratch_bytes = ScratchBytes(kTilePanels * plane_floats);
   }
 };
 

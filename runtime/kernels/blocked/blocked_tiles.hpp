@@ -37,8 +37,16 @@ struct TileEpilogue {
   const Epilogue* activation = nullptr;  ///< null where clamping is all
 };
 
-/// One panel of weights, 16 output channels by some input blocks, which passes over many tiles.
-/// All strides are counted in floats.
+/// The output blocks of a pass over the pixels, whose weights and results lie equally far from each
+/// other. Distances are counted in floats.
+struct OutputBlocks {
+  int count = 1;             ///< 1 to BlockedTiles::panels
+  std::int64_t weights = 0;  ///< from those of one block to those of the next
+  std::int64_t y = 0;        ///< the same for results and residuals
+};
+
+/// One panel of weights, 16 output channels by some input blocks, which passes over many tiles, or
+/// two side by side. All strides are counted in floats.
 struct ConvPanel {
   const float* x = nullptr;         ///< first input block
   std::int64_t x_stride = 0;        ///< from one input block to the next
@@ -48,9 +56,11 @@ struct ConvPanel {
   std::int64_t weights_stride = 0;  ///< from one input block to the next
   const float* start = nullptr;     ///< what the sums start from: the bias or earlier sums
   std::int64_t start_step = 0;      ///< from one pixel to the next: 0 or 16
+  std::int64_t start_block = 0;     ///< from one output block to the next
   TileEpilogue epilogue;
   float* y = nullptr;           ///< the output pixels of the tiles, in order
   const void* ahead = nullptr;  ///< weights that are needed next; never accessed
+  OutputBlocks outputs;
 };
 
 /// Products of a filter with planes. The sums of output pixel r start from the bias; tap k adds
@@ -60,24 +70,26 @@ struct PlanesPanel {
   const std::int32_t* tap_offsets = nullptr;
   std::int64_t taps = 0;
   const void* weights = nullptr;
-  const float* bias = nullptr;
+  const float* bias = nullptr;  ///< of all output blocks
   TileEpilogue epilogue;
   float* y = nullptr;
+  OutputBlocks outputs;
 };
 
 /// Products of the channels of a group with those of its output channels that lie in one block, at
-/// pixels side by side. Offsets are counted in floats.
+/// pixels side by side; or in whole blocks. Offsets are counted in floats.
 struct PointwisePanel {
   const float* x = nullptr;                       ///< first pixel
   const std::int32_t* channel_offsets = nullptr;  ///< from x to each input channel of the group
   std::int64_t channels = 0;
   const void* weights = nullptr;  ///< [channel][16]
-  const float* bias = nullptr;    ///< 16
-  std::int64_t first_lane = 0;    ///< of the block; those before it keep what they hold
-  std::int64_t last_lane = 0;     ///< one past; those behind it may get any value
+  const float* bias = nullptr;    ///< of all output blocks
+  std::int64_t first_lane = 0;    ///< of the only block; those before it keep what they hold
+  std::int64_t last_lane = 0;  ///< of the last block, one past; those behind it may get any value
   TileEpilogue epilogue;
   float* y = nullptr;
   const void* ahead = nullptr;  ///< weights that are needed next, as many; never accessed
+  OutputBlocks outputs;
 };
 
 /// Output pixels whose windows cover the same `rows` x `columns` taps of a filter inside the image:
@@ -122,6 +134,10 @@ struct DepthwiseLine {
 };
 
 struct BlockedTiles {
+  /// Output blocks that a pass over the pixels computes at once: 2 where the registers are wide
+  /// enough, else 1. Each result is the same either way.
+  int panels;
+
   /// y = epilogue(start + weights * x) for every tile; `taps` holds those of all tiles.
   void (*conv_f32)(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                    const TileTap* taps);

@@ -14,46 +14,56 @@ namespace poprt::kernels::tile {
 
 // ---- Convolution -----------------------------------------------------------------------------
 
-/// Bytes of the next panel that a tile fetches for every (input block, tap) pair.
-inline constexpr int kFetchedByPair = 128;
+/// Weights of a cache line.
+template <class W>
+inline constexpr std::int64_t kLine = 64 / sizeof(W);
+/// Weights of the next panel that a tile fetches for every (input block, tap) pair.
+template <class W>
+inline constexpr std::int64_t kFetchedByPair = 2 * kLine<W>;
+/// The same for a tile of single pixels and every four channels.
+template <class W>
+inline constexpr std::int64_t kFetchedByStep = kLine<W>;
 
-/// Bytes of the next panel that a tile of single pixels fetches for every four channels.
-inline constexpr int kFetchedByStep = 64;
-
-/// One input channel: sums += inputs[.][kChannel] * weights[kChannel][.].
-template <class V, int kChannel, int kPixels, class W>
-[[gnu::always_inline]] inline void ConvStep(const float* const (&inputs)[kPixels], const W* weights,
-                                            TileSums<V, kPixels>& sums) {
-  constexpr int kChain = kChannel % kChains<kPixels, kVectors<V>>;
-  typename V::Register columns[kVectors<V>];
-  Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+/// One input channel or tap: sums += inputs[.][offset] * weights[.] of every output block.
+template <class V, int kChain, int kPixels, class W, int kPanels, int kWidth, int kCount>
+[[gnu::always_inline]] inline void SumStep(const float* const (&inputs)[kPixels],
+                                           std::int64_t offset, const W* weights,
+                                           std::int64_t weights_step,
+                                           TileSums<V, kPixels, kPanels, kWidth, kCount>& sums) {
+  constexpr int kRowWidth = kPanels * kWidth;
+  typename V::Register columns[kRowWidth];
+  Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
-    columns[kV] = V::Load(weights + kChannel * kBlock + kV * V::kLanes);
+    columns[kV] = V::Load(weights + kV / kWidth * weights_step + kV % kWidth * V::kLanes);
   });
   Unroll<kPixels>([&](auto r) POPRT_INLINE {
     constexpr int kR = decltype(r)::value;
-    const auto factor = V::Repeat(inputs[kR] + kChannel);
-    Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+    const auto factor = V::template Repeat<kRowWidth>(inputs[kR] + offset);
+    Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums.chain[kChain][kR][kV], factor, columns[kV]);
     });
   });
 }
 
-template <class V, int kSteps, int kPixels, class W>
+template <class V, int kSteps, int kPixels, class W, int kPanels>
 [[gnu::always_inline]] inline void ConvSteps(const float* const (&inputs)[kPixels],
-                                             const W* weights, TileSums<V, kPixels>& sums) {
-  Unroll<kSteps>([&](auto s)
-                     POPRT_INLINE { ConvStep<V, decltype(s)::value>(inputs, weights, sums); });
+                                             const W* weights, std::int64_t weights_step,
+                                             TileSums<V, kPixels, kPanels>& sums) {
+  Unroll<kSteps>([&](auto s) POPRT_INLINE {
+    constexpr int kS = decltype(s)::value;
+    SumStep<V, kS % sums.kChainCount>(inputs, kS, weights + kS * kBlock, weights_step, sums);
+  });
 }
 
 /// The first `channels` of a block.
-template <class V, int kPixels, class W>
+template <class V, int kPixels, class W, int kPanels>
 [[gnu::always_inline]] inline void ConvChannels(const float* (&inputs)[kPixels], const W* weights,
-                                                std::int64_t channels, TileSums<V, kPixels>& sums) {
+                                                std::int64_t weights_step, std::int64_t channels,
+                                                TileSums<V, kPixels, kPanels>& sums) {
   const auto steps = [&](auto count) POPRT_INLINE {
     constexpr int kSteps = decltype(count)::value;
-    ConvSteps<V, kSteps>(inputs, weights, sums);
+    ConvSteps<V, kSteps>(inputs, weights, weights_step, sums);
     Unroll<kPixels>([&](auto r) POPRT_INLINE { inputs[decltype(r)::value] += kSteps; });
     weights += kSteps * kBlock;
   };
@@ -64,11 +74,11 @@ template <class V, int kPixels, class W>
 }
 
 /// All taps of one input block: sums = steps(inputs of a tap, its weights). Each fetches its part
-/// of the next panel from `ahead` on.
-template <int kPixels, class W, class Steps>
-[[gnu::always_inline]] inline void ConvTaps(const float* x, std::int64_t x_stride,
+/// of the next panel of each output block from `ahead` on.
+template <int kPixels, int kPanels, class W, class Steps>
+[[gnu::always_inline]] inline void ConvTaps(const ConvPanel& panel, const float* x,
                                             const TileTap* taps, std::int64_t tap_count,
-                                            const W* weights, const char* ahead, Steps steps) {
+                                            const W* weights, const W* ahead, Steps steps) {
   for (std::int64_t t = 0; t < tap_count; ++t) {
     const TileTap& tap = taps[t];
     const float* inputs[kPixels];
@@ -76,158 +86,150 @@ template <int kPixels, class W, class Steps>
       constexpr int kR = decltype(r)::value;
       const std::int32_t offset = tap.inputs[kR];
       inputs[kR] = offset == kPadding ? kZeros : x + offset;
-      __builtin_prefetch(inputs[kR] + x_stride);
+      __builtin_prefetch(inputs[kR] + panel.x_stride);
     });
-    for (int i = 0; i < kFetchedByPair; i += 64) __builtin_prefetch(ahead + i);
-    ahead += kFetchedByPair;
+    for (int p = 0; p < kPanels; ++p) {
+      for (std::int64_t i = 0; i < kFetchedByPair<W>; i += kLine<W>) {
+        __builtin_prefetch(ahead + p * panel.outputs.weights + i);
+      }
+    }
+    ahead += kFetchedByPair<W>;
     steps(inputs, weights + tap.weights);
   }
 }
 
-/// A tile of one panel: the sum over the (input block, tap) pairs stays in registers. `ahead`
-/// points to the part of the next panel that this tile fetches.
-template <class V, int kPixels, class W>
+/// A tile of kPanels output blocks: the sum over the (input block, tap) pairs stays in registers.
+/// `ahead` points to the part of the next panel that this tile fetches.
+template <class V, int kPixels, int kPanels, class W>
 void ConvTileOf(const ConvPanel& panel, const TileTap* taps, std::int64_t tap_count,
-                std::int64_t pixel, const char* ahead) {
-  TileSums<V, kPixels> sums;
-  sums.Start(panel.start + pixel * panel.start_step, panel.start_step);
+                std::int64_t pixel, const W* ahead) {
+  TileSums<V, kPixels, kPanels> sums;
+  sums.Start(panel.start + pixel * panel.start_step, panel.start_step, panel.start_block);
+  const std::int64_t weights_step = panel.outputs.weights;
   const float* x = panel.x;
   const W* weights = static_cast<const W*>(panel.weights);
   const bool partial = panel.last_channels < kBlock;
   for (std::int64_t whole = panel.blocks - (partial ? 1 : 0); whole > 0; --whole) {
-    ConvTaps<kPixels>(x, panel.x_stride, taps, tap_count, weights, ahead,
-                      [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINE {
-                        if constexpr (V::kUnrolls) {
-                          ConvSteps<V, kBlock>(inputs, of_tap, sums);
-                        } else {
-                          ConvChannels<V>(inputs, of_tap, kBlock, sums);
-                        }
-                      });
+    ConvTaps<kPixels, kPanels>(panel, x, taps, tap_count, weights, ahead,
+                               [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINE {
+                                 if constexpr (V::kUnrolls) {
+                                   ConvSteps<V, kBlock>(inputs, of_tap, weights_step, sums);
+                                 } else {
+                                   ConvChannels<V>(inputs, of_tap, weights_step, kBlock, sums);
+                                 }
+                               });
     x += panel.x_stride;
     weights += panel.weights_stride;
-    ahead += tap_count * kFetchedByPair;
+    ahead += tap_count * kFetchedByPair<W>;
   }
   if (partial) {
-    ConvTaps<kPixels>(x, panel.x_stride, taps, tap_count, weights, ahead,
-                      [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINE {
-                        ConvChannels<V>(inputs, of_tap, panel.last_channels, sums);
-                      });
+    ConvTaps<kPixels, kPanels>(panel, x, taps, tap_count, weights, ahead,
+                               [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINE {
+                                 ConvChannels<V>(inputs, of_tap, weights_step, panel.last_channels,
+                                                 sums);
+                               });
   }
-  FinishTile(sums, panel.epilogue, pixel * kBlock, kBlock, panel.y);
+  FinishTile(sums, panel.epilogue, pixel * kBlock, kBlock, panel.y, panel.outputs.y);
 }
 
 template <class V, class W>
 void Conv(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count,
           const TileTap* taps) {
   // Once the next panel has been fetched, prefetches go to this one, which costs nothing.
-  const auto panel_bytes =
-      static_cast<std::int64_t>(sizeof(W)) * panel.blocks * panel.weights_stride;
-  const char* const weights = static_cast<const char*>(panel.weights);
-  const char* const next = static_cast<const char*>(panel.ahead);
-  std::int64_t fetched = next == nullptr ? panel_bytes : 0;
+  const std::int64_t panel_size = panel.blocks * panel.weights_stride;
+  const W* const weights = static_cast<const W*>(panel.weights);
+  const W* const next = static_cast<const W*>(panel.ahead);
+  std::int64_t fetched = next == nullptr ? panel_size : 0;
   std::int64_t pixel = 0;
   for (std::int64_t i = 0; i < tile_count; ++i) {
     const ConvTile& tile = tiles[i];
-    const char* const ahead = fetched < panel_bytes ? next + fetched : weights;
-    WithPixels(tile.pixels, [&](auto pixels) POPRT_INLINE {
-      ConvTileOf<V, decltype(pixels)::value, W>(panel, taps, tile.taps, pixel, ahead);
+    const W* const ahead = fetched < panel_size ? next + fetched : weights;
+    WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINE {
+      WithRows(tile.pixels, [&](auto pixels) POPRT_INLINE {
+        ConvTileOf<V, decltype(pixels)::value, decltype(panels)::value, W>(panel, taps, tile.taps,
+                                                                           pixel, ahead);
+      });
     });
     pixel += tile.pixels;
     taps += tile.taps;
-    fetched += panel.blocks * tile.taps * kFetchedByPair;
+    fetched += panel.blocks * tile.taps * kFetchedByPair<W>;
   }
 }
 
 // ---- Convolution of planes -------------------------------------------------------------------
 
-/// One tap, as ConvStep.
-template <class V, int kChain, int kPixels, class W, int kCount, int kWidth>
-[[gnu::always_inline]] inline void PlanesStep(const float* const (&inputs)[kPixels],
-                                              std::int64_t offset, const W* weights,
-                                              TileSums<V, kPixels, kCount, kWidth>& sums) {
-  typename V::Register columns[kWidth];
-  Unroll<kWidth>([&](auto v) POPRT_INLINE {
-    constexpr int kV = decltype(v)::value;
-    columns[kV] = V::Load(weights + kV * V::kLanes);
-  });
-  Unroll<kPixels>([&](auto r) POPRT_INLINE {
-    constexpr int kR = decltype(r)::value;
-    const auto factor = V::Repeat(inputs[kR] + offset);
-    Unroll<kWidth>([&](auto v) POPRT_INLINE {
-      constexpr int kV = decltype(v)::value;
-      V::Accumulate(sums.chain[kChain][kR][kV], factor, columns[kV]);
-    });
-  });
-}
-
-template <class V, int kPixels, class W>
+template <class V, int kPixels, int kPanels, class W>
 void PlanesTile(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixel) {
-  constexpr int kCount = kChains<kPixels, kVectors<V>>;
-  TileSums<V, kPixels> sums;
-  sums.Start(panel.bias, 0);
+  TileSums<V, kPixels, kPanels> sums;
+  constexpr int kCount = decltype(sums)::kChainCount;
+  sums.Start(panel.bias, 0, kBlock);
   const float* inputs[kPixels];
   Unroll<kPixels>([&](auto r) POPRT_INLINE {
     constexpr int kR = decltype(r)::value;
     inputs[kR] = panel.x + offsets[kR];
   });
   const W* weights = static_cast<const W*>(panel.weights);
+  const std::int64_t weights_step = panel.outputs.weights;
   const std::int32_t* taps = panel.tap_offsets;
   std::int64_t left = panel.taps;
   for (; left >= kCount; left -= kCount) {
     Unroll<kCount>([&](auto c) POPRT_INLINE {
       constexpr int kC = decltype(c)::value;
-      PlanesStep<V, kC>(inputs, taps[kC], weights + kC * kBlock, sums);
+      SumStep<V, kC>(inputs, taps[kC], weights + kC * kBlock, weights_step, sums);
     });
     taps += kCount;
     weights += kCount * kBlock;
   }
   for (; left > 0; --left) {
-    PlanesStep<V, 0>(inputs, *taps++, weights, sums);
+    SumStep<V, 0>(inputs, *taps++, weights, weights_step, sums);
     weights += kBlock;
   }
-  FinishTile(sums, panel.epilogue, pixel * kBlock, kBlock, panel.y);
+  FinishTile(sums, panel.epilogue, pixel * kBlock, kBlock, panel.y, panel.outputs.y);
 }
 
 template <class V, class W>
 void Planes(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels) {
-  EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINE {
-    PlanesTile<V, decltype(count)::value, W>(panel, offsets + pixel, pixel);
+  WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINE {
+    EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINE {
+      PlanesTile<V, decltype(count)::value, decltype(panels)::value, W>(panel, offsets + pixel,
+                                                                        pixel);
+    });
   });
 }
 
 // ---- Convolution of single pixels --------------------------------------------------------------
 
-/// Some pixels by the kWidth vectors that hold the lanes of the panel. `ahead` points to the part
-/// of the next panel that this tile fetches.
-template <class V, int kPixels, int kWidth, class W>
-void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const char* ahead) {
-  // In narrow tiles too: channels with the same weights get the same bits wherever they stand.
-  constexpr int kCount = kChains<kPixels, kVectors<V>>;
+/// Some pixels by the kWidth vectors that hold the lanes of the panel, in each of kPanels blocks.
+/// `ahead` points to the part of the next panel that this tile fetches.
+template <class V, int kPixels, int kPanels, int kWidth, class W>
+void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahead) {
   constexpr int kUnrolled = V::kUnrolls ? 4 : 1;
   const std::int64_t first_vector = panel.first_lane / V::kLanes * V::kLanes;
   const std::int64_t kept_lanes = panel.first_lane - first_vector;
-  TileSums<V, kPixels, kCount, kWidth> sums;
-  sums.Start(panel.bias + first_vector, 0);
+  TileSums<V, kPixels, kPanels, kWidth> sums;
+  constexpr int kCount = decltype(sums)::kChainCount;
+  sums.Start(panel.bias + first_vector, 0, kBlock);
   const float* inputs[kPixels];
   Unroll<kPixels>([&](auto r) POPRT_INLINE {
     constexpr int kR = decltype(r)::value;
     inputs[kR] = panel.x + (pixel + kR) * kBlock;
   });
   const W* weights = static_cast<const W*>(panel.weights) + first_vector;
+  const std::int64_t weights_step = panel.outputs.weights;
   const std::int32_t* offsets = panel.channel_offsets;
   std::int64_t left = panel.channels;
   for (; left >= kUnrolled; left -= kUnrolled) {
     Unroll<kUnrolled>([&](auto s) POPRT_INLINE {
       constexpr int kS = decltype(s)::value;
-      PlanesStep<V, kS % kCount>(inputs, offsets[kS], weights + kS * kBlock, sums);
+      SumStep<V, kS % kCount>(inputs, offsets[kS], weights + kS * kBlock, weights_step, sums);
     });
-    __builtin_prefetch(ahead);
-    ahead += kFetchedByStep;
+    for (int p = 0; p < kPanels; ++p) __builtin_prefetch(ahead + p * weights_step);
+    ahead += kFetchedByStep<W>;
     offsets += kUnrolled;
     weights += kUnrolled * kBlock;
   }
   for (; left > 0; --left) {
-    PlanesStep<V, 0>(inputs, *offsets++, weights, sums);
+    SumStep<V, 0>(inputs, *offsets++, weights, weights_step, sums);
     weights += kBlock;
   }
 
@@ -237,7 +239,7 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const char* 
   for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
     V::Store(V::Load(y + r * kBlock), kept + r * V::kLanes);
   }
-  FinishTile(sums, panel.epilogue, at, kBlock, panel.y);
+  FinishTile(sums, panel.epilogue, at, kBlock, panel.y, panel.outputs.y);
   for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
     const auto other = V::Load(kept + r * V::kLanes);
     V::Store(V::Join(other, V::Load(y + r * kBlock), kept_lanes), y + r * kBlock);
@@ -246,18 +248,24 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const char* 
 
 template <class V, class W>
 void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
-  const bool is_narrow = panel.first_lane / V::kLanes == (panel.last_lane - 1) / V::kLanes;
+  const bool is_narrow =
+      panel.outputs.count == 1 && panel.first_lane / V::kLanes == (panel.last_lane - 1) / V::kLanes;
   // Once the next panel has been fetched, prefetches go to this one, which costs nothing.
-  const auto panel_bytes = static_cast<std::int64_t>(sizeof(W)) * panel.channels * kBlock;
-  const char* const weights = static_cast<const char*>(panel.weights);
-  const char* const next = static_cast<const char*>(panel.ahead);
-  std::int64_t fetched = next == nullptr ? panel_bytes : 0;
-  EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINE {
-    constexpr int kPixels = decltype(count)::value;
-    const char* const ahead = fetched < panel_bytes ? next + fetched : weights;
-    fetched += panel.channels / 4 * kFetchedByStep;
-    if (is_narrow) return PointwiseTile<V, kPixels, 1, W>(panel, pixel, ahead);
-    PointwiseTile<V, kPixels, kVectors<V>, W>(panel, pixel, ahead);
+  const std::int64_t panel_size = panel.channels * kBlock;
+  const W* const weights = static_cast<const W*>(panel.weights);
+  const W* const next = static_cast<const W*>(panel.ahead);
+  std::int64_t fetched = next == nullptr ? panel_size : 0;
+  WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINE {
+    constexpr int kPanels = decltype(panels)::value;
+    EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINE {
+      constexpr int kPixels = decltype(count)::value;
+      const W* const ahead = fetched < panel_size ? next + fetched : weights;
+      fetched += panel.channels / 4 * kFetchedByStep<W>;
+      if constexpr (kPanels == 1) {
+        if (is_narrow) return PointwiseTile<V, kPixels, 1, 1, W>(panel, pixel, ahead);
+      }
+      PointwiseTile<V, kPixels, kPanels, kVectors<V>, W>(panel, pixel, ahead);
+    });
   });
 }
 

@@ -89,27 +89,47 @@ std::vector<std::int32_t> PointwiseProduct::OffsetsOfCopy(std::int64_t block_flo
   return ChannelOffsets(channel_order_, block_floats);
 }
 
-void PointwiseProduct::Run(const KernelArguments& args, const Pixels& pixels, std::int64_t block,
-                           const float* residual, float* y) const {
+std::size_t PointwiseProduct::PiecesAtOnce(std::size_t first, std::size_t last) const {
+  std::size_t end = first + 1;
+  const std::size_t most = std::min(last, first + static_cast<std::size_t>(tiles_->panels));
+  if (pieces_[first].first_lane > 0) return 1;
+  while (end < most && pieces_[end].first_lane == 0 && pieces_[end].group == pieces_[first].group) {
+    ++end;
+  }
+  return end - first;
+}
+
+void PointwiseProduct::Run(const KernelArguments& args, const Pixels& pixels,
+                           const Outputs& outputs) const {
   constexpr std::int64_t kHalf = kBlock / 2;
-  const std::int64_t piece_bytes = ins_ * kBlock * (half_weights_ ? 2 : 4);
+  const std::int64_t piece_floats = ins_ * kBlock;
+  const std::int64_t piece_bytes = piece_floats * (half_weights_ ? 2 : 4);
   const auto pointwise = half_weights_ ? tiles_->pointwise_f16 : tiles_->pointwise_f32;
-  const std::size_t last = first_pieces_[static_cast<std::size_t>(block) + 1];
-  for (std::size_t p = first_pieces_[static_cast<std::size_t>(block)]; p < last; ++p) {
+  const std::size_t last = first_pieces_[static_cast<std::size_t>(outputs.first + outputs.count)];
+  for (std::size_t p = first_pieces_[static_cast<std::size_t>(outputs.first)]; p < last;) {
     const GroupPiece& piece = pieces_[p];
+    const std::size_t count = PiecesAtOnce(p, last);
     const std::byte* const weights = args.inputs[1] + static_cast<std::int64_t>(p) * piece_bytes;
-    PointwisePanel panel{.x = pixels.x,
-                         .channel_offsets = pixels.channel_offsets + piece.group * ins_,
-                         .channels = ins_,
-                         .weights = weights,
-                         .bias = BiasOfBlock(args, block),
-                         .first_lane = piece.first_lane,
-                         .last_lane = piece.last_lane,
-                         .epilogue = epilogue_.WithResidual(residual),
-                         .y = y,
-                         .ahead = p + 1 < pieces_.size() ? weights + piece_bytes : nullptr};
+    const std::int64_t at = (piece.block - outputs.first) * outputs.block_floats;
+    PointwisePanel panel{
+        .x = pixels.x,
+        .channel_offsets = pixels.channel_offsets + piece.group * ins_,
+        .channels = ins_,
+        .weights = weights,
+        .bias = BiasOfBlock(args, piece.block),
+        .first_lane = piece.first_lane,
+        .last_lane = pieces_[p + count - 1].last_lane,
+        .epilogue =
+            epilogue_.WithResidual(outputs.residual == nullptr ? nullptr : outputs.residual + at),
+        .y = outputs.y + at,
+        .ahead = p + count < pieces_.size()
+                     ? weights + static_cast<std::int64_t>(count) * piece_bytes
+                     : nullptr,
+        .outputs = {
+            .count = static_cast<int>(count), .weights = piece_floats, .y = outputs.block_floats}};
     pointwise(panel, pixels.count);
-    if (p + 1 < pieces_.size() || piece.last_lane > kHalf) continue;
+    p += count;
+    if (p < pieces_.size() || count > 1 || piece.last_lane > kHalf) continue;
     // A half that is spare has nothing to sum.
     panel.channels = 0;
     panel.first_lane = kHalf;

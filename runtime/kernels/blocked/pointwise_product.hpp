@@ -38,10 +38,18 @@ class PointwiseProduct {
   /// The channel_offsets of a copy of X whose blocks begin every `block_floats` floats.
   std::vector<std::int32_t> OffsetsOfCopy(std::int64_t block_floats) const;
 
-  /// Computes a block of channels of the result. `y` and `residual`, if that is not null, point to
-  /// the first pixel.
-  void Run(const KernelArguments& args, const Pixels& pixels, std::int64_t block,
-           const float* residual, float* y) const;
+  /// Blocks of channels of the result.
+  struct Outputs {
+    std::int64_t first;
+    std::int64_t count;
+    const float* residual;      ///< the first pixel of the first block, or null
+    float* y;                   ///< the same
+    std::int64_t block_floats;  ///< of both, from one block to the next
+  };
+  void Run(const KernelArguments& args, const Pixels& pixels, const Outputs& outputs) const;
+
+  /// Blocks of channels that are best computed together.
+  std::int64_t BlocksAtOnce() const { return tiles_->panels; }
 
  private:
   const BlockedTiles* tiles_;
@@ -50,6 +58,9 @@ class PointwiseProduct {
   std::int64_t ins_ = 0;  ///< input channels of a group
   bool half_weights_;
   BlockedEpilogue epilogue_;
+  /// Pieces from `first` on of one group, each a block of its own, that one pass can compute.
+  std::size_t PiecesAtOnce(std::size_t first, std::size_t last) const;
+
   Ints channel_order_;                         ///< of X, in the order of weights
   std::vector<std::int32_t> channel_offsets_;  ///< the same as offsets
   std::vector<GroupPiece> pieces_;

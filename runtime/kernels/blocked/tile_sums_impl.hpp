@@ -23,25 +23,6 @@ template <int kPixels, int kWidth, class F>
                       POPRT_INLINE { Unroll<kWidth>([&](auto v) POPRT_INLINE { f(r, v); }); });
 }
 
-/// Calls tile(std::integral_constant<int, pixels>) for 1 to 6 pixels.
-template <class F>
-[[gnu::always_inline]] inline void WithPixels(std::int64_t pixels, F tile) {
-  switch (pixels) {
-    case 1:
-      return tile(std::integral_constant<int, 1>{});
-    case 2:
-      return tile(std::integral_constant<int, 2>{});
-    case 3:
-      return tile(std::integral_constant<int, 3>{});
-    case 4:
-      return tile(std::integral_constant<int, 4>{});
-    case 5:
-      return tile(std::integral_constant<int, 5>{});
-    default:
-      return tile(std::integral_constant<int, 6>{});
-  }
-}
-
 /// Calls tile(std::integral_constant<int, pixels of the tile>, first pixel) for all tiles of
 /// `pixels` pixels: six pixels each, and none of so few that it is slow where that can be avoided.
 template <class V, class F>
@@ -52,7 +33,7 @@ template <class V, class F>
       const std::int64_t count = left <= kTilePixels      ? left
                                  : left < 2 * kTilePixels ? (left + 1) / 2
                                                           : kTilePixels;
-      WithPixels(count, [&](auto constant) POPRT_INLINE { tile(constant, at); });
+      WithRows(count, [&](auto constant) POPRT_INLINE { tile(constant, at); });
       at += count;
     }
   } else {
@@ -60,17 +41,22 @@ template <class V, class F>
   }
 }
 
-/// The sums of a tile of kWidth vectors, in one or more chains, see kChains.
-template <class V, int kPixels, int kCount = kChains<kPixels, kVectors<V>>,
-          int kWidth = kVectors<V>>
+/// The sums of a tile of kPanels blocks of channels, kWidth vectors of each, in one or more chains,
+/// see kChains: as many for one block as for all, and hence the same results.
+template <class V, int kPixels, int kPanels = 1, int kWidth = kVectors<V>,
+          int kCount = kChains<kPixels, kRowVectors<V>>>
 struct TileSums {
-  typename V::Register chain[kCount][kPixels][kWidth];
+  static constexpr int kChainCount = kCount;
+  static constexpr int kRowWidth = kPanels * kWidth;
+  typename V::Register chain[kCount][kPixels][kRowWidth];
 
-  [[gnu::always_inline]] void Start(const float* start, std::int64_t start_step) {
-    EachRegister<kPixels, kWidth>([&](auto r, auto v) POPRT_INLINE {
+  [[gnu::always_inline]] void Start(const float* start, std::int64_t start_step,
+                                    std::int64_t start_panel = 0) {
+    EachRegister<kPixels, kRowWidth>([&](auto r, auto v) POPRT_INLINE {
       constexpr int kR = decltype(r)::value;
       constexpr int kV = decltype(v)::value;
-      chain[0][kR][kV] = V::Load(start + kR * start_step + kV * V::kLanes);
+      chain[0][kR][kV] =
+          V::Load(start + kR * start_step + kV / kWidth * start_panel + kV % kWidth * V::kLanes);
       Unroll<kCount - 1>([&](auto c)
                              POPRT_INLINE { chain[decltype(c)::value + 1][kR][kV] = V::Zero(); });
     });
@@ -142,25 +128,32 @@ void ActivateInPlace(const Epilogue& e, const PixelRow& row) {
   }
 }
 
-/// Stores the tile at `offset` of y and of the residual, its pixels by `step` apart.
-template <class V, int kPixels, int kCount, int kWidth>
-[[gnu::always_inline]] inline void FinishTile(const TileSums<V, kPixels, kCount, kWidth>& sums,
-                                              const TileEpilogue& e, std::int64_t offset,
-                                              std::int64_t step, float* y) {
+/// Stores the tile at `offset` of y and of the residual, its pixels by `step` apart and its blocks
+/// of channels by `panel_step`.
+template <class V, int kPixels, int kPanels, int kWidth, int kCount>
+[[gnu::always_inline]] inline void FinishTile(
+    const TileSums<V, kPixels, kPanels, kWidth, kCount>& sums, const TileEpilogue& e,
+    std::int64_t offset, std::int64_t step, float* y, std::int64_t panel_step = 0) {
   float* const out = y + offset;
   const float* const residual = e.residual == nullptr ? nullptr : e.residual + offset;
   const auto low = V::Set(e.low);
   const auto high = V::Set(e.high);
-  EachRegister<kPixels, kWidth>([&](auto r, auto v) POPRT_INLINE {
-    const std::int64_t at = decltype(r)::value * step + decltype(v)::value * V::kLanes;
+  EachRegister<kPixels, kPanels * kWidth>([&](auto r, auto v) POPRT_INLINE {
+    constexpr int kV = decltype(v)::value;
+    const std::int64_t at =
+        decltype(r)::value * step + kV / kWidth * panel_step + kV % kWidth * V::kLanes;
     auto value = sums.Total(decltype(r)::value, decltype(v)::value);
     if (residual != nullptr) value = V::Add(value, V::Load(residual + at));
     // The value comes second, which keeps a NaN.
     V::Store(V::Min(high, V::Max(low, value)), out + at);
   });
   if (e.activation == nullptr) return;
-  ActivateInPlace<V>(*e.activation,
-                     {.first = out, .pixels = kPixels, .step = step, .count = kWidth * V::kLanes});
+  for (int p = 0; p < kPanels; ++p) {
+    ActivateInPlace<V>(*e.activation, {.first = out + p * panel_step,
+                                       .pixels = kPixels,
+                                       .step = step,
+                                       .count = kWidth * V::kLanes});
+  }
 }
 
 }  // namespace poprt::kernels::tile

@@ -28,7 +28,7 @@ template <class V, int kPixels, class W>
                                                  std::int64_t y_pixel, std::int64_t x_offset,
                                                  std::int64_t y_offset) {
   const WindowArea& window = area.window;
-  TileSums<V, kPixels, 1> sums;
+  TileSums<V, kPixels, 1, kVectors<V>, 1> sums;
   sums.Start(area.bias, 0);
   const float* row = window.x + x_offset;
   const W* row_weights = static_cast<const W*>(area.weights);

@@ -170,12 +170,14 @@ struct WinogradConv2d {
     const RowTiles row_tiles(strip.count());
     const std::int64_t panel_floats = depth_of_sums * kPanel;
     for (std::int64_t element = 0; element < Elements(); ++element) {
-      for (std::int64_t block = first_block; block < last_block; ++block) {
-        const float* a =
-            inputs + element * input_element_stride + block / group_blocks * depth_of_sums;
+      for (std::int64_t block = first_block; block < last_block;) {
+        const std::int64_t group = block / group_blocks;
+        const std::int64_t count = std::min({std::int64_t{kernels->panels}, last_block - block,
+                                             (group + 1) * group_blocks - block});
+        const float* a = inputs + element * input_element_stride + group * depth_of_sums;
         const float* panel = args.in<float>(1) + (block * Elements() + element) * panel_floats;
-        const float* next = panel + (block + 1 < last_block
-                                         ? Elements() * panel_floats
+        const float* next = panel + (block + count < last_block
+                                         ? count * Elements() * panel_floats
                                          : (1 - (block - first_block) * Elements()) * panel_floats);
         float* const result =
             products + ((block - first_block) * Elements() + element) * product_element_stride;
@@ -183,15 +185,17 @@ struct WinogradConv2d {
           const std::int64_t k = depth.begin(part);
           const std::int64_t depth_of_part = depth.end(part) - k;
           const bool last = part + 1 == depth.blocks();
-          const auto* ahead =
-              reinterpret_cast<const std::byte*>(last ? next : panel + depth.end(part) * kPanel);
+          const float* ahead = last ? next : panel + depth.end(part) * kPanel;
           for (std::int64_t t = 0; t < row_tiles.count(); ++t) {
             const std::int64_t row = row_tiles.begin(t);
-            kernels->row_major_f32(static_cast<int>(row_tiles.size(t)), a + row * input_stride + k,
-                                   input_stride, panel + k * kPanel, depth_of_part,
-                                   ahead + t * depth_of_part * 16, result + row * kPanel, part > 0);
+            kernels->row_major_f32(
+                static_cast<int>(row_tiles.size(t)), a + row * input_stride + k, input_stride,
+                {panel + k * kPanel, Elements() * panel_floats, static_cast<int>(count)},
+                depth_of_part, ahead + t * depth_of_part * 4,
+                {result + row * kPanel, Elements() * product_element_stride}, part > 0);
           }
         }
+        block += count;
       }
     }
   }

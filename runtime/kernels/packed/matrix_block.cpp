@@ -47,9 +47,17 @@ MatrixBlocking::MatrixBlocking(std::int64_t products, std::int64_t row_count,
       widens_rows(a_half) {}
 
 std::int64_t MatrixBlocking::ScratchFloats() const {
-  const std::int64_t kept_panels = depth.blocks() > 1 ? panels.largest() : 1;
-  const std::int64_t widened = widens_rows ? depth.largest() : 0;
-  return rows.largest() * (kept_panels * kPanel + widened);
+  return ResultFloats() + (widens_rows ? rows.largest() * depth.largest() : 0);
+}
+
+std::int64_t MatrixBlocking::ResultFloats() const {
+  const bool continues = depth.blocks() > 1;
+  return kPanel * (continues ? panels.largest() * rows.largest() : kTilePanels * kTileRows);
+}
+
+Tiles MatrixBlocking::TilesAt(float* results, std::int64_t panel, std::int64_t row) const {
+  if (depth.blocks() == 1) return {results, kTileRows * kPanel};
+  return {results + (panel * rows.largest() + row) * kPanel, rows.largest() * kPanel};
 }
 
 }  // namespace poprt::kernels

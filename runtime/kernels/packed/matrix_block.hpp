@@ -39,29 +39,36 @@ struct MatrixBlocking {
   /// Floats that MultiplyBlock needs.
   std::int64_t ScratchFloats() const;
 
+  /// Those of them, at their start, for results: of all tiles where sums are continued, else of
+  /// one.
+  std::int64_t ResultFloats() const;
+  /// Where a tile of rows from `row` on is and those of further panels are, both counted from the
+  /// block's first.
+  Tiles TilesAt(float* results, std::int64_t panel, std::int64_t row) const;
+
   EvenSplit rows;
   EvenSplit panels;
   EvenSplit depth;
   bool widens_rows;  ///< of float16
 };
 
-/// A panel: float32, or float16 bits.
-struct PanelView {
+/// Panels: float32, or float16 bits.
+struct PanelsView {
   const void* data;
+  std::int64_t stride;  ///< elements from one panel to the next
   bool half;
 };
 
-/// Computes `block`. panel(p, k, n) gives rows [k, k + n) of panel p; the view is used until the
-/// next call. `scratch` has room for blocking.ScratchFloats().
-template <typename PanelAt>
+/// Computes `block`. panels_at(p, count, k, n) gives rows [k, k + n) of `count` panels from p on;
+/// the view is used until the next call. `scratch` has room for blocking.ScratchFloats().
+template <typename PanelsAt>
 void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
-                   const MatrixBlock& block, PanelAt panel, const Epilogue& epilogue,
+                   const MatrixBlock& block, PanelsAt panels_at, const Epilogue& epilogue,
                    float* scratch) {
   const RowTiles tiles(block.rows);
   const std::int64_t parts = blocking.depth.blocks();
   float* const results = scratch;
-  float* const widened =
-      scratch + (parts > 1 ? blocking.panels.largest() : 1) * blocking.rows.largest() * kPanel;
+  float* const widened = scratch + blocking.ResultFloats();
   for (std::int64_t part = 0; part < parts; ++part) {
     const std::int64_t k = blocking.depth.begin(part);
     const std::int64_t depth = blocking.depth.end(part) - k;
@@ -75,35 +82,37 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
       a = widened;
       lda = depth;
     }
-    for (std::int64_t p = block.first_panel; p < block.last_panel; ++p) {
-      const PanelView b = panel(p, k, depth);
-      const std::int64_t columns = std::min(kPanel, block.columns - p * kPanel);
-      float* const first_tile =
-          parts > 1 ? results + (p - block.first_panel) * block.rows * kPanel : results;
-      // Packed panels follow each other. The last tiles of this one fetch the next, a quarter each
-      // (half of a float16 panel); earlier it would push this one out of the first-level cache. The
-      // only tile of a few rows fetches what itself needs next.
-      const auto* data = static_cast<const std::byte*>(b.data);
-      const std::int64_t fetching = std::min<std::int64_t>(tiles.count(), b.half ? 2 : 4);
-      const std::int64_t fetched = depth * kPanel;  // bytes, by one tile
-      const std::byte* next =
-          data + (tiles.count() == 1 ? 1024 : block.depth * kPanel * (b.half ? 2 : 4));
-      for (std::int64_t t = 0; t < tiles.count(); ++t) {
-        const std::int64_t row = tiles.begin(t);
-        const int rows = static_cast<int>(tiles.size(t));
-        float* const tile = first_tile + row * kPanel;
-        const std::int64_t step = t + fetching - tiles.count();
-        const std::byte* ahead = step < 0 ? data : next + step * fetched;
-        if (b.half) {
-          kernels.row_major_f16(rows, a + row * lda, lda, static_cast<const std::uint16_t*>(b.data),
-                                depth, ahead, tile, part > 0);
-        } else {
-          kernels.row_major_f32(rows, a + row * lda, lda, static_cast<const float*>(b.data), depth,
-                                ahead, tile, part > 0);
+    for (std::int64_t p = block.first_panel; p < block.last_panel; p += kernels.panels) {
+      const auto count =
+          static_cast<int>(std::min<std::int64_t>(kernels.panels, block.last_panel - p));
+      const PanelsView b = panels_at(p, count, k, depth);
+      const auto multiply = [&](auto product, const auto* data) {
+        // Packed panels follow each other. The last tiles of these fetch the next, a quarter each
+        // (half of float16 panels); earlier it would push these out of the first-level cache. The
+        // only tile of a few rows fetches what itself needs next.
+        constexpr auto kSize = static_cast<std::int64_t>(sizeof(*data));
+        const std::int64_t fetching = std::min(tiles.count(), kSize);
+        const std::int64_t fetched = depth * kPanel / kSize;  // by one tile, of each panel
+        const auto* next =
+            data + (tiles.count() == 1 ? 1024 / kSize : block.depth * kPanel * count);
+        for (std::int64_t t = 0; t < tiles.count(); ++t) {
+          const std::int64_t row = tiles.begin(t);
+          const int rows = static_cast<int>(tiles.size(t));
+          const Tiles to = blocking.TilesAt(results, p - block.first_panel, row);
+          const std::int64_t step = t + fetching - tiles.count();
+          product(rows, a + row * lda, lda, {data, b.stride, count}, depth,
+                  step < 0 ? data : next + step * fetched, to, part > 0);
+          for (int i = 0; part + 1 == parts && i < count; ++i) {
+            const std::int64_t column = (p + i) * kPanel;
+            kernels.finish(epilogue, to.first + i * to.stride, kPanel, rows,
+                           std::min(kPanel, block.columns - column), block.first_row + row, column);
+          }
         }
-        if (part + 1 == parts) {
-          kernels.finish(epilogue, tile, kPanel, rows, columns, block.first_row + row, p * kPanel);
-        }
+      };
+      if (b.half) {
+        multiply(kernels.row_major_f16, static_cast<const std::uint16_t*>(b.data));
+      } else {
+        multiply(kernels.row_major_f32, static_cast<const float*>(b.data));
       }
     }
   }

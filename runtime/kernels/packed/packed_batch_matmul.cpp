@@ -132,12 +132,12 @@ struct BatchMatMul {
                             .last_panel = blocking.panels.end(panel_block)};
     Epilogue finish = epilogue;
     finish.out = args.outputs[0];
-    float* const panel = scratch + blocking.ScratchFloats();
+    float* const panels = scratch + blocking.ScratchFloats();
     MultiplyBlock(
         *kernels, blocking, block,
-        [&](std::int64_t p, std::int64_t k, std::int64_t n) {
-          Pack(b, end, p, k, n, panel);
-          return PanelView{panel, false};
+        [&](std::int64_t p, int count, std::int64_t k, std::int64_t n) {
+          for (int i = 0; i < count; ++i) Pack(b, end, p + i, k, n, panels + i * n * kPanel);
+          return PanelsView{panels, n * kPanel, false};
         },
         finish, scratch);
   }
@@ -222,9 +222,10 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
             .block_sizes = {matmul->thin_columns}};
   }
   const Ints block_sizes = matmul->blocking.Cut(call.attributes);
-  // One panel, and what gathering writes behind it.
-  matmul->scratch_bytes = ScratchBytes(matmul->blocking.ScratchFloats() +
-                                       (matmul->blocking.depth.largest() + 1) * kPanel);
+  // The panels of a tile, and what gathering writes behind them.
+  matmul->scratch_bytes =
+      ScratchBytes(matmul->blocking.ScratchFloats() +
+                   (kTilePanels * matmul->blocking.depth.largest() + 1) * kPanel);
   return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
           .scratch_bytes = matmul->scratch_bytes,
           .block_sizes = block_sizes};

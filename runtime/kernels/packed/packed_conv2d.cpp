@@ -191,8 +191,8 @@ struct Conv2d {
       rows_finish.row_bias = finish.row_bias + (in_group - image_group) * tiles.rows();
     }
 
-    float* const panel = scratch;
-    float* const results = panel + panel_floats;
+    float* const panels = scratch;
+    float* const results = panels + panel_floats;
     float* const widened = results + result_floats;
     const std::int64_t parts = blocking.depth.blocks();
     for (std::int64_t part = 0; part < parts; ++part) {
@@ -201,24 +201,32 @@ struct Conv2d {
       if (half_weights) {
         WidenWeights(args, in_group, first_tile, last_tile, k, depth, widened);
       }
-      for (std::int64_t p = first_panel; p < last_panel; ++p) {
-        PackPanel(args, image_group * channels, PixelsOf(p), k, k + depth, panel);
-        const std::int64_t columns = std::min(kPanel, out_pixels - p * kPanel);
-        const auto product =
-            columns <= kPanel / 2 ? kernels->interleaved_narrow : kernels->interleaved;
-        float* const first_result =
-            parts > 1 ? results + (p - first_panel) * rows_of_block * kPanel : results;
+      for (std::int64_t p = first_panel; p < last_panel; p += kernels->panels) {
+        const auto count =
+            static_cast<int>(std::min<std::int64_t>(kernels->panels, last_panel - p));
+        for (int i = 0; i < count; ++i) {
+          PackPanel(args, image_group * channels, PixelsOf(p + i), k, k + depth,
+                    panels + i * depth * kPanel);
+        }
+        const bool is_narrow = count == 1 && out_pixels - p * kPanel <= kPanel / 2;
+        const auto product = is_narrow ? kernels->interleaved_narrow : kernels->interleaved;
         for (std::int64_t t = first_tile; t < last_tile; ++t) {
           const std::int64_t row = tiles.begin(t) - first_row;
           const int rows = static_cast<int>(tiles.size(t));
           const float* weights =
               half_weights ? widened + row * depth : TileWeights(args, in_group, t, k);
-          float* const result = first_result + row * kPanel;
           const std::int64_t to_next = half_weights ? rows * depth : rows * Depth();
-          product(rows, weights, panel, depth, weights + to_next, result, part > 0);
-          if (part + 1 == parts) {
-            kernels->finish(rows_finish, result, kPanel, rows, columns, row_base + first_row + row,
-                            p * kPanel);
+          const Tiles to = parts > 1
+                               ? Tiles{results + ((p - first_panel) * rows_of_block + row) * kPanel,
+                                       rows_of_block * kPanel}
+                               : Tiles{results, kTileRows * kPanel};
+          product(rows, weights, {panels, depth * kPanel, count}, depth, weights + to_next, to,
+                  part > 0);
+          for (int i = 0; part + 1 == parts && i < count; ++i) {
+            const std::int64_t column = (p + i) * kPanel;
+            kernels->finish(rows_finish, to.first + i * to.stride, kPanel, rows,
+                            std::min(kPanel, out_pixels - column), row_base + first_row + row,
+                            column);
           }
         }
       }
@@ -251,10 +259,12 @@ struct Conv2d {
 
   void PlanScratch() {
     // Gathering writes up to 16 floats behind a panel.
-    panel_floats = (blocking.depth.largest() + 1) * kPanel;
+    panel_floats = (kTilePanels * blocking.depth.largest() + 1) * kPanel;
+    const bool continues = blocking.depth.blocks() > 1;
     const std::int64_t rows = blocking.channel_tiles.largest() * kTileRows;
-    const std::int64_t panels = blocking.depth.blocks() > 1 ? blocking.pixel_panels.largest() : 1;
-    const auto results = CheckedElementCount({panels, rows, kPanel});
+    const auto results =
+        CheckedElementCount({continues ? blocking.pixel_panels.largest() : kTilePanels,
+                             continues ? rows : kTileRows, kPanel});
     const auto weights = CheckedElementCount({half_weights ? rows : 0, blocking.depth.largest()});
     Require(results.has_value() && weights.has_value(), "the blocks are too large");
     result_floats = *results;

@@ -23,9 +23,9 @@ struct Gemm {
   MatrixBlocking blocking;
   std::size_t scratch_bytes = 0;
 
-  PanelView Panel(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
+  PanelsView PanelsAt(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
     const std::int64_t element = (panel * depth + k) * kPanel;
-    return {weights + element * (half_weights ? 2 : 4), half_weights};
+    return {weights + element * (half_weights ? 2 : 4), depth * kPanel, half_weights};
   }
 
   void Run(const KernelArguments& args) const {
@@ -49,8 +49,8 @@ struct Gemm {
                               .last_panel = blocking.panels.end(panel_block)};
       MultiplyBlock(
           *kernels, blocking, block,
-          [&](std::int64_t panel, std::int64_t k, std::int64_t) {
-            return Panel(weights, panel, k);
+          [&](std::int64_t panel, int, std::int64_t k, std::int64_t) {
+            return PanelsAt(weights, panel, k);
           },
           finish, WorkerScratch(args, worker, scratch_bytes));
     };

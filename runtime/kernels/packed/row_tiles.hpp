@@ -6,8 +6,10 @@ namespace poprt::kernels {
 
 /// Rows of the largest register tile.
 inline constexpr std::int64_t kTileRows = 6;
-/// Columns of a register tile and of a panel.
+/// Columns of a panel and of its part of a register tile.
 inline constexpr std::int64_t kPanel = 16;
+/// Panels of the largest register tile, see TileKernels::panels.
+inline constexpr std::int64_t kTilePanels = 2;
 
 /// Cuts `rows` into register tiles: six rows each, and as few narrower ones as possible that are
 /// not slow, which is why 8 is 4 + 4 and not 6 + 2. Part of the layout of packed convolution

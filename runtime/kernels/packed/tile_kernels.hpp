@@ -56,21 +56,43 @@ struct DepthwiseSpan {
   std::int64_t count;  ///< outputs; up to 31 more are computed from what lies behind
 };
 
-/// Float16 operands are passed as their bits. A tile is `rows` x 16, row-major.
+/// Panels of 16 columns by which the same rows are multiplied: B[p][k][c] = first[p * stride +
+/// k * 16 + c].
+template <class T>
+struct Panels {
+  const T* first;
+  std::int64_t stride = 0;
+  int count = 1;
+};
+
+/// Where the products with some panels go: a tile of rows x 16, row-major, for each of them.
+struct Tiles {
+  float* first;
+  std::int64_t stride = 0;  ///< floats from one tile to the next
+};
+
+/// Float16 operands are passed as their bits.
 struct TileKernels {
-  /// tile = (accumulate ? tile : 0) + A * B, rows in [1, 6]. A[r][k] = a[r * lda + k], the panel is
-  /// B[k][c] = b[k * 16 + c]. Memory from `ahead` on is about to be needed; it is never accessed.
-  void (*row_major_f32)(int rows, const float* a, std::int64_t lda, const float* b,
-                        std::int64_t depth, const void* ahead, float* tile, bool accumulate);
-  /// The same with a float16 panel.
-  void (*row_major_f16)(int rows, const float* a, std::int64_t lda, const std::uint16_t* b,
-                        std::int64_t depth, const void* ahead, float* tile, bool accumulate);
-  /// The same with A[r][k] = a[k * rows + r].
-  void (*interleaved)(int rows, const float* a, const float* b, std::int64_t depth,
-                      const void* ahead, float* tile, bool accumulate);
-  /// As `interleaved`, for the first 8 columns at least; the others may get any value.
-  void (*interleaved_narrow)(int rows, const float* a, const float* b, std::int64_t depth,
-                             const void* ahead, float* tile, bool accumulate);
+  /// Panels that a product passes over at once: 2 where the registers are wide enough for a row of
+  /// both, else 1. Each result is the same either way.
+  int panels;
+
+  /// tiles[p] = (accumulate ? tiles[p] : 0) + A * B[p], rows in [1, 6], B.count in [1, panels].
+  /// A[r][k] = a[r * lda + k]. Memory from ahead[p * B.stride] on is about to be needed; it is
+  /// never accessed.
+  void (*row_major_f32)(int rows, const float* a, std::int64_t lda, const Panels<float>& b,
+                        std::int64_t depth, const float* ahead, const Tiles& tiles,
+                        bool accumulate);
+  /// The same with float16 panels.
+  void (*row_major_f16)(int rows, const float* a, std::int64_t lda, const Panels<std::uint16_t>& b,
+                        std::int64_t depth, const std::uint16_t* ahead, const Tiles& tiles,
+                        bool accumulate);
+  /// The same with A[r][k] = a[k * rows + r], which is what is needed from `ahead` on.
+  void (*interleaved)(int rows, const float* a, const Panels<float>& b, std::int64_t depth,
+                      const float* ahead, const Tiles& tiles, bool accumulate);
+  /// As `interleaved`, for the first 8 columns of one panel at least; the others may get any value.
+  void (*interleaved_narrow)(int rows, const float* a, const Panels<float>& b, std::int64_t depth,
+                             const float* ahead, const Tiles& tiles, bool accumulate);
 
   /// Stores rows x cols results, the first one at out[row][col]; columns are counted from the start
   /// of a row of `out` and of `column_bias`.

@@ -10,12 +10,13 @@
 // TileKernels written once over a vector type V of 8 or 16 floats. Every file that includes this
 // gives a V of its own in an unnamed namespace, so that each has its own copy of the code.
 //
-// V has kLanes, Register (the register type), Eight (a V of eight lanes for what needs no more; it
-// has Transpose(Register[8]) too) and static functions: Zero, Set, Load (float or float16 bits),
-// Store (float or float16 bits), LoadFirst(p, n) and StoreFirst(v, p, n) (n < kLanes floats, zeros
-// behind them), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both), Add, Sub, Mul, Div,
-// MulAdd(a, b, c) = a * b + c, Accumulate(acc, a, b), where a may come from Repeat(p), the number
-// at p in all lanes, Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x,
+// V has kLanes, Register (the register type), kPanels (of how many panels of 16 columns the sums of
+// 6 rows fit the registers, 1 or 2), Eight (a V of eight lanes for what needs no more; it has
+// Transpose(Register[8]) too) and static functions: Zero, Set, Load (float or float16 bits), Store
+// (float or float16 bits), LoadFirst(p, n) and StoreFirst(v, p, n) (n < kLanes floats, zeros behind
+// them), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both), Add, Sub, Mul, Div, MulAdd(a, b, c)
+// = a * b + c, Accumulate(acc, a, b), where a may come from Repeat<n>(p), the number at p in all
+// lanes for n uses, Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x,
 // y) = a < b ? x : y, PowerOfTwo (see there).
 namespace poprt::kernels::tile {
 
@@ -27,9 +28,12 @@ inline constexpr int kVectors = kColumns / V::kLanes;
 
 // ---- Products --------------------------------------------------------------------------------
 
+/// Registers of a row of the tiles that are computed at once.
+template <class V>
+inline constexpr int kRowVectors = V::kPanels* kVectors<V>;
+
 /// A chain of dependent multiply-adds takes four cycles a step while two may start in every cycle,
-/// so that tiles of few registers sum over several chains: narrow ones, and all whose rows are one
-/// register.
+/// so that tiles of few rows, the rows being kWidth registers, sum over several chains.
 template <int kRows, int kWidth>
 inline constexpr int kChains = kRows* kWidth <= 2   ? 4
                                : kRows* kWidth <= 6 ? 2
@@ -51,55 +55,63 @@ template <int kCount, class F>
   UnrollEach(f, std::make_integer_sequence<int, kCount>{});
 }
 
-/// sums += A * B for one step of the depth.
-template <class V, bool kInterleaved, class B, int kRows, int kWidth>
+/// sums += A * B for one step of the depth, kWidth registers of each panel.
+template <class V, int kWidth, bool kInterleaved, class B, int kRows, int kRowWidth>
 [[gnu::always_inline]] inline void ProductStep(const float* a, std::int64_t lda, const B* b,
-                                               typename V::Register (&sums)[kRows][kWidth]) {
-  typename V::Register columns[kWidth];
-  Unroll<kWidth>([&](auto v) POPRT_INLINE {
+                                               std::int64_t panel_stride,
+                                               typename V::Register (&sums)[kRows][kRowWidth]) {
+  typename V::Register columns[kRowWidth];
+  Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
-    columns[kV] = V::Load(b + kV * V::kLanes);
+    columns[kV] = V::Load(b + kV / kWidth * panel_stride + kV % kWidth * V::kLanes);
   });
   Unroll<kRows>([&](auto r) POPRT_INLINE {
     constexpr int kR = decltype(r)::value;
-    const auto factor = V::Repeat(kInterleaved ? a + kR : a + kR * lda);
-    Unroll<kWidth>([&](auto v) POPRT_INLINE {
+    const auto factor = V::template Repeat<kRowWidth>(kInterleaved ? a + kR : a + kR * lda);
+    Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums[kR][kV], factor, columns[kV]);
     });
   });
 }
 
-template <class V, int kRows, int kWidth, bool kInterleaved, class B>
-void Product(const float* a, std::int64_t lda, const B* b, std::int64_t depth, const char* ahead,
-             float* tile, bool accumulate) {
-  constexpr int kSums = kChains<kRows, kWidth>;
+/// kRows rows times kPanels panels, kWidth registers of each.
+template <class V, int kRows, int kPanels, int kWidth, bool kInterleaved, class B>
+void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int64_t depth,
+             const B* ahead, const Tiles& tiles, bool accumulate) {
+  // As many for one panel as for all, and hence the same results.
+  constexpr int kSums = kChains<kRows, V::kPanels * kWidth>;
+  constexpr int kRowWidth = kPanels * kWidth;
   constexpr int kStepOfA = kInterleaved ? kRows : 1;  // NOLINT: the same for one row
-  typename V::Register sums[kSums][kRows][kWidth];
+  constexpr std::int64_t kLine = 64 / sizeof(B);
+  typename V::Register sums[kSums][kRows][kRowWidth];
   const auto each_sum = [](auto f) POPRT_INLINE {
     Unroll<kRows>([&](auto r)
-                      POPRT_INLINE { Unroll<kWidth>([&](auto v) POPRT_INLINE { f(r, v); }); });
+                      POPRT_INLINE { Unroll<kRowWidth>([&](auto v) POPRT_INLINE { f(r, v); }); });
   };
   Unroll<kSums>([&](auto c) POPRT_INLINE {
     each_sum([&](auto r, auto v) POPRT_INLINE {
       sums[decltype(c)::value][decltype(r)::value][decltype(v)::value] = V::Zero();
     });
   });
+  const B* b = panels.first;
+  const std::int64_t panel_stride = panels.stride;
   std::int64_t left = depth;
   for (; left >= 4; left -= 4) {
     Unroll<4>([&](auto s) POPRT_INLINE {
       constexpr int kStep = decltype(s)::value;
-      ProductStep<V, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
-                                   sums[kStep % kSums]);
+      ProductStep<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
+                                           panel_stride, sums[kStep % kSums]);
     });
-    __builtin_prefetch(ahead);
-    if constexpr (kInterleaved) __builtin_prefetch(ahead + 64);
-    ahead += kInterleaved ? 128 : 64;
+    Unroll<kInterleaved ? 2 : kPanels>([&](auto line) POPRT_INLINE {
+      __builtin_prefetch(ahead + decltype(line)::value * (kInterleaved ? kLine : panel_stride));
+    });
+    ahead += kInterleaved ? 2 * kLine : kLine;
     a += 4 * kStepOfA;
     b += 4 * kColumns;
   }
   for (; left > 0; --left) {
-    ProductStep<V, kInterleaved>(a, lda, b, sums[0]);
+    ProductStep<V, kWidth, kInterleaved>(a, lda, b, panel_stride, sums[0]);
     a += kStepOfA;
     b += kColumns;
   }
@@ -109,41 +121,61 @@ void Product(const float* a, std::int64_t lda, const B* b, std::int64_t depth, c
     auto sum = sums[0][kR][kV];
     Unroll<kSums - 1>(
         [&](auto c) POPRT_INLINE { sum = V::Add(sum, sums[decltype(c)::value + 1][kR][kV]); });
-    float* const at = tile + kR * kColumns + kV * V::kLanes;
+    float* const at =
+        tiles.first + kV / kWidth * tiles.stride + kR * kColumns + kV % kWidth * V::kLanes;
     V::Store(accumulate ? V::Add(V::Load(at), sum) : sum, at);
   });
 }
 
-template <class V, int kWidth, bool kInterleaved, class B>
-void ProductOfRows(int rows, const float* a, std::int64_t lda, const B* b, std::int64_t depth,
-                   const void* ahead, float* tile, bool accumulate) {
-  const char* next = static_cast<const char*>(ahead);
+/// Calls f(std::integral_constant<int, rows>) for 1 to 6 rows.
+template <class F>
+[[gnu::always_inline]] inline void WithRows(std::int64_t rows, F f) {
   switch (rows) {
     case 1:
-      return Product<V, 1, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return f(std::integral_constant<int, 1>{});
     case 2:
-      return Product<V, 2, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return f(std::integral_constant<int, 2>{});
     case 3:
-      return Product<V, 3, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return f(std::integral_constant<int, 3>{});
     case 4:
-      return Product<V, 4, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return f(std::integral_constant<int, 4>{});
     case 5:
-      return Product<V, 5, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return f(std::integral_constant<int, 5>{});
     default:
-      return Product<V, 6, kWidth, kInterleaved>(a, lda, b, depth, next, tile, accumulate);
+      return f(std::integral_constant<int, 6>{});
   }
 }
 
+/// Calls f(std::integral_constant<int, count>) for 1 to V::kPanels panels.
+template <class V, class F>
+[[gnu::always_inline]] inline void WithPanels(int count, F f) {
+  if constexpr (V::kPanels > 1) {
+    if (count > 1) return f(std::integral_constant<int, 2>{});
+  }
+  f(std::integral_constant<int, 1>{});
+}
+
+template <class V, int kWidth, bool kInterleaved, class B>
+void ProductOf(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
+               const B* ahead, const Tiles& tiles, bool accumulate) {
+  WithPanels<V>(b.count, [&](auto panels) POPRT_INLINE {
+    WithRows(rows, [&](auto constant) POPRT_INLINE {
+      Product<V, decltype(constant)::value, decltype(panels)::value, kWidth, kInterleaved>(
+          a, lda, b, depth, ahead, tiles, accumulate);
+    });
+  });
+}
+
 template <class V, class B>
-void RowMajor(int rows, const float* a, std::int64_t lda, const B* b, std::int64_t depth,
-              const void* ahead, float* tile, bool accumulate) {
-  ProductOfRows<V, kVectors<V>, false>(rows, a, lda, b, depth, ahead, tile, accumulate);
+void RowMajor(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
+              const B* ahead, const Tiles& tiles, bool accumulate) {
+  ProductOf<V, kVectors<V>, false>(rows, a, lda, b, depth, ahead, tiles, accumulate);
 }
 
 template <class V, int kWidth>
-void Interleaved(int rows, const float* a, const float* b, std::int64_t depth, const void* ahead,
-                 float* tile, bool accumulate) {
-  ProductOfRows<V, kWidth, true>(rows, a, 0, b, depth, ahead, tile, accumulate);
+void Interleaved(int rows, const float* a, const Panels<float>& b, std::int64_t depth,
+                 const float* ahead, const Tiles& tiles, bool accumulate) {
+  ProductOf<V, kWidth, true>(rows, a, 0, b, depth, ahead, tiles, accumulate);
 }
 
 // ---- Epilogue --------------------------------------------------------------------------------
@@ -386,6 +418,7 @@ void Depthwise(const DepthwiseSpan& call) {
 
 template <class V>
 inline constexpr TileKernels kKernels = {
+    .panels = V::kPanels,
     .row_major_f32 = RowMajor<V, float>,
     .row_major_f16 = RowMajor<V, std::uint16_t>,
     .interleaved = Interleaved<V, kVectors<V>>,

@@ -98,6 +98,45 @@ TEST(TileKernels, WholePanelsAreFinishedLikeNarrowOnes) {
   }
 }
 
+/// Two panels, 0.25 everywhere before, times rows of A; `count` of them at once.
+std::vector<float> Products(const TileKernels& kernels, int rows, std::int64_t depth,
+                            const std::vector<float>& a, const std::vector<float>& b, int count) {
+  const std::int64_t tile = rows * kPanel;
+  std::vector<float> results(static_cast<std::size_t>(2 * tile), 0.25F);
+  for (int p = 0; p < 2; p += count) {
+    const float* const first = b.data() + p * depth * kPanel;
+    kernels.row_major_f32(rows, a.data(), depth, {first, depth * kPanel, count}, depth, first,
+                          {results.data() + p * tile, tile}, true);
+  }
+  return results;
+}
+
+TEST(TileKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
+  std::vector<float> numbers(1000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = static_cast<float>(i * 37 % 101) / 7.0F - 6.0F;
+  }
+  const std::vector<float> b(numbers.begin() + 60, numbers.end());
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    for (int rows = 1; rows <= kTileRows; ++rows) {
+      for (const std::int64_t depth : {1, 3, 4, 9}) {
+        SCOPED_TRACE(loops->instruction_set + std::to_string(rows) + " " + std::to_string(depth));
+        const auto single = Products(loops->tiles, rows, depth, numbers, b, 1);
+        EXPECT_EQ(single, Products(loops->tiles, rows, depth, numbers, b, loops->tiles.panels));
+        for (std::int64_t i = 0; i < 2 * rows * kPanel; ++i) {
+          const std::int64_t panel = i / kPanel / rows;
+          double wanted = 0.25;
+          for (std::int64_t k = 0; k < depth; ++k) {
+            wanted += double{numbers[static_cast<std::size_t>(i / kPanel % rows * depth + k)]} *
+                      b[static_cast<std::size_t>((panel * depth + k) * kPanel + i % kPanel)];
+          }
+          ASSERT_NEAR(single[static_cast<std::size_t>(i)], wanted, 1e-4) << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(RowTiles, CoverAllRowsWithoutNarrowTilesWherePossible) {
   for (std::int64_t rows = 0; rows <= 300; ++rows) {
     const RowTiles tiles(rows);

@@ -14,12 +14,16 @@ alignas(64) const std::int32_t kFirstLanes[24] = {-1, -1, -1, -1, -1, -1, -1, -1
 
 struct Avx2 {
   static constexpr int kLanes = 8;
+  static constexpr int kPanels = 1;
   using Register = __m256;
   using Eight = Avx2;
 
   static Register Zero() { return _mm256_setzero_ps(); }
   static Register Set(float x) { return _mm256_set1_ps(x); }
-  static Register Repeat(const float* p) { return Set(*p); }
+  template <int kUses>
+  static Register Repeat(const float* p) {
+    return Set(*p);
+  }
   static Register Load(const float* p) { return _mm256_loadu_ps(p); }
   static Register Load(const std::uint16_t* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));

@@ -13,17 +13,25 @@ namespace {  // NOLINT: on purpose, see vector_avx2.hpp
 
 struct Avx512 {
   static constexpr int kLanes = 16;
+  static constexpr int kPanels = 2;
   using Register = __m512;
   using Eight = Avx2;
 
-  /// The number at an address in all lanes. The instruction that needs it reads it from there.
+  /// The number at an address in all lanes. The only instruction that needs it reads it from there.
   struct Repeated {
     const float* number;
   };
 
   static Register Zero() { return _mm512_setzero_ps(); }
   static Register Set(float x) { return _mm512_set1_ps(x); }
-  static Repeated Repeat(const float* p) { return {p}; }
+  template <int kUses>
+  static auto Repeat(const float* p) {
+    if constexpr (kUses == 1) {
+      return Repeated{p};
+    } else {
+      return Set(*p);
+    }
+  }
   static Register Load(const float* p) { return _mm512_loadu_ps(p); }
   static Register Load(const std::uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));

@@ -14,6 +14,7 @@ namespace {  // NOLINT: on purpose, see above
 /// Eight floats without any instruction of a particular processor.
 struct Portable {
   static constexpr int kLanes = 8;
+  static constexpr int kPanels = 1;
   using Eight = Portable;
   struct Register {
     float lane[8];
@@ -30,7 +31,10 @@ struct Portable {
   static Register Set(float x) {
     return Each([x](int) { return x; });
   }
-  static Register Repeat(const float* p) { return Set(*p); }
+  template <int kUses>
+  static Register Repeat(const float* p) {
+    return Set(*p);
+  }
   static Register Load(const float* p) {
     return Each([p](int i) { return p[i]; });
   }

@@ -35,17 +35,17 @@ inline constexpr std::int64_t kFetchAhead = 1024 / static_cast<std::int64_t>(siz
 /// after this one: the last tiles fetch it, a quarter each (half of a float16 panel).
 template <typename W, typename Multiply>
 void AddPartOfProduct(Multiply multiply, const RecurrentRows<float>& a, const W* weights,
-                      std::int64_t depth, const void* next, float* tile) {
+                      std::int64_t depth, const W* next, float* tile) {
   const RowTiles tiles(a.rows);
   const std::int64_t fetching = std::min<std::int64_t>(tiles.count(), sizeof(W));
   for (std::int64_t t = 0; t < tiles.count(); ++t) {
     const std::int64_t row = tiles.begin(t);
     const std::int64_t part = t + fetching - tiles.count();
-    const void* ahead = tiles.count() == 1 ? weights + kFetchAhead<W>
-                        : part < 0         ? static_cast<const void*>(weights)
-                                   : static_cast<const float*>(next) + part * depth * kPanel / 4;
-    multiply(static_cast<int>(tiles.size(t)), a.data + row * a.stride, a.stride, weights, depth,
-             ahead, tile + row * kPanel, true);
+    const W* ahead = tiles.count() == 1 ? weights + kFetchAhead<W>
+                     : part < 0         ? weights
+                                        : next + part * depth * kPanel / sizeof(W);
+    multiply(static_cast<int>(tiles.size(t)), a.data + row * a.stride, a.stride, {weights}, depth,
+             ahead, {tile + row * kPanel}, true);
   }
 }
 
@@ -59,7 +59,9 @@ inline void AddProduct(const TileKernels& kernels, RecurrentRows<float> a,
     const bool is_last = k + depth == panel.depth;
     const auto add = [&](auto multiply, const auto* weights) {
       const auto* from = weights + k * kPanel;
-      AddPartOfProduct(multiply, a, from, depth, is_last ? next.data : from + depth * kPanel, tile);
+      AddPartOfProduct(multiply, a, from, depth,
+                       is_last ? static_cast<decltype(from)>(next.data) : from + depth * kPanel,
+                       tile);
     };
     if (panel.half) {
       add(kernels.row_major_f16, static_cast<const std::uint16_t*>(panel.data));
