@@ -37,7 +37,7 @@ Ints BlockSizes(const Attributes& attributes, const Ints& estimate) try {
 Ints CutIntoBlocks(const Attributes& attributes, std::initializer_list<EvenSplit*> splits) {
   const Ints sizes = BlockSizes(attributes, LargestOf(splits));
   auto size = sizes.begin();
-  for (EvenSplit* split : splits) *split = EvenSplit(split->count(), *size++);
+  for (EvenSplit* split : splits) *split = split->WithLargest(*size++);
   return LargestOf(splits);
 }
 

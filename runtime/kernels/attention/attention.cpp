@@ -244,7 +244,7 @@ struct Attention {
   void Cut(const Attributes& attributes) {
     const Ints sizes =
         BlockSizes(attributes, {std::max<std::int64_t>(1, tasks.largest()), block_rows});
-    tasks = EvenSplit(operands.sizes.queries, sizes[0]);
+    tasks = tasks.WithLargest(sizes[0]);
     block_rows = std::min(sizes[1], std::max<std::int64_t>(1, tasks.largest()));
   }
 

@@ -43,7 +43,7 @@ struct ConvBlocking {
       : panels(s.in_blocks, std::max<std::int64_t>(1, kPanelPairs / s.taps)),
         tiles(s.out_pixels),
         strips(tiles.count(), LargestStrip(s)),
-        outs(s.out_blocks, s.out_blocks) {
+        outs(s.out_blocks, WholeTilePanels(s.out_blocks), kTilePanels) {
     CutIntoTasks(s);
   }
 
@@ -69,9 +69,10 @@ struct ConvBlocking {
     for (const bool cut_strips : {small_weights, !small_weights}) {
       while (missing()) {
         EvenSplit& split = cut_strips ? strips : outs;
-        const std::int64_t smallest = cut_strips ? kSmallestStrip : 1;
+        const std::int64_t smallest = cut_strips ? kSmallestStrip : kTilePanels;
         if (split.largest() < 2 * smallest) break;
-        split = EvenSplit(cut_strips ? tiles.count() : s.out_blocks, (split.largest() + 1) / 2);
+        const std::int64_t half = (split.largest() + 1) / 2;
+        split = split.WithLargest(cut_strips ? half : WholeTilePanels(half));
       }
     }
   }

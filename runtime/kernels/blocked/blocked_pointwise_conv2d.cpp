@@ -27,7 +27,8 @@ struct PointwiseBlocking {
   explicit PointwiseBlocking(const PointwiseProduct& product)
       : tiles(product.in().Pixels()),
         strips(tiles.count(), std::max(kSmallestStrip, kStripFloats / TileFloats(product))),
-        outs(product.blocks(), BlocksOfTask(product, product.in().batch * strips.blocks())) {}
+        outs(product.blocks(), BlocksOfTask(product, product.in().batch * strips.blocks()),
+             kTilePanels) {}
 
   /// Of the image; at least 1.
   static std::int64_t TileFloats(const PointwiseProduct& product) {
@@ -41,7 +42,7 @@ struct PointwiseBlocking {
     const auto wanted = static_cast<std::int64_t>(
         std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasks)));
     const std::int64_t cuts = strips == 0 ? 1 : (wanted + strips - 1) / strips;
-    return (product.blocks() + cuts - 1) / cuts;
+    return WholeTilePanels((product.blocks() + cuts - 1) / cuts);
   }
 
   /// In pixels.

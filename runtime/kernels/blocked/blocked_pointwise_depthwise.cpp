@@ -27,8 +27,8 @@ constexpr std::size_t kFilterBias = 4;
 /// How the work is cut: some blocks of channels each, or a band of rows of one.
 struct PairBlocking {
   PairBlocking(const PointwiseProduct& product, const Window& window, std::int64_t out_height)
-      : planes(Planes(product), PlanesOfTask(product)),
-        bands(out_height, BandRows(product, out_height)),
+      : planes(Planes(product), PlanesOfTask(product), kTilePanels),
+        bands(out_height, BandRows(out_height)),
         strips(out_height, StripRows(product, window, bands.largest())) {}
 
   static std::int64_t Planes(const PointwiseProduct& product) {
@@ -40,12 +40,12 @@ struct PairBlocking {
         static_cast<double>(std::max<std::int64_t>(1, product.ProductsOfBlock()));
     const auto worthwhile = static_cast<std::int64_t>(
         std::clamp(kWorkOfTask / std::max(1.0, products), 1.0, kWorkOfTask));
-    return std::clamp<std::int64_t>(Planes(product) / kTasks, 1, worthwhile);
+    return WholeTilePanels(std::clamp<std::int64_t>(Planes(product) / kTasks, 1, worthwhile));
   }
   /// Every band computes the rows again that it shares with the one before.
-  static std::int64_t BandRows(const PointwiseProduct& product, std::int64_t out_height) {
-    const std::int64_t planes = std::max<std::int64_t>(1, Planes(product));
-    const std::int64_t wanted = (kTasks + planes - 1) / planes;
+  std::int64_t BandRows(std::int64_t out_height) const {
+    const std::int64_t wanted =
+        (kTasks + planes.blocks() - 1) / std::max<std::int64_t>(1, planes.blocks());
     return std::max<std::int64_t>(1, (out_height + wanted - 1) / wanted);
   }
   static std::int64_t StripRows(const PointwiseProduct& product, const Window& window,

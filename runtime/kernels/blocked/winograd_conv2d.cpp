@@ -117,7 +117,7 @@ struct WinogradConv2d {
   /// All threads work on one strip, whose transformed inputs are in the first worker's scratch.
   void RunSharedStrips(const KernelArguments& args) const {
     float* const inputs = Inputs(args, 0);
-    const EvenSplit blocks(out.blocks, out.blocks >= 8 * args.pool->size() ? kPanels : 1);
+    const EvenSplit blocks(out.blocks, out.blocks >= 2 * args.pool->size() ? kPanels : 1);
     for (std::int64_t s = 0; s < strips.blocks(); ++s) {
       const TileRange strip = Strip(s);
       args.pool->Run(in.blocks, [&](std::int64_t block, int) {

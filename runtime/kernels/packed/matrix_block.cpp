@@ -30,7 +30,7 @@ std::int64_t LargestPanels(std::int64_t products, std::int64_t row_blocks, std::
     return products >= kTasks || row_blocks >= kTasks ||
            products * row_blocks * EvenSplit(panels, largest).blocks() >= kTasks;
   };
-  while (largest > 1 && !enough_tasks()) largest /= 2;
+  while (largest > kTilePanels && !enough_tasks()) largest /= 2;
   const std::int64_t work_of_panel = std::min(rows, kRows) * depth * kPanel;
   while (largest < panels && work_of_panel < kWorkOfTask / largest) largest *= 2;
   return largest;
@@ -42,7 +42,8 @@ MatrixBlocking::MatrixBlocking(std::int64_t products, std::int64_t row_count,
                                std::int64_t panel_count, std::int64_t whole_depth, bool a_half)
     : rows(row_count, kRows),
       panels(panel_count,
-             LargestPanels(products, rows.blocks(), row_count, panel_count, whole_depth)),
+             LargestPanels(products, rows.blocks(), row_count, panel_count, whole_depth),
+             kTilePanels),
       depth(whole_depth, LargestDepth(row_count, whole_depth, a_half)),
       widens_rows(a_half) {}
 

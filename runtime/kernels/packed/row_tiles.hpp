@@ -11,6 +11,11 @@ inline constexpr std::int64_t kPanel = 16;
 /// Panels of the largest register tile, see TileKernels::panels.
 inline constexpr std::int64_t kTilePanels = 2;
 
+/// The next number of panels that whole tiles compute.
+inline std::int64_t WholeTilePanels(std::int64_t panels) {
+  return (panels + kTilePanels - 1) / kTilePanels * kTilePanels;
+}
+
 /// Cuts `rows` into register tiles: six rows each, and as few narrower ones as possible that are
 /// not slow, which is why 8 is 4 + 4 and not 6 + 2. Part of the layout of packed convolution
 /// weights: changing it changes the container format.
