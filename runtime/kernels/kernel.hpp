@@ -75,7 +75,7 @@ struct KernelDef {
 const KernelDef* FindKernel(std::string_view name);
 
 /// All kernels, ordered by name.
-std::span<const KernelDef> AllKernels();
+std::vector<KernelDef> AllKernels();
 
 /// Binds by name and runs once into newly allocated outputs, on the calling thread. Throws
 /// KernelError.
