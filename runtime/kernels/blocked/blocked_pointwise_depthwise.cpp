@@ -19,7 +19,9 @@ namespace {
 constexpr std::int64_t kRowsFloats = 1 << 16;
 // Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
 constexpr double kWorkOfTask = 1 << 18;
-constexpr std::int64_t kTasks = 8;
+constexpr std::int64_t kTasks = 16;
+/// Cutting planes into bands computes rows twice.
+constexpr std::int64_t kTasksOfBands = 8;
 
 constexpr std::size_t kFilters = 3;
 constexpr std::size_t kFilterBias = 4;
@@ -44,8 +46,10 @@ struct PairBlocking {
   }
   /// Every band computes the rows again that it shares with the one before.
   std::int64_t BandRows(std::int64_t out_height) const {
-    const std::int64_t wanted =
-        (kTasks + planes.blocks() - 1) / std::max<std::int64_t>(1, planes.blocks());
+    const std::int64_t blocks = std::max<std::int64_t>(1, planes.blocks());
+    std::int64_t wanted = (kTasksOfBands + blocks - 1) / blocks;
+    // An even number of tasks, since most machines have an even number of processors.
+    if (wanted > 1) wanted += wanted * blocks % 2;
     return std::max<std::int64_t>(1, (out_height + wanted - 1) / wanted);
   }
   static std::int64_t StripRows(const PointwiseProduct& product, const Window& window,
