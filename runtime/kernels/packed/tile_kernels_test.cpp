@@ -48,11 +48,26 @@ TEST(TileKernels, ActivationsKeepNanAndReachTheirLimits) {
       EXPECT_TRUE(std::isnan(Finished(*loops, activation, {std::nanf("")})[0])) << activation;
     }
     EXPECT_EQ(Finished(*loops, "relu", {-infinity, infinity}), (std::vector{0.0F, infinity}));
-    EXPECT_NEAR(Finished(*loops, "tanh", {-infinity})[0], -1.0, 4e-7);
-    EXPECT_NEAR(Finished(*loops, "tanh", {infinity})[0], 1.0, 4e-7);
-    EXPECT_EQ(Finished(*loops, "sigmoid", {infinity}), (std::vector{1.0F}));
-    EXPECT_LT(Finished(*loops, "sigmoid", {-infinity})[0], 1e-37F);
-    EXPECT_EQ(Finished(*loops, "gelu_erf", {infinity, 20}), (std::vector{infinity, 20.0F}));
+    EXPECT_EQ(Finished(*loops, "tanh", {-infinity, infinity}), (std::vector{-1.0F, 1.0F}));
+    EXPECT_EQ(Finished(*loops, "sigmoid", {-infinity, infinity}), (std::vector{0.0F, 1.0F}));
+  }
+}
+
+TEST(TileKernels, ActivationsThatEndInZeroDoSoForLargeNumbers) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> large{10.0F, 89.0F, 1e10F, 1e38F, infinity};
+  const std::vector<float> negative{-89.0F, -1e10F, -1e30F, -1e38F};
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    for (const char* activation : {"gelu_erf", "gelu_tanh", "hardswish"}) {
+      EXPECT_EQ(Finished(*loops, activation, large), large) << activation;
+      EXPECT_EQ(Finished(*loops, activation, negative), std::vector<float>(4)) << activation;
+    }
+    EXPECT_EQ(Finished(*loops, "silu", {20.0F, 1e38F, infinity}),
+              (std::vector{20.0F, 1e38F, infinity}));
+    EXPECT_EQ(Finished(*loops, "silu", negative), std::vector<float>(4));
+    // The product of zero and infinity, as ONNX's formula has it.
+    EXPECT_TRUE(std::isnan(Finished(*loops, "silu", {-infinity})[0]));
   }
 }
 
