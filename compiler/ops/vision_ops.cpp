@@ -121,7 +121,8 @@ std::span<const OpDef> VisionOps() {
        .since = 16,
        .inputs = {2, 2},
        .infer = InferGridSample,
-       .notes = "any number of spatial axes in all modes"},
+       .notes = "any number of spatial axes in all modes; cubic taps are padded one by one, as in "
+                "PyTorch and ONNX Runtime"},
       {.name = "RoiAlign",
        .since = 10,
        .types = TypeSet::kFloat,

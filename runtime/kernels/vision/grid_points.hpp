@@ -30,10 +30,12 @@ class GridAxis {
 
   /// Pads a pixel coordinate. The result is finite and close enough to the image to be an integer;
   /// what lies outside under zero padding, NaN included, stays where no tap reaches the image.
-  Coordinate Place(Coordinate x) const {
+  /// Under border padding x itself moves to the border, but for `cubic` interpolation: there some
+  /// taps of a point outside are inside.
+  Coordinate Place(Coordinate x, bool cubic) const {
     constexpr Coordinate kFar = 8;
     const auto extent = static_cast<Coordinate>(extent_);
-    if (padding_ == GridPadding::kZeros) {
+    if (padding_ == GridPadding::kZeros || (padding_ == GridPadding::kBorder && cubic)) {
       return x > -kFar ? std::fmin(x, extent + kFar) : -kFar;
     }
     if (!(x >= low_ && x <= high_)) {

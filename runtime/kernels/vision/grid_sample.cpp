@@ -52,7 +52,7 @@ void FindTaps(const SamplePlan& plan, const std::byte* points, std::int64_t firs
           grid[i * static_cast<std::int64_t>(rank) + static_cast<std::int64_t>(rank - 1 - axis)];
       Coordinate x = place.Denormalize(static_cast<Coordinate>(given));
       if (plan.axis_taps == 1) x = std::nearbyint(x);
-      x = place.Place(x);
+      x = place.Place(x, plan.axis_taps == 4);
       const Coordinate base = plan.axis_taps == 1 ? std::trunc(x) : std::floor(x);
       const Coordinate t = x - base;
       std::array<Coordinate, 4> factors{1 - t, t, 0, 0};

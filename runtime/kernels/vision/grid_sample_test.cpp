@@ -40,14 +40,16 @@ struct Plane {
     return values[offset + Flat(extents, inside)];
   }
 
-  double Coordinate(double n, std::size_t d, bool nearest) const {
+  double Coordinate(double n, std::size_t d, const std::string& mode) const {
     const auto extent = static_cast<double>(extents[d]);
     double x = align ? (n + 1) / 2 * (extent - 1) : ((n + 1) * extent - 1) / 2;
-    if (nearest) x = std::nearbyint(x);
+    if (mode == "nearest") x = std::nearbyint(x);
     const double low = align ? 0 : -0.5;
     const double high = align ? extent - 1 : extent - 0.5;
     if (x >= low && x <= high) return x;
-    if (padding == "zeros") return std::isnan(x) ? -9 : std::fmin(std::fmax(x, -9), extent + 9);
+    // PyTorch pads the taps of cubic interpolation only, not the point; so does ONNX Runtime.
+    const bool stays = padding == "zeros" || (padding == "border" && mode == "cubic");
+    if (stays) return std::isnan(x) ? -9 : std::fmin(std::fmax(x, -9), extent + 9);
     if (std::isnan(x) || (std::isinf(x) && padding == "reflection")) return 0;
     return padding == "border" ? std::fmin(std::fmax(x, 0), extent - 1) : Reflect(x, extent);
   }
@@ -55,7 +57,7 @@ struct Plane {
   double Sample(const std::string& mode, const Values& point, Index& at, std::size_t offset) const {
     const std::size_t d = at.size();
     if (d == extents.size()) return At(at, offset);
-    const double x = Coordinate(point[point.size() - 1 - d], d, mode == "nearest");
+    const double x = Coordinate(point[point.size() - 1 - d], d, mode);
     const double base = std::floor(x), t = x - base;
     Values weights;
     std::int64_t first = static_cast<std::int64_t>(base);
@@ -158,6 +160,17 @@ TEST(GridSampleTest, RoundsHalvesToEven) {
   const Attributes attributes{{"mode", std::string("nearest")}, {"align_corners", std::int64_t{1}}};
   EXPECT_EQ(ToValues(Run1("GridSample", {data, grid}, OutputOf(data, grid), attributes)),
             (Values{1, 3, 3}));
+}
+
+TEST(GridSampleTest, CubicPointsBeyondTheBorderSeeThePixelsInside) {
+  const Tensor data = FromValues(kFloat32, {1, 1, 4}, {1, 2, 4, 8});
+  // Half a pixel outside; without aligned corners that is the image's edge.
+  const Tensor edges = FromValues(kFloat32, {1, 2, 1}, {-1, 1});
+  const Attributes attributes{{"mode", std::string("cubic")},
+                              {"padding_mode", std::string("border")}};
+  // The weights half-way are -3/32, 19/32, 19/32, -3/32; three of the taps see the outermost pixel.
+  EXPECT_EQ(ToValues(Run1("GridSample", {data, edges}, OutputOf(data, edges), attributes)),
+            (Values{1 - 3.0 / 32, 8 + 4 * 3.0 / 32}));
 }
 
 TEST(GridSampleTest, SurvivesAnyCoordinate) {
