@@ -19,22 +19,26 @@ Types InferRecurrent(const InferenceCall& call) {
 
 std::span<const OpDef> RecurrentOps() {
   using enum kernels::RecurrentKind;
+  static constexpr auto kNotes = "a sequence of length 0 ends in zeros, not in the initial state";
   static const OpDef rows[] = {
       {.name = "RNN",
        .types = TypeSet::kFloat,
        .inputs = {3, 6},
        .outputs = {1, 2},
-       .infer = InferRecurrent<kRnn>},
+       .infer = InferRecurrent<kRnn>,
+       .notes = kNotes},
       {.name = "GRU",
        .types = TypeSet::kFloat,
        .inputs = {3, 6},
        .outputs = {1, 2},
-       .infer = InferRecurrent<kGru>},
+       .infer = InferRecurrent<kGru>,
+       .notes = kNotes},
       {.name = "LSTM",
        .types = TypeSet::kFloat,
        .inputs = {3, 8},
        .outputs = {1, 3},
-       .infer = InferRecurrent<kLstm>},
+       .infer = InferRecurrent<kLstm>,
+       .notes = kNotes},
   };
   return rows;
 }

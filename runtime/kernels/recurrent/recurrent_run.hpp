@@ -142,13 +142,21 @@ class RecurrentRun : private RecurrentMemory<T> {
     }
   }
 
+  /// The state after a sequence's last step. Without any step it is zero, whatever the initial
+  /// state: ONNX says nothing about this, ONNX Runtime has it so.
   void WriteState(std::int64_t d) {
-    const std::int64_t hidden = plan_.shape.hidden;
+    const bool has_cell = plan_.kind == RecurrentKind::kLstm;
     for (std::int64_t b = 0; b < batch_; ++b) {
-      const std::int64_t at = StateRow(d, b) * hidden;
-      if (T* h = Output(1)) WriteRow(Hidden(d, longest_) + b * plan_.padded, h + at);
-      if (plan_.kind != RecurrentKind::kLstm) continue;
-      if (T* c = Output(2)) WriteRow(Cell(d) + b * plan_.padded, c + at);
+      if (T* h = Output(1)) WriteLast(Hidden(d, longest_), h, d, b);
+      if (T* c = has_cell ? Output(2) : nullptr) WriteLast(Cell(d), c, d, b);
+    }
+  }
+  void WriteLast(const C* state, T* output, std::int64_t d, std::int64_t b) const {
+    T* to = output + StateRow(d, b) * plan_.shape.hidden;
+    if (lengths_[b] == 0) {
+      std::fill_n(to, plan_.shape.hidden, T{});
+    } else {
+      WriteRow(state + b * plan_.padded, to);
     }
   }
 

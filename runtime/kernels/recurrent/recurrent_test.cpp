@@ -14,6 +14,7 @@ using testing::BindError;
 using testing::Draw;
 using testing::ExpectClose;
 using testing::ForSeeds;
+using testing::FromValues;
 using testing::RandomSpecials;
 using testing::RandomTensor;
 using testing::ToValues;
@@ -155,6 +156,7 @@ class Reference {
         outputs[0][static_cast<std::size_t>(row * s_.hidden + j)] = h[static_cast<std::size_t>(j)];
       }
     }
+    if (length == 0) return;
     for (std::int64_t j = 0; j < s_.hidden; ++j) {
       const auto at = static_cast<std::size_t>(StateAt(d, b, j));
       outputs[1][at] = h[static_cast<std::size_t>(j)];
@@ -289,6 +291,33 @@ TEST(RecurrentTest, MatchesTheEquations) {
     if (random() % 3 == 0) outputs[random() % outputs.size()] = {};
     ExpectReference(test, RunOnce(NameOf(test.kind), test.inputs, outputs, test.attributes));
   });
+}
+
+TEST(RecurrentTest, SequencesWithoutStepsEndInZeros) {
+  const auto halves = [](const Shape& shape) {
+    return FromValues(kFloat32, shape, Values(static_cast<std::size_t>(ElementCount(shape)), 0.5));
+  };
+  for (const char* direction : {"forward", "reverse", "bidirectional"}) {
+    for (const auto kind : {RecurrentKind::kRnn, RecurrentKind::kGru, RecurrentKind::kLstm}) {
+      SCOPED_TRACE(std::string(NameOf(kind)) + " " + direction);
+      Case test{.kind = kind,
+                .shape = {.steps = 2, .batch = 2, .inputs = 1, .hidden = 1},
+                .attributes = {{"direction", std::string(direction)}},
+                .inputs = {}};
+      const std::int64_t d = test.directions(), gates = GatesOf(kind);
+      test.inputs = {halves({2, 2, 1}), halves({d, gates, 1}),           halves({d, gates, 1}),
+                     Tensor(),          FromValues(kInt32, {2}, {0, 1}), halves({d, 2, 1})};
+      if (kind == RecurrentKind::kLstm) test.inputs.push_back(halves({d, 2, 1}));
+      const auto outputs = RunOnce(NameOf(kind), test.inputs, test.outputs(), test.attributes);
+      for (std::size_t k = 1; k < outputs.size(); ++k) {
+        const Values state = ToValues(outputs[k]);
+        for (std::size_t i = 0; i < state.size(); i += 2) {
+          EXPECT_EQ(state[i], 0);
+          EXPECT_NE(state[i + 1], 0);
+        }
+      }
+    }
+  }
 }
 
 TEST(RecurrentTest, TunedFormsTakePackedWeights) {
