@@ -45,8 +45,8 @@ void UseScales(const Floats& scales, const std::vector<std::size_t>& axes, const
       throw KernelError("attribute 'scales' holds " + std::to_string(scales[i]) +
                         ", allowed are finite numbers > 0");
     }
-    geometry.scales[axis] = static_cast<double>(scales[i]);
-    geometry.lengths[axis] = geometry.scales[axis] * static_cast<double>(input[axis]);
+    geometry.scales[axis] = {static_cast<double>(scales[i]), 1.0};
+    geometry.lengths[axis] = static_cast<double>(scales[i]) * static_cast<double>(input[axis]);
     // In float, as ONNX's own shape inference has it: 10 times 2.1 is 21.
     const float extent = std::floor(static_cast<float>(input[axis]) * scales[i]);
     Require(extent <= static_cast<float>(kMaxExtent),
@@ -58,7 +58,7 @@ void UseScales(const Floats& scales, const std::vector<std::size_t>& axes, const
 void UseSizes(const Ints& sizes, const std::vector<std::size_t>& axes, const Shape& input,
               const std::string& policy, ResizeGeometry& geometry) {
   RequireLength("sizes", sizes.size(), axes.size());
-  double common = 0;
+  ResizeScale common;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto extent = static_cast<double>(input[axes[i]]);
     if (sizes[i] < 0 || static_cast<double>(sizes[i]) > kMaxExtent) {
@@ -67,16 +67,18 @@ void UseSizes(const Ints& sizes, const std::vector<std::size_t>& axes, const Sha
     }
     Require(extent > 0 || sizes[i] == 0,
             "axis " + std::to_string(axes[i]) + " has no elements to resize");
-    const double scale = extent > 0 ? static_cast<double>(sizes[i]) / extent : 1.0;
+    const ResizeScale scale =
+        extent > 0 ? ResizeScale{static_cast<double>(sizes[i]), extent} : ResizeScale{};
     geometry.output[axes[i]] = sizes[i];
     geometry.scales[axes[i]] = scale;
     geometry.lengths[axes[i]] = static_cast<double>(sizes[i]);
-    const bool better = policy == "not_larger" ? scale < common : scale > common;
+    const bool better =
+        policy == "not_larger" ? scale.value() < common.value() : scale.value() > common.value();
     if (i == 0 || better) common = scale;
   }
   if (policy == "stretch") return;
   for (const std::size_t axis : axes) {
-    const double length = common * static_cast<double>(input[axis]);
+    const double length = common.value() * static_cast<double>(input[axis]);
     Require(length <= kMaxExtent,
             "the resized extent of axis " + std::to_string(axis) + " is too large");
     geometry.scales[axis] = common;
@@ -89,7 +91,7 @@ void UseSizes(const Ints& sizes, const std::vector<std::size_t>& axes, const Sha
 
 ResizeGeometry ResolveResize(const Attributes& attributes, const Shape& input) {
   const std::size_t rank = input.size();
-  ResizeGeometry geometry{input, std::vector<double>(rank, 1.0),
+  ResizeGeometry geometry{input, std::vector<ResizeScale>(rank),
                           std::vector<double>(input.begin(), input.end()),
                           std::vector<double>(rank, 0.0), std::vector<double>(rank, 1.0)};
   for (const std::int64_t extent : input) {

@@ -5,11 +5,22 @@
 
 namespace poprt::kernels {
 
+/// How much longer an axis becomes, as a quotient: positions of the input that are whole numbers
+/// come out whole, which a rounded scale would not grant.
+struct ResizeScale {
+  double to = 1;
+  double from = 1;
+
+  double value() const { return to / from; }
+  /// The position of the input for one of the output.
+  double Original(double position) const { return position * from / to; }
+};
+
 /// Geometry of Resize: output extents and the scale of every axis of the input (1 for axes that are
 /// not resized).
 struct ResizeGeometry {
   Shape output;
-  std::vector<double> scales;
+  std::vector<ResizeScale> scales;
   /// The resized extents before they are rounded down: scale times input extent.
   std::vector<double> lengths;
   /// Region of interest per axis, start and end in normalised coordinates; used by

@@ -10,7 +10,7 @@ namespace {
 
 /// One axis as the formulas of ONNX's operator description name its numbers.
 struct AxisGeometry {
-  double scale;
+  ResizeScale scale;
   double in;
   double length;  // resized, before rounding down
   double out;
@@ -19,22 +19,22 @@ struct AxisGeometry {
 };
 
 double OriginalCoordinate(const std::string& mode, const AxisGeometry& g, double x) {
-  if (mode == "asymmetric") return x / g.scale;
+  if (mode == "asymmetric") return g.scale.Original(x);
   if (mode == "align_corners") {
     return g.length == 1.0 ? 0.0 : x * (g.in - 1.0) / (g.length - 1.0);
   }
   if (mode == "pytorch_half_pixel") {
-    return g.length == 1.0 ? 0.0 : (x + 0.5) / g.scale - 0.5;
+    return g.out == 1.0 ? 0.0 : g.scale.Original(x + 0.5) - 0.5;
   }
   if (mode == "tf_crop_and_resize") {
     const double extent = (g.roi_end - g.roi_begin) * (g.in - 1.0);
     if (g.length == 1.0) return 0.5 * (g.roi_begin + g.roi_end) * (g.in - 1.0);
     return g.roi_begin * (g.in - 1.0) + x * extent / (g.length - 1.0);
   }
-  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / g.scale;
-  const double half_pixel = (x + 0.5) / g.scale - 0.5;
+  if (mode == "tf_half_pixel_for_nn") return g.scale.Original(x + 0.5);
+  const double half_pixel = g.scale.Original(x + 0.5) - 0.5;
   if (mode == "half_pixel_symmetric") {
-    return 0.5 * g.in * (1.0 - g.out / g.length) + half_pixel;
+    return 0.5 * (g.in - g.scale.Original(g.out)) + half_pixel;
   }
   return half_pixel;
 }
@@ -100,7 +100,7 @@ ResizeAxis MakeAxis(const ResizeOptions& options, const AxisGeometry& geometry, 
   ResizeAxis axis{.in = in, .out = out, .index = {}, .weight = {}, .outside = {}};
   const Footprint footprint = options.mode == ResizeMode::kNearest
                                   ? Footprint{0, 1, 1.0}
-                                  : FootprintOf(options, geometry.scale);
+                                  : FootprintOf(options, geometry.scale.value());
   axis.taps = footprint.count;
   axis.identity = in == out;
   for (std::int64_t o = 0; o < out; ++o) {

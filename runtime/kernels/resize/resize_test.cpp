@@ -85,17 +85,17 @@ struct Axis {
 
   double Coordinate(const std::string& mode, double o) const {
     const auto extent = static_cast<double>(in);
-    if (mode == "asymmetric") return o / scale;
+    if (mode == "asymmetric") return o * extent / length;
     if (mode == "align_corners") return length == 1 ? 0 : o * (extent - 1) / (length - 1);
-    if (mode == "pytorch_half_pixel" && length == 1) return 0;
-    if (mode == "tf_half_pixel_for_nn") return (o + 0.5) / scale;
+    if (mode == "pytorch_half_pixel" && out == 1) return 0;
+    if (mode == "tf_half_pixel_for_nn") return (o + 0.5) * extent / length;
     if (mode == "tf_crop_and_resize") {
       return length == 1 ? 0.5 * (begin + end) * (extent - 1)
                          : begin * (extent - 1) + o * ((end - begin) * (extent - 1)) / (length - 1);
     }
-    const double center = (o + 0.5) / scale - 0.5;
+    const double center = (o + 0.5) * extent / length - 0.5;
     if (mode != "half_pixel_symmetric") return center;
-    return 0.5 * extent * (1 - static_cast<double>(out) / length) + center;
+    return 0.5 * (extent - static_cast<double>(out) * extent / length) + center;
   }
 
   std::int64_t Inside(double at) const {
@@ -212,6 +212,31 @@ TEST(ResizeTest, ResizesAnyRankLikeTheReference) {
     ExpectClose(Run1("Resize", {data}, {type, output}, attributes), wanted,
                 mode == "nearest" ? 0 : 16, 1);
   });
+}
+
+TEST(ResizeTest, WholePositionsComeOutWhole) {
+  const auto nearest = [](const Shape& input, const Shape& output, const char* transformation,
+                          const char* rounding, Attributes attributes) {
+    attributes.set("coordinate_transformation_mode", Text(transformation));
+    attributes.set("nearest_mode", Text(rounding));
+    return ToValues(Run1("Resize", {FromValues(kFloat32, input, Count(ElementCount(input)))},
+                         {kFloat32, output}, attributes));
+  };
+  // The scales are rounded; divided by them, the positions would be 3 + 4e-16 and 7 - 9e-16.
+  EXPECT_EQ(nearest({7}, {17}, "half_pixel", "ceil", {{"sizes", Ints{17}}})[8], 4);
+  EXPECT_EQ(nearest({14}, {18}, "asymmetric", "floor", {{"sizes", Ints{18}}})[9], 8);
+  // Half of 5 is 2 rows around the middle: positions 1 and 3.
+  EXPECT_EQ(nearest({5}, {2}, "half_pixel_symmetric", "floor", {{"scales", Floats{0.5F}}}),
+            (Values{2, 4}));
+}
+
+TEST(ResizeTest, OneElementIsTheFirstWherePytorchsHalfPixelsAreMeant) {
+  const Tensor data = FromValues(kFloat32, {3}, {1, 2, 4});
+  EXPECT_EQ(ToValues(Run1("Resize", {data}, {kFloat32, {1}},
+                          {{"scales", Floats{0.5F}},
+                           {"mode", Text("linear")},
+                           {"coordinate_transformation_mode", Text("pytorch_half_pixel")}})),
+            (Values{1}));
 }
 
 TEST(ResizeTest, RoundsAndSaturatesIntegers) {
