@@ -103,10 +103,13 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
       ProductStep<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
                                            panel_stride, sums[kStep % kSums]);
     });
-    Unroll<kInterleaved ? 2 : kPanels>([&](auto line) POPRT_INLINE {
-      __builtin_prefetch(ahead + decltype(line)::value * (kInterleaved ? kLine : panel_stride));
-    });
-    ahead += kInterleaved ? 2 * kLine : kLine;
+    // One row passes over its panels as fast as they come; the processor itself fetches them ahead.
+    if constexpr (kRows > 1) {
+      Unroll<kInterleaved ? 2 : kPanels>([&](auto line) POPRT_INLINE {
+        __builtin_prefetch(ahead + decltype(line)::value * (kInterleaved ? kLine : panel_stride));
+      });
+      ahead += kInterleaved ? 2 * kLine : kLine;
+    }
     a += 4 * kStepOfA;
     b += 4 * kColumns;
   }
