@@ -44,9 +44,11 @@ bool Spin(Ready ready) {
   return ready();
 }
 
-// A ticket word holds the number of the job in its upper half and the tasks not yet taken in its
-// lower half. A worker that takes a task from a word it read earlier thereby proves that the job is
-// still the same one: a job with a task left cannot have ended.
+// Every worker has a part of the job's tasks, a range, so that from kernel to kernel it meets in
+// its caches what it has left there; whoever has none left takes of the others'. The ticket word of
+// a part holds the number of the job in its upper half and the tasks not yet taken in its lower
+// half. A worker that takes a task from a word it read earlier thereby proves that the job is still
+// the same one: a job with a task left cannot have ended.
 constexpr std::uint64_t kTasksMask = 0xFFFFFFFFU;
 constexpr std::int64_t kMaxTasksOfJob = std::numeric_limits<std::int32_t>::max();
 
@@ -54,10 +56,11 @@ constexpr std::int64_t kMaxTasksOfJob = std::numeric_limits<std::int32_t>::max()
 
 struct ThreadPool::State {
   // Written by callers for every job, read by spinning helpers.
-  alignas(64) std::atomic<std::uint64_t> tickets{0};
+  alignas(64) std::atomic<std::uint32_t> job{0};  ///< number of the last
   std::atomic<const TaskRef*> task{nullptr};
-  std::atomic<std::int64_t> first{0};  ///< number of the job's first task
-  std::atomic<std::int64_t> total{0};  ///< tasks of the job
+  std::atomic<std::int64_t> first{0};               ///< number of the job's first task
+  std::atomic<std::int64_t> total{0};               ///< tasks of the job
+  std::vector<std::atomic<std::uint64_t>> tickets;  ///< of the part of each worker
 
   alignas(64) std::atomic<std::int64_t> finished{0};
 
@@ -69,29 +72,41 @@ struct ThreadPool::State {
   std::condition_variable work_ready;
   std::condition_variable work_done;
   std::vector<std::thread> threads;
-  int size = 1;
+  const int size;
 
-  bool HasWork() const { return (tickets.load() & kTasksMask) != 0; }
+  explicit State(int workers) : tickets(static_cast<std::size_t>(workers)), size(workers) {}
 
-  /// Runs tasks until none is left to take; returns how many this thread ran.
-  std::int64_t TakeTasks(int worker) {
+  /// How many of a job's tasks are in the first `parts` parts.
+  std::int64_t EndOf(std::int64_t parts, std::int64_t tasks) const { return tasks * parts / size; }
+
+  /// Runs tasks of a worker's part until none is left to take; returns how many.
+  std::int64_t TakeTasksOf(int part, int worker) {
+    std::atomic<std::uint64_t>& word = tickets[static_cast<std::size_t>(part)];
     std::int64_t ran = 0;
-    std::uint64_t seen = tickets.load(std::memory_order_acquire);
+    std::uint64_t seen = word.load(std::memory_order_acquire);
     while ((seen & kTasksMask) != 0) {
       // Atomic because a late helper may read them while the next job is written; the exchange
       // below then fails.
       const TaskRef* job_task = task.load(std::memory_order_relaxed);
-      const std::int64_t end =
-          first.load(std::memory_order_relaxed) + total.load(std::memory_order_relaxed);
-      if (!tickets.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
-                                         std::memory_order_acquire)) {
+      const std::int64_t end = first.load(std::memory_order_relaxed) +
+                               EndOf(part + 1, total.load(std::memory_order_relaxed));
+      if (!word.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
         continue;
       }
       (*job_task)(end - static_cast<std::int64_t>(seen & kTasksMask), worker);
       ++ran;
       // No other job can have begun meanwhile: this one ends only once `ran` is reported.
-      seen = tickets.load(std::memory_order_acquire);
+      seen = word.load(std::memory_order_acquire);
     }
+    return ran;
+  }
+
+  /// Runs tasks, those of the worker's own part first, until none is left to take; returns how many
+  /// this thread ran.
+  std::int64_t TakeTasks(int worker) {
+    std::int64_t ran = 0;
+    for (int i = 0; i < size; ++i) ran += TakeTasksOf((worker + i) % size, worker);
     return ran;
   }
 
@@ -105,13 +120,16 @@ struct ThreadPool::State {
   }
 
   void HelperMain(int worker) {
+    std::uint32_t seen = 0;
+    const auto is_wanted = [&] { return job.load() != seen || stopping.load(); };
     while (!stopping.load()) {
+      seen = job.load();
       const std::int64_t ran = TakeTasks(worker);
       if (ran > 0) ReportFinished(ran);
-      if (Spin([this] { return HasWork() || stopping.load(std::memory_order_relaxed); })) continue;
+      if (Spin(is_wanted)) continue;
       std::unique_lock lock(mutex);
       sleeping_helpers.fetch_add(1);
-      work_ready.wait(lock, [this] { return HasWork() || stopping.load(); });
+      work_ready.wait(lock, is_wanted);
       sleeping_helpers.fetch_sub(1);
     }
   }
@@ -130,8 +148,14 @@ struct ThreadPool::State {
     first.store(first_task, std::memory_order_relaxed);
     total.store(tasks, std::memory_order_relaxed);
     finished.store(0, std::memory_order_relaxed);
-    const std::uint64_t number = (tickets.load(std::memory_order_relaxed) >> 32) + 1;
-    tickets.store((number << 32) | static_cast<std::uint64_t>(tasks));
+    const std::uint32_t number = job.load(std::memory_order_relaxed) + 1;
+    for (int part = 0; part < size; ++part) {
+      const std::int64_t left = EndOf(part + 1, tasks) - EndOf(part, tasks);
+      tickets[static_cast<std::size_t>(part)].store(
+          (std::uint64_t{number} << 32) | static_cast<std::uint64_t>(left),
+          std::memory_order_release);
+    }
+    job.store(number);
     if (sleeping_helpers.load() > 0) {
       const std::lock_guard lock(mutex);
       work_ready.notify_all();
@@ -141,8 +165,8 @@ struct ThreadPool::State {
   }
 };
 
-ThreadPool::ThreadPool(int size) : state_(std::make_unique<State>()) {
-  state_->size = std::clamp(size, 1, kMaxThreads);
+ThreadPool::ThreadPool(int size)
+    : state_(std::make_unique<State>(std::clamp(size, 1, kMaxThreads))) {
   state_->threads.reserve(static_cast<std::size_t>(state_->size));
   try {
     for (int worker = 1; worker < state_->size; ++worker) {
