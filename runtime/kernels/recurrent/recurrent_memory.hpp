@@ -52,46 +52,42 @@ class RecurrentMemory {
 
   // ---- Scratch memory ---------------------------------------------------------------------
 
-  C* Tile(std::int64_t d, std::int64_t gate, std::int64_t panel, std::int64_t step) const {
-    const std::int64_t index = (d * plan_.gates + gate) * plan_.panels + panel;
-    return memory_ + plan_.parts.tiles +
-           (index * plan_.chunk + step % plan_.chunk) * batch_ * kPanel;
+  // Panels of a direction are numbered through all gates: panel p of gate g is g * panels + p.
+
+  C* Tile(std::int64_t d, std::int64_t number, std::int64_t step) const {
+    return memory_ + plan_.parts.tiles + (d * plan_.gates * plan_.panels + number) * TileStride() +
+           step % plan_.chunk * batch_ * kPanel;
   }
+  C* Tile(std::int64_t d, std::int64_t gate, std::int64_t panel, std::int64_t step) const {
+    return Tile(d, gate * plan_.panels + panel, step);
+  }
+  /// From the tile of a number to that of the next.
+  std::int64_t TileStride() const { return plan_.chunk * batch_ * kPanel; }
   /// State before an even step stands where that behind an odd one stands.
   C* Hidden(std::int64_t d, std::int64_t step) const {
     return memory_ + plan_.parts.hidden + (d * 2 + step % 2) * batch_ * plan_.padded;
   }
   C* Cell(std::int64_t d) const { return memory_ + plan_.parts.cell + d * batch_ * plan_.padded; }
   C* Reset(std::int64_t d) const { return memory_ + plan_.parts.reset + d * batch_ * plan_.padded; }
-  const C* Bias(std::int64_t d, std::int64_t gate, std::int64_t panel) const {
-    return memory_ + plan_.parts.bias + (d * plan_.gates + gate) * plan_.padded + panel * kPanel;
+  const C* Bias(std::int64_t d, std::int64_t number) const {
+    return memory_ + plan_.parts.bias + d * plan_.gates * plan_.padded + number * kPanel;
   }
   const C* Peephole(std::int64_t d, std::int64_t which, std::int64_t panel) const {
     return memory_ + plan_.parts.peepholes + (d * 3 + which) * plan_.padded + panel * kPanel;
   }
-  RecurrentPanel Weights(std::size_t input, std::int64_t d, std::int64_t gate,
-                         std::int64_t panel) const {
+  /// `count` panels from number `first` on, of every `step`-th number.
+  RecurrentPanels Weights(std::size_t input, std::int64_t d, std::int64_t first, int count,
+                          std::int64_t step) const {
     const bool of_inputs = input == In::kW;
     const std::int64_t depth = of_inputs ? plan_.shape.inputs : plan_.shape.hidden;
-    const std::int64_t index = (d * plan_.gates + gate) * plan_.panels + panel;
-    const std::int64_t at = index * depth * kPanel;
-    if (plan_.packed) {
-      return {args_.in<T>(input) + at, depth, plan_.half_weights};
-    }
-    const std::int64_t part = of_inputs ? plan_.parts.w : plan_.parts.r;
-    return {memory_ + part + at, depth, false};
-  }
-
-  /// The panel that stands behind another in memory; the last one itself.
-  RecurrentPanel PanelBehind(std::size_t input, std::int64_t d, std::int64_t gate,
-                             std::int64_t panel) const {
-    if (panel + 1 < plan_.panels) return Weights(input, d, gate, panel + 1);
-    return gate + 1 < plan_.gates ? Weights(input, d, gate + 1, 0) : Weights(input, d, gate, panel);
-  }
-  /// The panel of the state's weights that is used next when gates follow each other.
-  RecurrentPanel NextGate(std::int64_t d, std::int64_t gate, std::int64_t panel) const {
-    if (gate + 1 < plan_.gates) return Weights(In::kR, d, gate + 1, panel);
-    return Weights(In::kR, d, 0, panel + 1 < plan_.panels ? panel + 1 : 0);
+    const std::int64_t stride = depth * kPanel;
+    const std::int64_t at = (d * plan_.gates * plan_.panels + first) * stride;
+    const C* const own = memory_ + (of_inputs ? plan_.parts.w : plan_.parts.r) + at;
+    return {.data = plan_.packed ? static_cast<const void*>(args_.in<T>(input) + at) : own,
+            .depth = depth,
+            .half = plan_.half_weights,
+            .stride = step * stride,
+            .count = count};
   }
 
   const RecurrentPlan& plan_;

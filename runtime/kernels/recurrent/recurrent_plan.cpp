@@ -45,6 +45,7 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       gates(GatesOf(which)),
       panels((shape.hidden - 1) / kPanel + 1),
+      pairs(WholeTilePanels(panels) / kTilePanels),
       padded(panels * kPanel),
       chunk(std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, shape.batch))) {
   chunk = std::min(BlockSizes(call.attributes, {chunk})[0], std::max<std::int64_t>(1, shape.steps));
@@ -53,10 +54,10 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
     tanh = FunctionNamed(loops.element_functions, "tanh")->loop;
   }
   const std::int64_t d = options.directions;
-  const double work_of_panel = static_cast<double>(gates * kPanel) *
-                               static_cast<double>(shape.batch) * static_cast<double>(shape.hidden);
-  if (work_of_panel * static_cast<double>(d * panels) >= kWorkOfStep) {
-    panels_per_task = 1 + static_cast<std::int64_t>(kWorkOfTask / work_of_panel);
+  const double work_of_pair = static_cast<double>(gates * kTilePanels * kPanel) *
+                              static_cast<double>(shape.batch) * static_cast<double>(shape.hidden);
+  if (work_of_pair * static_cast<double>(d * pairs) >= kWorkOfStep) {
+    pairs_per_task = 1 + static_cast<std::int64_t>(kWorkOfTask / work_of_pair);
   }
   const bool linear = options.linear_before_reset;
   PartList list;

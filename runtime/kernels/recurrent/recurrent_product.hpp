@@ -16,11 +16,21 @@ struct RecurrentRows {
   std::int64_t rows;
 };
 
-/// A panel of PackRecurrentWeights: depth x 16 of C, or float16 bits for float.
-struct RecurrentPanel {
+/// Panels of PackRecurrentWeights by which the same rows are multiplied: depth x 16 of C each, or
+/// float16 bits for float.
+struct RecurrentPanels {
   const void* data;
   std::int64_t depth;
   bool half;
+  std::int64_t stride = 0;  ///< elements from one panel to the next
+  int count = 1;
+};
+
+/// A tile of rows x 16 without gaps for each panel.
+template <typename C>
+struct RecurrentTiles {
+  C* first;
+  std::int64_t stride = 0;  ///< numbers from one tile to the next
 };
 
 /// A panel of this depth stays in the first-level cache while many rows are multiplied by it.
@@ -31,57 +41,72 @@ inline constexpr std::int64_t kRecurrentDepth = 384;
 template <typename W>
 inline constexpr std::int64_t kFetchAhead = 1024 / static_cast<std::int64_t>(sizeof(W));
 
-/// AddProduct for part of the depth, panel rows from `weights` on. `next` is the panel that is used
-/// after this one: the last tiles fetch it, a quarter each (half of a float16 panel).
+/// AddProduct for part of the depth, panel rows from `panels` on, of as many panels as the kernel
+/// takes. `next` is what is multiplied by after this, with the same stride: the last tiles fetch
+/// it, a quarter each (half of a float16 panel).
 template <typename W, typename Multiply>
-void AddPartOfProduct(Multiply multiply, const RecurrentRows<float>& a, const W* weights,
-                      std::int64_t depth, const W* next, float* tile) {
-  const RowTiles tiles(a.rows);
-  const std::int64_t fetching = std::min<std::int64_t>(tiles.count(), sizeof(W));
-  for (std::int64_t t = 0; t < tiles.count(); ++t) {
-    const std::int64_t row = tiles.begin(t);
-    const std::int64_t part = t + fetching - tiles.count();
-    const W* ahead = tiles.count() == 1 ? weights + kFetchAhead<W>
-                     : part < 0         ? weights
-                                        : next + part * depth * kPanel / sizeof(W);
-    multiply(static_cast<int>(tiles.size(t)), a.data + row * a.stride, a.stride, {weights}, depth,
-             ahead, {tile + row * kPanel}, true);
+void AddPartOfProduct(Multiply multiply, const RecurrentRows<float>& a, const Panels<W>& panels,
+                      std::int64_t depth, const W* next, const RecurrentTiles<float>& tiles) {
+  const RowTiles rows(a.rows);
+  const std::int64_t fetching = std::min<std::int64_t>(rows.count(), sizeof(W));
+  for (std::int64_t t = 0; t < rows.count(); ++t) {
+    const std::int64_t row = rows.begin(t);
+    const std::int64_t part = t + fetching - rows.count();
+    const W* ahead = rows.count() == 1 ? panels.first + kFetchAhead<W>
+                     : part < 0        ? panels.first
+                                       : next + part * depth * kPanel / sizeof(W);
+    multiply(static_cast<int>(rows.size(t)), a.data + row * a.stride, a.stride, panels, depth,
+             ahead, {tiles.first + row * kPanel, tiles.stride}, true);
   }
 }
 
-/// tile[r][0..16) += A[r] * panel, the tile being rows x 16 without gaps. `next` is what this
-/// thread multiplies by afterwards.
-inline void AddProduct(const TileKernels& kernels, RecurrentRows<float> a,
-                       const RecurrentPanel& panel, const RecurrentPanel& next, float* tile) {
-  const std::int64_t step = a.rows <= kTileRows ? panel.depth : kRecurrentDepth;
-  for (std::int64_t k = 0; k < panel.depth; k += step, a.data += step) {
-    const std::int64_t depth = std::min(step, panel.depth - k);
-    const bool is_last = k + depth == panel.depth;
-    const auto add = [&](auto multiply, const auto* weights) {
-      const auto* from = weights + k * kPanel;
-      AddPartOfProduct(multiply, a, from, depth,
-                       is_last ? static_cast<decltype(from)>(next.data) : from + depth * kPanel,
-                       tile);
-    };
-    if (panel.half) {
-      add(kernels.row_major_f16, static_cast<const std::uint16_t*>(panel.data));
-    } else {
-      add(kernels.row_major_f32, static_cast<const float*>(panel.data));
+/// As AddProduct, for elements of type W: as many panels at once as the registers have room for.
+template <typename W, typename Multiply>
+void AddProductOf(int together, Multiply multiply, const RecurrentRows<float>& a,
+                  const RecurrentPanels& panels, const void* next,
+                  const RecurrentTiles<float>& tiles) {
+  const std::int64_t step = a.rows <= kTileRows ? panels.depth : kRecurrentDepth;
+  const W* from = static_cast<const W*>(panels.data);
+  for (int p = 0; p < panels.count; p += together, from += together * panels.stride) {
+    const int count = std::min(together, panels.count - p);
+    const bool are_last = p + count == panels.count;
+    const W* const behind = are_last ? static_cast<const W*>(next) : from + count * panels.stride;
+    for (std::int64_t k = 0; k < panels.depth; k += step) {
+      const std::int64_t depth = std::min(step, panels.depth - k);
+      const W* const part = from + k * kPanel;
+      AddPartOfProduct<W>(multiply, {a.data + k, a.stride, a.rows}, {part, panels.stride, count},
+                          depth, k + depth == panels.depth ? behind : part + depth * kPanel,
+                          {tiles.first + p * tiles.stride, tiles.stride});
     }
+  }
+}
+
+/// tiles[p][r][0..16) += A[r] * panels[p]. `next` is what this thread multiplies by afterwards.
+inline void AddProduct(const TileKernels& kernels, const RecurrentRows<float>& a,
+                       const RecurrentPanels& panels, const void* next,
+                       const RecurrentTiles<float>& tiles) {
+  if (panels.half) {
+    AddProductOf<std::uint16_t>(kernels.panels, kernels.row_major_f16, a, panels, next, tiles);
+  } else {
+    AddProductOf<float>(kernels.panels, kernels.row_major_f32, a, panels, next, tiles);
   }
 }
 
 inline void AddProduct(const TileKernels&, const RecurrentRows<double>& a,
-                       const RecurrentPanel& panel, const RecurrentPanel&, double* tile) {
-  for (std::int64_t row = 0; row < a.rows; ++row, tile += kPanel) {
-    const double* from = a.data + row * a.stride;
-    const auto* weights = static_cast<const double*>(panel.data);
-    double sums[kPanel];
-    std::copy_n(tile, kPanel, sums);
-    for (std::int64_t k = 0; k < panel.depth; ++k, weights += kPanel) {
-      for (std::int64_t c = 0; c < kPanel; ++c) sums[c] += from[k] * weights[c];
+                       const RecurrentPanels& panels, const void*,
+                       const RecurrentTiles<double>& tiles) {
+  for (int p = 0; p < panels.count; ++p) {
+    for (std::int64_t row = 0; row < a.rows; ++row) {
+      const double* from = a.data + row * a.stride;
+      const double* weights = static_cast<const double*>(panels.data) + p * panels.stride;
+      double* const tile = tiles.first + p * tiles.stride + row * kPanel;
+      double sums[kPanel];
+      std::copy_n(tile, kPanel, sums);
+      for (std::int64_t k = 0; k < panels.depth; ++k, weights += kPanel) {
+        for (std::int64_t c = 0; c < kPanel; ++c) sums[c] += from[k] * weights[c];
+      }
+      std::copy_n(sums, kPanel, tile);
     }
-    std::copy_n(sums, kPanel, tile);
   }
 }
 

@@ -53,15 +53,14 @@ class RecurrentRun : private RecurrentMemory<T> {
   using Memory::InputRow;
   using Memory::lengths_;
   using Memory::memory_;
-  using Memory::NextGate;
   using Memory::Output;
   using Memory::OutputRow;
-  using Memory::PanelBehind;
   using Memory::Peephole;
   using Memory::plan_;
   using Memory::Reset;
   using Memory::StateRow;
   using Memory::Tile;
+  using Memory::TileStride;
   using Memory::Time;
   using Memory::Weights;
 
@@ -182,14 +181,12 @@ class RecurrentRun : private RecurrentMemory<T> {
                   GatherRow(i / rows, first + row / batch_, row % batch_, row);
                 }
               });
-    const std::int64_t matrices = plan_.gates * plan_.panels;
-    const std::int64_t work = rows * kPanel * std::max<std::int64_t>(1, inputs / 4);
-    ForRanges(args_.pool, directions_ * matrices, GrainFor(work),
+    const std::int64_t pairs = WholeTilePanels(plan_.gates * plan_.panels) / kTilePanels;
+    const std::int64_t work = rows * kTilePanels * kPanel * std::max<std::int64_t>(1, inputs / 4);
+    ForRanges(args_.pool, directions_ * pairs, GrainFor(work),
               [&](std::int64_t begin, std::int64_t end, int) {
                 for (std::int64_t i = begin; i < end; ++i) {
-                  const std::int64_t matrix = i % matrices;
-                  ProjectPanel(i / matrices, matrix / plan_.panels, matrix % plan_.panels, first,
-                               rows);
+                  ProjectPair(i / pairs, i % pairs * kTilePanels, first, rows);
                 }
               });
   }
@@ -209,13 +206,21 @@ class RecurrentRun : private RecurrentMemory<T> {
     for (std::int64_t i = 0; i < inputs; ++i) to[i] = static_cast<C>(from[i]);
   }
 
-  void ProjectPanel(std::int64_t d, std::int64_t gate, std::int64_t panel, std::int64_t first,
-                    std::int64_t rows) const {
-    C* tile = Tile(d, gate, panel, first);
-    const C* bias = Bias(d, gate, panel);
-    for (std::int64_t row = 0; row < rows; ++row) CopyPanel(bias, tile + row * kPanel);
+  /// The panels of two numbers, or of the last one alone.
+  void ProjectPair(std::int64_t d, std::int64_t number, std::int64_t first,
+                   std::int64_t rows) const {
+    const std::int64_t left = plan_.gates * plan_.panels - number;
+    const int count = left > 1 ? 2 : 1;
+    C* const tile = Tile(d, number, first);
+    for (std::int64_t p = 0; p < count; ++p) {
+      const C* const bias = Bias(d, number + p);
+      for (std::int64_t row = 0; row < rows; ++row) {
+        CopyPanel(bias, tile + p * TileStride() + row * kPanel);
+      }
+    }
     AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
-               Weights(In::kW, d, gate, panel), PanelBehind(In::kW, d, gate, panel), tile);
+               Weights(In::kW, d, number, count, 1),
+               Weights(In::kW, d, left > 2 ? number + 2 : number, 1, 1).data, {tile, TileStride()});
   }
 
   // ---- Steps ------------------------------------------------------------------------------
@@ -226,11 +231,11 @@ class RecurrentRun : private RecurrentMemory<T> {
     const int phases = resets_first ? 2 : 1;
     // Threads that have a direction each need not wait for each other after every step.
     const int threads = args_.pool == nullptr ? 1 : args_.pool->size();
-    if (plan_.panels_per_task == 0 || threads <= directions_) {
+    if (plan_.pairs_per_task == 0 || threads <= directions_) {
       ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t d = begin; d < end; ++d) {
           for (std::int64_t step = first; step < last; ++step) {
-            for (int phase = 0; phase < phases; ++phase) RunPanels(d, step, phase);
+            for (int phase = 0; phase < phases; ++phase) RunPairs(d, step, phase);
           }
         }
       });
@@ -238,43 +243,87 @@ class RecurrentRun : private RecurrentMemory<T> {
     }
     for (std::int64_t step = first; step < last; ++step) {
       for (int phase = 0; phase < phases; ++phase) {
-        ForRanges(args_.pool, directions_ * plan_.panels, plan_.panels_per_task,
+        ForRanges(args_.pool, directions_ * plan_.pairs, plan_.pairs_per_task,
                   [&](std::int64_t begin, std::int64_t end, int) {
                     for (std::int64_t i = begin; i < end; ++i) {
-                      RunPanel(i / plan_.panels, step, i % plan_.panels, phase);
+                      RunPair(i / plan_.pairs, step, i % plan_.pairs, phase);
                     }
                   });
       }
     }
   }
 
-  /// All panels of a step. Few rows read every weight once a step: what the step before read last
+  /// All pairs of a step. Few rows read every weight once a step: what the step before read last
   /// is read first, while it still is in a near cache.
-  void RunPanels(std::int64_t d, std::int64_t step, int phase) const {
+  void RunPairs(std::int64_t d, std::int64_t step, int phase) const {
     const bool backwards = batch_ <= kTileRows && step % 2 == 1;
-    for (std::int64_t i = 0; i < plan_.panels; ++i) {
-      RunPanel(d, step, backwards ? plan_.panels - 1 - i : i, phase);
+    for (std::int64_t i = 0; i < plan_.pairs; ++i) {
+      RunPair(d, step, backwards ? plan_.pairs - 1 - i : i, phase);
     }
   }
 
-  void RunPanel(std::int64_t d, std::int64_t step, std::int64_t panel, int phase) const {
+  /// Two panels, or the last one alone.
+  void RunPair(std::int64_t d, std::int64_t step, std::int64_t pair, int phase) const {
+    const std::int64_t first = pair * kTilePanels;
+    const std::int64_t last = std::min(first + kTilePanels, plan_.panels);
     switch (plan_.kind) {
       case RecurrentKind::kRnn:
-        return RunRnn(d, step, panel);
+        AddPanels(Hidden(d, step), d, 0, first, last, {Tile(d, 0, first, step), TileStride()});
+        break;
       case RecurrentKind::kGru:
-        if (plan_.options.linear_before_reset) return RunLinearGru(d, step, panel);
-        return phase == 0 ? RunGruGates(d, step, panel) : RunGruCandidate(d, step, panel);
+        if (phase == 0) AddGates(d, step, 2, first, last);
+        if (plan_.options.linear_before_reset) {
+          AddLinear(d, step, first, last);
+        } else if (phase == 1) {
+          AddPanels(Reset(d), d, 2, first, last, {Tile(d, 2, first, step), TileStride()});
+        }
+        break;
       case RecurrentKind::kLstm:
-        return RunLstm(d, step, panel);
+        AddGates(d, step, 4, first, last);
+    }
+    for (std::int64_t panel = first; panel < last; ++panel) FinishPanel(d, step, panel, phase);
+  }
+
+  void FinishPanel(std::int64_t d, std::int64_t step, std::int64_t panel, int phase) const {
+    switch (plan_.kind) {
+      case RecurrentKind::kRnn:
+        return FinishRnn(d, step, panel);
+      case RecurrentKind::kGru:
+        if (plan_.options.linear_before_reset) return FinishLinearGru(d, step, panel);
+        return phase == 0 ? FinishGruGates(d, step, panel) : FinishGru(d, step, panel);
+      case RecurrentKind::kLstm:
+        return FinishLstm(d, step, panel);
     }
   }
 
-  /// Adds rows * R to a tile.
-  void AddState(const C* rows, std::int64_t d, std::int64_t gate, std::int64_t panel,
-                C* tile) const {
-    AddProduct(*plan_.kernels, {rows, plan_.padded, batch_}, Weights(In::kR, d, gate, panel),
-               NextGate(d, gate, panel), tile);
+  /// Adds the state times R to the tiles of the first gates, all of them for one panel at once.
+  void AddGates(std::int64_t d, std::int64_t step, int gates, std::int64_t first,
+                std::int64_t last) const {
+    const std::int64_t panels = plan_.panels;
+    for (std::int64_t panel = first; panel < last; ++panel) {
+      AddProduct(*plan_.kernels, {Hidden(d, step), plan_.padded, batch_},
+                 Weights(In::kR, d, panel, gates, panels),
+                 Weights(In::kR, d, (panel + 1) % panels, 1, panels).data,
+                 {Tile(d, panel, step), panels * TileStride()});
+    }
   }
+  /// Adds rows * R of one gate to the tiles of panels.
+  void AddPanels(const C* rows, std::int64_t d, std::int64_t gate, std::int64_t first,
+                 std::int64_t last, const RecurrentTiles<C>& tiles) const {
+    const std::int64_t panels = plan_.panels;
+    AddProduct(*plan_.kernels, {rows, plan_.padded, batch_},
+               Weights(In::kR, d, gate * panels + first, static_cast<int>(last - first), 1),
+               Weights(In::kR, d, gate * panels + last % panels, 1, 1).data, tiles);
+  }
+  /// GRU: what the reset gate will be multiplied by.
+  void AddLinear(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last) const {
+    for (std::int64_t panel = first; panel < last; ++panel) {
+      const C* bias = memory_ + plan_.parts.recurrent_bias + d * plan_.padded + panel * kPanel;
+      for (std::int64_t b = 0; b < batch_; ++b) CopyPanel(bias, Linear(d, panel) + b * kPanel);
+    }
+    AddPanels(Hidden(d, step), d, 2, first, last, {Linear(d, first), batch_ * kPanel});
+  }
+  C* Linear(std::int64_t d, std::int64_t panel) const { return Reset(d) + panel * batch_ * kPanel; }
   void Activate(std::int64_t d, std::size_t which, C* tile) const {
     const RecurrentActivation& activation = ActivationOf(d, which);
     if constexpr (std::is_same_v<C, float>) {
@@ -332,17 +381,13 @@ class RecurrentRun : private RecurrentMemory<T> {
     }
   }
 
-  void RunRnn(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+  void FinishRnn(std::int64_t d, std::int64_t step, std::int64_t panel) const {
     C* tile = Tile(d, 0, panel, step);
-    AddState(Hidden(d, step), d, 0, panel, tile);
     Activate(d, 0, tile);
     StoreHidden(d, step, panel, tile);
   }
 
-  void RunLstm(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    for (std::int64_t gate = 0; gate < 4; ++gate) {
-      AddState(Hidden(d, step), d, gate, panel, Tile(d, gate, panel, step));
-    }
+  void FinishLstm(std::int64_t d, std::int64_t step, std::int64_t panel) const {
     C* const in = Tile(d, 0, panel, step);
     C* const out = Tile(d, 1, panel, step);
     C* const forget = Tile(d, 2, panel, step);
@@ -382,35 +427,22 @@ class RecurrentRun : private RecurrentMemory<T> {
     StoreHidden(d, step, panel, out);
   }
 
+  void ActivateGates(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    for (std::int64_t gate : {0, 1}) Activate(d, 0, Tile(d, gate, panel, step));
+  }
+
   /// Gates z and r, and the state that r lets pass.
-  void RunGruGates(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+  void FinishGruGates(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    ActivateGates(d, step, panel);
     const C* const before = Hidden(d, step);
-    for (std::int64_t gate = 0; gate < 2; ++gate) {
-      C* tile = Tile(d, gate, panel, step);
-      AddState(before, d, gate, panel, tile);
-      Activate(d, 0, tile);
-    }
     const C* const reset = Tile(d, 1, panel, step);
     C* const passed = Reset(d);
     ForTile(panel, [=](std::int64_t i, std::int64_t at) { passed[at] = reset[i] * before[at]; });
   }
 
-  void RunGruCandidate(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    AddState(Reset(d), d, 2, panel, Tile(d, 2, panel, step));
-    FinishGru(d, step, panel);
-  }
-
-  void RunLinearGru(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    const C* const before = Hidden(d, step);
-    for (std::int64_t gate = 0; gate < 2; ++gate) {
-      C* tile = Tile(d, gate, panel, step);
-      AddState(before, d, gate, panel, tile);
-      Activate(d, 0, tile);
-    }
-    C* const linear = Reset(d) + panel * batch_ * kPanel;
-    const C* bias = memory_ + plan_.parts.recurrent_bias + d * plan_.padded + panel * kPanel;
-    for (std::int64_t b = 0; b < batch_; ++b) CopyPanel(bias, linear + b * kPanel);
-    AddState(before, d, 2, panel, linear);
+  void FinishLinearGru(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    ActivateGates(d, step, panel);
+    const C* const linear = Linear(d, panel);
     const C* const reset = Tile(d, 1, panel, step);
     C* const candidate = Tile(d, 2, panel, step);
     ForTile(panel, [=](std::int64_t i, std::int64_t) { candidate[i] += reset[i] * linear[i]; });
