@@ -30,7 +30,13 @@ RowLookup GatherLookup(const Operation& operation) {
 }
 
 /// The table is where the plan wants it: constants from the start, others after a rearrangement.
-void PlaceTable(Operation& operation, const RowLookup& lookup) {
+/// Constants of equal size, as the tables of a recommender, are spread over the tiles.
+void PlaceTable(Operation& operation, RowLookup& lookup) {
+  if (operation.input(0).constant) {
+    for (const char c : operation.node().name) {
+      lookup.place = MixSignature(lookup.place, static_cast<unsigned char>(c));
+    }
+  }
   StepBuilder& steps = operation.steps();
   const Layout wanted = TableLayout(steps, lookup, operation.input(0).type);
   operation.PlaceConstant(0, wanted);
@@ -56,7 +62,7 @@ void ExpandGather(Operation& operation) {
     ExpandKnownGather(operation);
     return;
   }
-  const RowLookup lookup = GatherLookup(operation);
+  RowLookup lookup = GatherLookup(operation);
   PlaceTable(operation, lookup);
   operation.SetOutput(
       0, AddLookup(operation.steps(), LookupKind::kSlice, lookup, operation.output_type(0)));
@@ -93,7 +99,7 @@ RowLookup TupleLookup(const Operation& operation) {
 }
 
 void ExpandGatherNd(Operation& operation) {
-  const RowLookup lookup = TupleLookup(operation);
+  RowLookup lookup = TupleLookup(operation);
   PlaceTable(operation, lookup);
   operation.SetOutput(
       0, AddLookup(operation.steps(), LookupKind::kSlice, lookup, operation.output_type(0)));

@@ -131,6 +131,7 @@ std::vector<LookupPlan> CandidatePlans(const Target& target, std::uint64_t tiles
           plan.temporary_bytes = cost.offsets * kOffsetBytes +
                                  (rows > 1 ? 2 * cost.found_bytes : 0) +
                                  (parts > 1 ? cost.table_bytes : 0);
+          plan.table_bytes = cost.table_bytes / parts;
           plan.cycles = TotalCycles(target, lookup, plan, cost);
           plans.push_back(plan);
           if (plan.temporary_bytes <= limit / kRoomy) break;
@@ -149,15 +150,15 @@ LookupPlan PlanLookup(const Target& target, const PlanOptions& options, std::uin
                                                 static_cast<double>(target.sram_bytes_per_tile));
   const std::vector<LookupPlan> plans = CandidatePlans(target, tiles, limit, lookup);
   const auto less_memory = [](const LookupPlan& a, const LookupPlan& b) {
-    return a.temporary_bytes < b.temporary_bytes;
+    return a.bytes() < b.bytes();
   };
   std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
   for (const LookupPlan& plan : plans) {
-    if (plan.temporary_bytes <= limit) fewest = std::min(fewest, plan.cycles);
+    if (plan.bytes() <= limit) fewest = std::min(fewest, plan.cycles);
   }
   const LookupPlan* best = nullptr;
   for (const LookupPlan& plan : plans) {
-    const bool fast = plan.temporary_bytes <= limit && plan.cycles <= fewest + fewest / kAlike;
+    const bool fast = plan.bytes() <= limit && plan.cycles <= fewest + fewest / kAlike;
     if (fast && (best == nullptr || less_memory(plan, *best))) best = &plan;
   }
   return best != nullptr ? *best : *std::min_element(plans.begin(), plans.end(), less_memory);
@@ -171,7 +172,8 @@ Layout TableLayout(StepBuilder& steps, const RowLookup& lookup, const TensorType
                      .group = ColumnsOnTile(steps.target(), lookup, plan),
                      .parts = plan.columns,
                      .others = plan.rows * plan.groups,
-                     .copies = plan.lookups});
+                     .copies = plan.lookups,
+                     .place = lookup.place});
 }
 
 Placed AddLookup(StepBuilder& steps, LookupKind kind, const RowLookup& lookup,
@@ -179,7 +181,14 @@ Placed AddLookup(StepBuilder& steps, LookupKind kind, const RowLookup& lookup,
   const Target& target = steps.target();
   const LookupPlan plan = PlanLookup(target, steps.options(), steps.tiles().count, lookup);
   const LookupCost cost = CostOf(target, lookup, plan);
-  const TileRange tiles{steps.tiles().first, static_cast<std::uint32_t>(plan.tiles())};
+  const Layout layout = GridLayout(steps.tiles(), result,
+                                   {.stride = 1,
+                                    .extent = lookup.columns,
+                                    .group = ColumnsOnTile(steps.target(), lookup, plan),
+                                    .parts = plan.columns,
+                                    .others = plan.lookups * plan.rows * plan.groups,
+                                    .place = lookup.place});
+  const TileRange tiles = layout.mapping.tiles;
   const std::string codelet = kind == LookupKind::kSlice    ? "popops::MultiSlice"
                               : kind == LookupKind::kUpdate ? "popops::MultiUpdate"
                                                             : "popops::MultiUpdateAdd";
@@ -211,12 +220,6 @@ Placed AddLookup(StepBuilder& steps, LookupKind kind, const RowLookup& lookup,
     }
   }
   steps.Release(plan.temporary_bytes);
-  const Layout layout = GridLayout(steps.tiles(), result,
-                                   {.stride = 1,
-                                    .extent = lookup.columns,
-                                    .group = ColumnsOnTile(steps.target(), lookup, plan),
-                                    .parts = plan.columns,
-                                    .others = plan.lookups * plan.rows * plan.groups});
   return {result, layout, false, true};
 }
 

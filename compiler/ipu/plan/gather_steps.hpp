@@ -13,6 +13,9 @@ struct RowLookup {
   std::uint64_t lookups = 1;
   std::uint64_t groups = 1;  ///< tables, with as many lookups each
   TensorType element = {};   ///< only its element type counts
+  /// Tables that are smaller than all tiles start where this number says, and so does what is found
+  /// in them.
+  std::uint64_t place = 1;
 };
 
 enum class LookupKind : std::uint8_t { kSlice, kUpdate, kUpdateAdd };
@@ -27,12 +30,15 @@ struct LookupPlan {
   std::uint64_t serial = 1;
   std::uint64_t cycles = 0;
   std::uint64_t temporary_bytes = 0;
+  std::uint64_t table_bytes = 0;  ///< that lie on a tile
+
+  std::uint64_t bytes() const { return temporary_bytes + table_bytes; }
 
   std::uint64_t tiles() const { return groups * columns * rows * lookups; }
 };
 
-/// The plan of least cycles whose temporaries fit into available_memory_proportion of a tile; the
-/// one with least temporaries when none does.
+/// The plan of least cycles whose temporaries and part of the table fit into
+/// available_memory_proportion of a tile; the one that needs least when none does.
 LookupPlan PlanLookup(const Target& target, const PlanOptions& options, std::uint64_t tiles,
                       const RowLookup& lookup);
 

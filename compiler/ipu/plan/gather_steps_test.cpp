@@ -39,6 +39,12 @@ TEST(GatherStepsTest, MoreLookupsTakeLonger) {
             2 * Planned(Embedding(30522, 768, 2048)).cycles);
 }
 
+TEST(GatherStepsTest, NoTileHoldsMoreOfATableThanItMay) {
+  const RowLookup lookup = Embedding(200000, 64, 1);
+  EXPECT_LE(Planned(lookup).table_bytes, 383385U);  // 0.6 of a tile
+  EXPECT_LE(Planned(lookup, 0.03).table_bytes, 19169U);
+}
+
 TEST(GatherStepsTest, AddsWhatWasPlanned) {
   const Target target = *FindTarget("ipu21");
   const PlanOptions options;

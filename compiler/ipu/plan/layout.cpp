@@ -151,7 +151,8 @@ Layout GridLayout(TileRange tiles, const TensorType& type, const Grid& grid) {
                                 grid.copies, Elements(type)}) {
     signature = MixSignature(signature, n);
   }
-  layout.mapping.tiles = PlaceOn(tiles, used, Elements(type) * element);
+  layout.mapping.tiles =
+      PlaceOn(tiles, used, grid.place != 0 ? grid.place : Elements(type) * element);
   layout.mapping.bytes_per_tile =
       CeilDivide(Elements(type), std::max<std::uint64_t>(used, 1)) * element;
   layout.run = std::min(grid.group, grid.extent);  // the last group is padded

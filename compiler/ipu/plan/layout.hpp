@@ -54,6 +54,8 @@ struct Grid {
   std::uint64_t others = 1;
   std::uint64_t copies = 1;         ///< tiles among which the elements of a cell are divided
   std::uint64_t runs_together = 0;  ///< of the layout
+  /// Of grids on fewer than all tiles: those of one number start at one tile. 0: hash of the size.
+  std::uint64_t place = 0;
 };
 Layout GridLayout(TileRange tiles, const TensorType& type, const Grid& grid);
 
