@@ -81,7 +81,7 @@ std::uint64_t InnerCycles(const Target& target, const AmpVertex& vertex, bool ze
 std::uint64_t HalfAndFloatCycles(const Target& target, const AmpVertex& vertex) {
   const bool common = IsCommonPath(target, vertex.format);
   const Retention retention = common ? kCommonRetention : Retention{};
-  const std::uint64_t c = common ? 1 : 0;
+  const std::uint64_t c = common || vertex.format.has_float_partials() ? 1 : 0;
   const std::uint64_t load = CoefficientLoadCycles(target, vertex.format, vertex.load_128bit);
   const std::uint64_t passes =
       CeilDivide(vertex.out_group_channels, ConvOutputGroup(target, vertex.format));

@@ -18,21 +18,29 @@ class ConvVerticesTest : public testing::Test {
   const Target target_ = *FindTarget("ipu21");
 };
 
-TEST(RowPartitionTest, CutsRowsOnlyWhenTheyDoNotDivide) {
-  const RowPartition even = PartitionRows(12, 10, 6);
-  EXPECT_EQ(even.busiest.whole_rows, 2U);
-  EXPECT_EQ(even.busiest.cut_width, 0U);
-  // 4 rows in 12 thirds of 10: two of them for each worker.
-  const RowPartition cut = PartitionRows(4, 10, 6);
-  EXPECT_EQ(cut.busiest.whole_rows, 0U);
-  EXPECT_EQ(cut.busiest.cut_width, 7U);
-  EXPECT_EQ(cut.idlest.cut_width, 6U);
-  const RowPartition mixed = PartitionRows(9, 10, 6);
-  EXPECT_EQ(mixed.busiest.whole_rows, 1U);
-  EXPECT_EQ(mixed.busiest.cut_width, 5U);
-  const RowPartition none = PartitionRows(0, 10, 6);
-  EXPECT_EQ(none.busiest.whole_rows, 0U);
-  EXPECT_EQ(none.busiest.cut_width, 0U);
+TEST(RowPartitionTest, WorkersHaveAsManyPositionsEach) {
+  const WorkerRows even = RowsOfWorker(12, 10, 6, 3);
+  EXPECT_EQ(even.whole_rows, 2U);
+  EXPECT_EQ(even.first_width + even.last_width, 0U);
+  // 4 rows of 10: the second worker has positions 6 to 12.
+  const WorkerRows cut = RowsOfWorker(4, 10, 6, 1);
+  EXPECT_EQ(cut.whole_rows, 0U);
+  EXPECT_EQ(cut.first_width, 4U);
+  EXPECT_EQ(cut.last_width, 3U);
+  EXPECT_EQ(RowsOfWorker(4, 10, 6, 0).first_width, 6U);
+  const WorkerRows mixed = RowsOfWorker(9, 10, 6, 1);
+  EXPECT_EQ(mixed.whole_rows, 1U);
+  EXPECT_EQ(mixed.first_width, 5U);
+  EXPECT_EQ(mixed.last_width, 0U);
+  EXPECT_EQ(RowsOfWorker(1, 3, 6, 0).first_width, 0U);
+  EXPECT_EQ(RowsOfWorker(0, 10, 6, 0).whole_rows, 0U);
+}
+
+TEST(RowPartitionTest, TheBusiestWorkerHasMostRows) {
+  const auto row = [](std::uint64_t n) { return 100 + n; };
+  const WorkerCycles cycles = CyclesOfRows(4, 10, 6, row);
+  EXPECT_EQ(cycles.least, 106U);
+  EXPECT_EQ(cycles.most, 207U);
 }
 
 // Section 2.3 by hand: 3x3 kernel, 12 rows of 14, one group of each.

@@ -23,7 +23,7 @@ std::uint64_t DotCycles(const Target& target, const HmacVertex& vertex) {
 }
 
 // One kernel position: every worker walks its rows.
-std::uint64_t WorkerCycles(const Target& target, const HmacVertex& vertex, const WorkerRows& work) {
+std::uint64_t BusiestWorkerCycles(const Target& target, const HmacVertex& vertex) {
   const bool is_float = vertex.format.input == NumberFormat::kFloat32;
   const std::uint64_t retained = is_float ? 0 : 6;
   const std::uint64_t outputs = vertex.format.has_float_partials()
@@ -31,8 +31,8 @@ std::uint64_t WorkerCycles(const Target& target, const HmacVertex& vertex, const
                                     : CeilDivide(vertex.out_group_channels, 2);
   const std::uint64_t dot = DotCycles(target, vertex);
   const auto row = [&](std::uint64_t n) { return 19 + n * (7 + outputs * dot); };
-  return 16 - retained + work.whole_rows * row(vertex.row_width) +
-         (work.cut_width > 0 ? row(work.cut_width) : 0);
+  return 16 - retained +
+         CyclesOfRows(vertex.rows, vertex.row_width, target.worker_threads, row).most;
 }
 
 // Zeroing the partials of a group of output channels, as in section 2.3.
@@ -53,9 +53,8 @@ std::uint64_t HmacVertexCycles(const Target& target, const HmacVertex& vertex) {
   }
   constexpr std::uint64_t kOutsideOfLoops = 16;
   const std::uint64_t workers = target.worker_threads;
-  const WorkerRows work = PartitionRows(vertex.rows, vertex.row_width, workers).busiest;
   const std::uint64_t inner =
-      workers * (vertex.kernel_positions * WorkerCycles(target, vertex, work) + kOutsideOfLoops);
+      workers * (vertex.kernel_positions * BusiestWorkerCycles(target, vertex) + kOutsideOfLoops);
   const bool is_float = vertex.format.input == NumberFormat::kFloat32;
   const std::uint64_t retained = workers * ((vertex.format.has_float_partials() ? 9U : 10U) +
                                             (vertex.format.has_float_partials() ? 0U : 6U));

@@ -14,10 +14,8 @@ std::uint64_t PoolingVertexCycles(const Target& target, const PoolingVertex& ver
     return kCyclesPerRow +
            kCyclesPerVector * vertex.kernel_positions * CeilDivide(elements, vector);
   };
-  const WorkerRows work =
-      PartitionRows(vertex.rows, vertex.row_elements, target.worker_threads).busiest;
-  return target.worker_threads * (work.whole_rows * row(vertex.row_elements) +
-                                  (work.cut_width > 0 ? row(work.cut_width) : 0));
+  return target.worker_threads *
+         CyclesOfRows(vertex.rows, vertex.row_elements, target.worker_threads, row).most;
 }
 
 }  // namespace poprt::ipu

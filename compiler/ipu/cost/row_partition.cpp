@@ -1,21 +1,20 @@
 #include "compiler/ipu/cost/row_partition.hpp"
 
-#include <numeric>
-
-#include "compiler/ipu/cost/ceil_divide.hpp"
-
 namespace poprt::ipu {
 
-RowPartition PartitionRows(std::uint64_t rows, std::uint64_t row_width, std::uint64_t workers) {
-  // Rows are cut into the fewest pieces that divide by the workers.
-  const std::uint64_t pieces_per_row = workers / std::gcd(workers, rows);
-  const std::uint64_t pieces = rows * pieces_per_row / workers;
-  const std::uint64_t whole_rows = pieces / pieces_per_row;
-  const std::uint64_t cut_pieces = pieces % pieces_per_row;
-  return RowPartition{
-      .busiest = {.whole_rows = whole_rows,
-                  .cut_width = CeilDivide(cut_pieces * row_width, pieces_per_row)},
-      .idlest = {.whole_rows = whole_rows, .cut_width = cut_pieces * row_width / pieces_per_row}};
+WorkerRows RowsOfWorker(std::uint64_t rows, std::uint64_t row_width, std::uint64_t workers,
+                        std::uint64_t worker) {
+  const std::uint64_t positions = rows * row_width;
+  const std::uint64_t begin = worker * positions / workers;
+  const std::uint64_t end = (worker + 1) * positions / workers;
+  if (begin == end) return {};
+  const std::uint64_t first_row = begin / row_width;
+  const std::uint64_t end_row = end / row_width;  // the one that is cut at its end
+  if (first_row == end_row) return {.first_width = end - begin};
+  const bool cuts_first = begin % row_width > 0;
+  return {.whole_rows = end_row - first_row - (cuts_first ? 1 : 0),
+          .first_width = cuts_first ? row_width - begin % row_width : 0,
+          .last_width = end % row_width};
 }
 
 }  // namespace poprt::ipu

@@ -45,15 +45,15 @@ std::uint64_t RowCycles(const SlicPath& path, std::uint64_t stride, std::uint64_
   return path.float_partials ? cycles - 1 : cycles;
 }
 
-std::uint64_t WorkerCycles(const SlicVertex& vertex, const SlicPath& path, const WorkerRows& work,
-                           bool zeroes) {
+std::uint64_t BusiestWorkerCycles(const Target& target, const SlicVertex& vertex,
+                                  const SlicPath& path, bool zeroes) {
   const std::uint64_t preamble = 17 + (vertex.groups_per_group > 4 ? 4 : 0);
   const auto row = [&](std::uint64_t n) {
     return (path.merges ? 9 : 10) + (zeroes ? 1 : 0) + (path.float_partials ? 3 : 0) +
            path.passes * RowCycles(path, vertex.stride, n, zeroes);
   };
-  return preamble + work.whole_rows * row(vertex.row_width) +
-         (work.cut_width > 0 ? row(work.cut_width) : 0) + (path.merges ? 2 : 0);
+  return preamble + CyclesOfRows(vertex.rows, vertex.row_width, target.worker_threads, row).most +
+         (path.merges ? 2 : 0);
 }
 
 std::uint64_t WeightLoadCycles(const Target& target, const SlicVertex& vertex) {
@@ -77,11 +77,11 @@ std::uint64_t SubKernelCycles(const Target& target, const SlicVertex& vertex,
 std::uint64_t HalfCycles(const Target& target, const SlicVertex& vertex) {
   const SlicPath path = PathOf(target, vertex.format);
   const std::uint64_t workers = target.worker_threads;
-  const WorkerRows work = PartitionRows(vertex.rows, vertex.row_width, workers).busiest;
   const std::uint64_t strides = std::max<std::uint64_t>(vertex.groups_per_group / 4, 1);
   const std::uint64_t merging = path.merges ? 2 + 2 * vertex.rows * vertex.row_width : 0;
-  const std::uint64_t first = workers * WorkerCycles(vertex, path, work, true) * strides + merging;
-  const std::uint64_t later = workers * WorkerCycles(vertex, path, work, false) * strides;
+  const std::uint64_t first =
+      workers * BusiestWorkerCycles(target, vertex, path, true) * strides + merging;
+  const std::uint64_t later = workers * BusiestWorkerCycles(target, vertex, path, false) * strides;
   const std::uint64_t group_body = (path.merges ? 12 : 15) + (vertex.groups_per_group > 4 ? 8 : 0);
   const std::uint64_t kernel =
       SubKernelCycles(target, vertex, path) * vertex.sub_kernels + LoopCycles(vertex.sub_kernels);
@@ -103,13 +103,11 @@ std::uint64_t QuarterRowCycles(std::uint64_t stride, std::uint64_t n, bool zeroe
 std::uint64_t QuarterCycles(const Target& target, const SlicVertex& vertex) {
   constexpr std::uint64_t kPasses = 2;
   const std::uint64_t workers = target.worker_threads;
-  const WorkerRows work = PartitionRows(vertex.rows, vertex.row_width, workers).busiest;
   const auto all_workers = [&](bool zeroes) {
     const auto row = [&](std::uint64_t n) {
       return 24 + kPasses * QuarterRowCycles(vertex.stride, n, zeroes);
     };
-    return workers * (20 + work.whole_rows * row(vertex.row_width) +
-                      (work.cut_width > 0 ? row(work.cut_width) : 0));
+    return workers * (20 + CyclesOfRows(vertex.rows, vertex.row_width, workers, row).most);
   };
   constexpr std::uint64_t kWeightLoad = 38;
   const std::uint64_t call = 6 * workers;

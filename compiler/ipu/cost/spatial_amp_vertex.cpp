@@ -32,23 +32,16 @@ std::uint64_t QuarterItemCycles(std::uint64_t n) {
   return kSetUp + 27 + 4 * (n - 3);
 }
 
-std::uint64_t WorkerCycles(const Target& target, const SpatialAmpVertex& vertex,
-                           const WorkerRows& work) {
+// All workers once.
+std::uint64_t WorkersCycles(const Target& target, const SpatialAmpVertex& vertex) {
   const bool quarter = vertex.format.input == NumberFormat::kFloat8;
   const auto item = [&](std::uint64_t n) {
     return quarter ? QuarterItemCycles(n) : ItemCycles(target, vertex.format, n);
   };
   const std::uint64_t start = quarter ? 18 : (vertex.format.has_float_partials() ? 17 : 18);
-  return start + work.whole_rows * item(vertex.row_width) +
-         (work.cut_width > 0 ? item(work.cut_width) : 0);
-}
-
-// All workers once.
-std::uint64_t WorkersCycles(const Target& target, const SpatialAmpVertex& vertex) {
   const std::uint64_t workers = target.worker_threads;
-  const RowPartition rows = PartitionRows(vertex.rows, vertex.row_width, workers);
-  return std::max(workers * WorkerCycles(target, vertex, rows.busiest),
-                  workers * WorkerCycles(target, vertex, rows.idlest) + 9);
+  const WorkerCycles cycles = CyclesOfRows(vertex.rows, vertex.row_width, workers, item);
+  return std::max(workers * (start + cycles.most), workers * (start + cycles.least) + 9);
 }
 
 // Weights of filter height 4 are shuffled while they are loaded: no 128-bit loads. Fewer output
