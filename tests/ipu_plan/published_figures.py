@@ -70,7 +70,6 @@ class MemoryRow:
     bytes: dict
     shares_products: bool = False  # alike ones share code
     older_poplar: bool = False  # its compute sets have less control code
-    bounded: tuple = ("variables", "vertex code", "vertex state", "exchange code", "control code", "fullest tile")
 
 
 def published_bytes(variables, vertex_code, vertex_state, exchange_code, control_code, fullest_tile):
@@ -85,8 +84,7 @@ MEMORY_ROWS = (
               published_bytes(353891960, 8081590, 12634268, 12260900, 16327096, 291170)),
     MemoryRow("EfficientNet-EdgeTPU-L", models.efficientnet_edgetpu_l,
               published_bytes(170958840, 17381396, 18579720, 43089872, 8861908, 194798),
-              shares_products=True, older_poplar=True,
-              bounded=("variables", "vertex code", "fullest tile")),
+              shares_products=True, older_poplar=True),
 )
 
 # Of report.json, by the names of popliner.

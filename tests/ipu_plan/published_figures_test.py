@@ -53,8 +53,7 @@ class PublishedMemory(unittest.TestCase):
     def test_categories(self):
         for row, report in self.reports:
             predictions = published_figures.memory_bytes(row, report)
-            for name in row.bounded:
-                predicted = predictions[name]
+            for name, predicted in predictions.items():
                 with self.subTest(program=row.name, bytes=name):
                     bound = 0.2 if name == "fullest tile" else 0.3
                     self.assertLess(abs(predicted / row.bytes[name] - 1), bound)

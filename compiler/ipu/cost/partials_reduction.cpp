@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "compiler/ipu/cost/ceil_divide.hpp"
 
@@ -23,6 +24,35 @@ std::uint64_t CastCycles(const Target& target, const PartialsReduction& reductio
   const std::uint64_t loops = std::max(CeilDivide(elements, vector(reduction.float_partials)),
                                        CeilDivide(elements, vector(reduction.float_outputs)));
   return target.worker_threads * (loops + 26);
+}
+
+/// Partials of an output that are left after each stage but the last.
+struct PartialsLeft {
+  std::array<std::uint64_t, 2> left = {};
+  std::size_t count = 0;
+  double pieces = 0;  ///< that a tile receives
+};
+
+std::uint64_t NumberOfStages(std::uint64_t depth, bool multi_stage) {
+  constexpr std::uint64_t kTwoStages = 16;
+  constexpr std::uint64_t kThreeStages = 125;
+  if (!multi_stage || depth < kTwoStages) return 1;
+  return depth < kThreeStages ? 2 : 3;
+}
+
+/// Of the numbers next to the root, the one after which fewer pieces are received in all.
+PartialsLeft FewestPieces(std::uint64_t depth, std::uint64_t stages) {
+  if (stages == 1) return {.pieces = static_cast<double>(depth)};
+  const double share = static_cast<double>(stages - 1) / static_cast<double>(stages);
+  const auto root = static_cast<std::uint64_t>(std::pow(static_cast<double>(depth), share));
+  PartialsLeft best;
+  for (const std::uint64_t left : {root + 1, root}) {
+    const PartialsLeft later = FewestPieces(left, stages - 1);
+    const double pieces = later.pieces + static_cast<double>(depth) / static_cast<double>(left);
+    if (best.count > 0 && pieces >= best.pieces) continue;
+    best = {.left = {left, later.left[0]}, .count = later.count + 1, .pieces = pieces};
+  }
+  return best;
 }
 
 }  // namespace
@@ -54,32 +84,17 @@ std::uint64_t PartialsReductionVertexCycles(const Target& target,
                              CeilDivide(loops, workers));
 }
 
-std::uint64_t ReductionStages(std::uint64_t depth, bool multi_stage) {
-  constexpr std::uint64_t kTwoStages = 16;
-  constexpr std::uint64_t kThreeStages = 125;
-  if (!multi_stage || depth < kTwoStages) return 1;
-  return depth < kThreeStages ? 2 : 3;
-}
-
-std::uint64_t StageDepth(std::uint64_t depth, std::uint64_t stages) {
-  // The smallest number whose power is at least the depth.
-  const auto reaches = [&](std::uint64_t root) {
-    std::uint64_t left = depth;
-    for (std::uint64_t stage = 0; stage < stages; ++stage) left = CeilDivide(left, root);
-    return left <= 1;
-  };
-  if (depth <= 1 || stages == 0) return 1;
-  std::uint64_t least = 2;
-  std::uint64_t most = depth;
-  while (least < most) {
-    const std::uint64_t middle = least + (most - least) / 2;
-    if (reaches(middle)) {
-      most = middle;
-    } else {
-      least = middle + 1;
-    }
+ReductionStages PlanReduction(std::uint64_t depth, bool multi_stage) {
+  ReductionStages stages;
+  std::uint64_t remaining = depth;
+  const PartialsLeft plan = FewestPieces(depth, NumberOfStages(depth, multi_stage));
+  for (std::size_t i = 0; i < plan.count; ++i) {
+    const std::uint64_t step = CeilDivide(remaining, plan.left[i]);
+    stages.depths[stages.count++] = step;
+    remaining = CeilDivide(remaining, step);
   }
-  return least;
+  if (remaining > 1) stages.depths[stages.count++] = remaining;
+  return stages;
 }
 
 }  // namespace poprt::ipu

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "compiler/ipu/cost/number_format.hpp"
@@ -22,11 +24,18 @@ struct PartialsReduction {
 std::uint64_t PartialsReductionVertexCycles(const Target& target,
                                             const PartialsReduction& reduction);
 
-/// Stages in which `depth` partials are added (enable_multi_stage_reduce): 1 to 3. Each stage is an
-/// exchange and a reduction.
-std::uint64_t ReductionStages(std::uint64_t depth, bool multi_stage);
+/// Partials of an output that a tile adds in each stage, an exchange and a reduction; none when
+/// there is but one partial.
+struct ReductionStages {
+  std::array<std::uint64_t, 3> depths = {};
+  std::size_t count = 0;
 
-/// Partials that one tile adds in each of `stages` stages: about the stages-th root of `depth`.
-std::uint64_t StageDepth(std::uint64_t depth, std::uint64_t stages);
+  const std::uint64_t* begin() const { return depths.data(); }
+  const std::uint64_t* end() const { return depths.data() + count; }
+};
+
+/// How poplin adds `depth` partials: at once, or in the 2 or 3 stages that receive fewest pieces
+/// (enable_multi_stage_reduce).
+ReductionStages PlanReduction(std::uint64_t depth, bool multi_stage);
 
 }  // namespace poprt::ipu

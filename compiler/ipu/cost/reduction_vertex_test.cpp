@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "compiler/ipu/cost/partials_reduction.hpp"
 #include "compiler/ipu/cost/pooling_vertex.hpp"
 
@@ -70,16 +72,18 @@ TEST_F(ReductionTest, AddsPartialsOfProducts) {
 }
 
 TEST_F(ReductionTest, AddsInStages) {
-  EXPECT_EQ(ReductionStages(15, true), 1U);
-  EXPECT_EQ(ReductionStages(16, true), 2U);
-  EXPECT_EQ(ReductionStages(124, true), 2U);
-  EXPECT_EQ(ReductionStages(125, true), 3U);
-  EXPECT_EQ(ReductionStages(125, false), 1U);
-  EXPECT_EQ(StageDepth(16, 2), 4U);
-  EXPECT_EQ(StageDepth(17, 2), 5U);
-  EXPECT_EQ(StageDepth(125, 3), 5U);
-  EXPECT_EQ(StageDepth(9, 1), 9U);
-  EXPECT_EQ(StageDepth(1, 2), 1U);
+  const auto depths = [](std::uint64_t depth, bool multi_stage) {
+    const ReductionStages stages = PlanReduction(depth, multi_stage);
+    return std::vector<std::uint64_t>(stages.begin(), stages.end());
+  };
+  using Depths = std::vector<std::uint64_t>;
+  EXPECT_EQ(depths(1, true), Depths());
+  EXPECT_EQ(depths(15, true), Depths({15}));
+  EXPECT_EQ(depths(16, true), Depths({4, 4}));
+  EXPECT_EQ(depths(19, true), Depths({5, 4}));
+  EXPECT_EQ(depths(30, true), Depths({5, 6}));
+  EXPECT_EQ(depths(125, true), Depths({5, 5, 5}));
+  EXPECT_EQ(depths(125, false), Depths({125}));
 }
 
 // Section 2.8: 3 cycles a vector, 30 a row.

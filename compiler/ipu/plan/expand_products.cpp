@@ -79,6 +79,8 @@ Product ConvProduct(const Operation& operation, const TensorType& data, const Te
       std::max<std::uint64_t>(static_cast<std::uint64_t>(weights.shape[0]) / product.groups, 1);
   product.height = Volume(result.shape, 2, rank - 1);
   product.width = static_cast<std::uint64_t>(result.shape[rank - 1]);
+  product.input_height = Volume(data.shape, 2, rank - 1);
+  product.input_width = static_cast<std::uint64_t>(data.shape[rank - 1]);
   product.kernel_height = Volume(weights.shape, 2, rank - 1);
   product.kernel_width = static_cast<std::uint64_t>(weights.shape[rank - 1]);
   product.stride_width = At(strides, spatial - 1);
@@ -134,6 +136,7 @@ void ExpandConvTranspose(Operation& operation) {
   product.kernel_height = CeilDivide(product.kernel_height, product.stride_height);
   product.kernel_width = CeilDivide(product.kernel_width, product.stride_width);
   product.stride_height = product.stride_width = 1;
+  product.input_height = product.input_width = 0;
   PlannedProduct planned = AddConv(operation, product, data, weights, type);
   operation.PlaceConstant(1, planned.weights);
   if (operation.has_input(2)) {

@@ -231,30 +231,48 @@ bool HasStep(const OperatorPlan& op, std::string_view name) {
 }
 
 TEST(PlanGraphTest, InputsOfManyTilesAreGatheredBeforeTheyAreBroadcast) {
-  // The part of the output channels is the second number of the grid.
+  // Operands are swapped: the parts of the columns, the first number, need the same rows.
   const OperatorPlan wide = Operator(Planned(Product(128, 1024, 4096)), "MatMul");
-  EXPECT_EQ(wide.grid.substr(0, 7), "1 x 128");
+  EXPECT_EQ(wide.grid, "46 x 4 x 8 of 4096 x 128 x 1024");
   EXPECT_TRUE(HasStep(wide, "exchange input"));
   EXPECT_TRUE(HasStep(wide, "copy own input"));
   const OperatorPlan narrow = Operator(Planned(Product(16384, 1024, 32)), "MatMul");
-  EXPECT_EQ(narrow.grid.substr(0, 7), "113 x 1");
+  EXPECT_EQ(narrow.grid.substr(0, 7), "1 x 342");
   EXPECT_FALSE(HasStep(narrow, "copy own input"));
 }
 
-TEST(PlanGraphTest, WeightsOfCombinedGroupsAreSpreadElementByElement) {
+/// A depthwise convolution of 5 x 5, two images.
+OperatorPlan Depthwise(std::int64_t channels, std::int64_t field) {
   GraphForTest g(ElementType::kFloat32);
-  const auto x = g.Input("x", {2, 1856, 7, 7});
-  g.Output(g.Op("Conv", {x, g.Constant({1856, 1, 5, 5})}, {2, 1856, 7, 7},
-                {{"group", std::int64_t{1856}}, {"pads", Ints{2, 2, 2, 2}}}));
-  const OperatorPlan conv = Operator(Planned(g.graph), "Conv");
-  EXPECT_NE(conv.grid.find("3 x 1 x 1 of 98 x 4 x 4, 464 of 464 groups"), std::string::npos)
-      << conv.grid;
-  // 4 groups of 25 elements on 3 tiles, with two pointers of 4 bytes each.
+  const Shape shape = {2, channels, field, field};
+  const auto x = g.Input("x", shape);
+  g.Output(g.Op("Conv", {x, g.Constant({channels, 1, 5, 5})}, shape,
+                {{"group", channels}, {"pads", Ints{2, 2, 2, 2}}}));
+  return Operator(Planned(g.graph), "Conv");
+}
+
+TEST(PlanGraphTest, WeightsOfCombinedGroupsAreSpreadElementByElement) {
+  const OperatorPlan conv = Depthwise(896, 14);
+  EXPECT_EQ(conv.grid, "5 x 1 x 1 of 392 x 8 x 8, 56 of 112 groups, 5 of 5 kernel rows");
+  // A row of 2 x 8 groups on 5 tiles, with two pointers of 4 bytes each.
   const Superstep& spread = Step(conv, "spread weights");
-  EXPECT_EQ(spread.bytes / spread.tiles.count, 34 * sizeof(float));
-  EXPECT_EQ(spread.vertex_state_bytes, 16 + 34 * 8);
-  EXPECT_TRUE(HasStep(conv, "rearrange input"));
+  EXPECT_EQ(spread.bytes / spread.tiles.count, 16 * sizeof(float));
+  EXPECT_EQ(spread.vertex_state_bytes, 16 + 16 * 8);
+  EXPECT_TRUE(HasStep(conv, "transpose input"));
   EXPECT_EQ(Step(conv, "calculate").vertex, "poplin::ConvPartialnx1<float,float,8>");
+  // The sums of five rows of the kernel are added up: four long pieces are sent, four received.
+  EXPECT_EQ(Step(conv, "exchange partials").exchange_code_bytes, 8 + 4 * (8 + 4) + 4 * 8);
+}
+
+TEST(PlanGraphTest, WindowsOfSwappedConvolutionsAreReceivedPositionByPosition) {
+  const OperatorPlan conv = Depthwise(1408, 14);
+  EXPECT_EQ(conv.grid, "1 x 1 x 1 of 14 x 28 x 5, 1408 of 1408 groups");
+  // Five rows of the kernel for each of 28 x 14 positions, in rows of 14.
+  const Superstep& expand = Step(conv, "expand kernel into channels");
+  EXPECT_EQ(expand.bytes / expand.tiles.count, 5 * 28 * 14 * sizeof(float));
+  EXPECT_EQ(expand.vertex_state_bytes, 16 + 5 * 28 * 8);
+  // A list for each of 6 workers and 14 positions of what is its kernel now.
+  EXPECT_EQ(Step(conv, "calculate").vertex_state_bytes, 52 + 6 * 14 * 4);
 }
 
 TEST(PlanGraphTest, StateOfVerticesIsTheirFields) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <string_view>
@@ -25,10 +26,15 @@ struct Product {
   std::uint64_t stride_width = 1;
   std::uint64_t dilation_height = 1;
   std::uint64_t dilation_width = 1;
+  std::uint64_t input_height = 0;  ///< without padding; 0 when nothing is padded
+  std::uint64_t input_width = 0;
+  bool matrix = false;  ///< a matrix product, not a convolution
 
   auto operator<=>(const Product&) const = default;
 
   bool spatial() const { return kernel_height * kernel_width > 1; }
+  /// The field is one row of neighbours.
+  bool is_flat() const { return batch * height * stride_width == 1; }
   std::uint64_t rows() const { return batch * height * width; }
   std::uint64_t macs() const {
     return groups * rows() * in_channels * out_channels * kernel_height * kernel_width;
@@ -39,6 +45,7 @@ struct Product {
 inline Product MatrixProduct(NumberFormat input, NumberFormat output, std::uint64_t groups,
                              std::uint64_t rows, std::uint64_t inner, std::uint64_t columns) {
   Product product;
+  product.matrix = true;
   product.input = input;
   product.output = output;
   product.groups = groups;
@@ -52,6 +59,22 @@ inline Product MatrixProduct(NumberFormat input, NumberFormat output, std::uint6
 inline std::uint64_t InputExtent(std::uint64_t outputs, std::uint64_t kernel, std::uint64_t stride,
                                  std::uint64_t dilation) {
   return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
+}
+
+/// Rows of the input that `outputs` rows of the output read with `kernel` rows of the kernel, but
+/// for padding.
+inline std::uint64_t InputRows(const Product& product, std::uint64_t outputs,
+                               std::uint64_t kernel) {
+  const std::uint64_t rows =
+      InputExtent(outputs, kernel, product.stride_height, product.dilation_height);
+  return product.input_height == 0 ? rows : std::min(rows, product.input_height);
+}
+
+/// Columns of the input that `outputs` columns of the output read, but for padding.
+inline std::uint64_t InputColumns(const Product& product, std::uint64_t outputs) {
+  const std::uint64_t columns =
+      InputExtent(outputs, product.kernel_width, product.stride_width, product.dilation_width);
+  return product.input_width == 0 ? columns : std::min(columns, product.input_width);
 }
 
 }  // namespace poprt::ipu

@@ -9,6 +9,7 @@
 #include "compiler/ipu/cost/launch.hpp"
 #include "compiler/ipu/cost/partials_reduction.hpp"
 #include "compiler/ipu/cost/slice_vertex.hpp"
+#include "compiler/ipu/plan/product_part.hpp"
 #include "compiler/ipu/plan/transform_cost.hpp"
 
 namespace poprt::ipu {
@@ -24,8 +25,8 @@ class Pricer {
         variant_(variant),
         product_(variant.product),
         vertex_(vertex),
-        splits_(splits) {
-    SizeTile();
+        splits_(splits),
+        part_(PartOf(product_, vertex, splits)) {
     SizeOperands();
   }
 
@@ -35,22 +36,15 @@ class Pricer {
     const bool partials_are_output =
         depth() == 1 && splits_.in_serial == 1 && vertex_.format.partials() == product_.output;
     if (partials_are_output) bytes = 0;
-    if (cost_.input_received > 0 || variant_.expanded_elements > 0) bytes += cost_.input_bytes;
+    if (cost_.input_received > 0 || cost_.expand_bytes > 0) bytes += cost_.input_bytes;
     if (cost_.weight_received > 0 || splits_.serial() > 1) bytes += cost_.weight_bytes;
-    return std::max(bytes, 2 * std::max(cost_.expand_bytes, cost_.transpose_bytes));
-  }
-
-  /// No less than this, whatever the vertex does.
-  std::uint64_t Bound() const {
-    return splits_.serial() *
-               (ProductVertexBound(target_, product_, vertex_, tile_) + cost_.weight_cycles) +
-           InputTimes() * cost_.input_cycles;
+    return std::max(bytes, 2 * cost_.expand_bytes);
   }
 
   ProductCost Price() {
     cost_.temporary_bytes = TemporaryBytes();
     cost_.calculate_cycles = ComputeSetCycles(
-        target_, SetKind(), ProductVertexCycles(target_, options_, product_, vertex_, tile_));
+        target_, SetKind(), ProductVertexCycles(target_, options_, product_, vertex_, part_.tile));
     PriceReduction();
     PriceSerialSteps();
     PriceTransforms();
@@ -59,7 +53,7 @@ class Pricer {
   }
 
  private:
-  std::uint64_t depth() const { return splits_.in; }
+  std::uint64_t depth() const { return splits_.partials(); }
 
   ComputeSetKind SetKind() const {
     const bool amp =
@@ -70,42 +64,23 @@ class Pricer {
   /// How often inputs are received: they stay when only output channels are serial.
   std::uint64_t InputTimes() const { return splits_.in_serial > 1 ? splits_.serial() : 1; }
 
-  void SizeTile() {
-    const std::uint64_t groups = CeilDivide(product_.groups, vertex_.group_grain);
-    tile_.group_grains = CeilDivide(groups, splits_.groups);
-    images_ = CeilDivide(product_.batch, splits_.batch);
-    height_ = CeilDivide(product_.height, splits_.height);
-    width_ = CeilDivide(product_.width, splits_.width);
-    tile_.rows = images_ * height_;
-    tile_.row_width = width_;
-    tile_.in_grains = CeilDivide(CeilDivide(product_.in_channels, vertex_.in_grain),
-                                 splits_.in * splits_.in_serial);
-    tile_.out_grains = CeilDivide(CeilDivide(product_.out_channels, vertex_.out_grain),
-                                  splits_.out * splits_.out_serial);
-  }
-
   void SizeOperands() {
-    const std::uint64_t groups = tile_.group_grains * vertex_.group_grain;
-    const std::uint64_t in = tile_.in_grains * vertex_.in_grain;
-    const std::uint64_t out = tile_.out_grains * vertex_.out_grain;
     const std::uint64_t element = FormatBytes(product_.input);
-    const std::uint64_t window =
-        InputExtent(height_, product_.kernel_height, product_.stride_height,
-                    product_.dilation_height) *
-        InputExtent(width_, product_.kernel_width, product_.stride_width, product_.dilation_width);
-    cost_.input_bytes = groups * images_ * window * in * element;
-    cost_.weight_bytes =
-        groups * product_.kernel_height * product_.kernel_width * in * out * element;
-    partials_ = groups * images_ * height_ * width_ * out;
-    cost_.partial_bytes = partials_ * FormatBytes(vertex_.format.partials());
+    cost_.input_bytes = part_.inputs * element;
+    cost_.weight_bytes = part_.weights * element;
+    cost_.partial_bytes = part_.partials * FormatBytes(vertex_.format.partials());
 
     // What overlaps with the neighbours' windows is never local.
-    const std::uint64_t own =
-        std::min(cost_.input_bytes, groups * images_ * height_ * width_ * product_.stride_height *
-                                        product_.stride_width * in * element);
-    cost_.input_received = cost_.input_bytes - own / splits_.out;
-    if (splits_.field() == 1)
-      cost_.input_received = cost_.input_bytes - cost_.input_bytes / splits_.out;
+    const TileProduct& tile = part_.tile;
+    const std::uint64_t own = std::min(
+        cost_.input_bytes, tile.group_grains * vertex_.group_grain * tile.rows * tile.row_width *
+                               product_.stride_height * product_.stride_width * tile.in_grains *
+                               vertex_.in_grain * element);
+    const std::uint64_t users = splits_.out * splits_.kernel;
+    cost_.input_received = cost_.input_bytes - own / users;
+    if (splits_.field() == 1) {
+      cost_.input_received = cost_.input_bytes - cost_.input_bytes / users;
+    }
     cost_.weight_received = cost_.weight_bytes - cost_.weight_bytes / splits_.field();
     // Output channels are innermost in the order of tiles, so both of a bus take the same inputs.
     const std::uint64_t rate = splits_.out % 2 == 0 ? target_.shared_exchange_bytes_per_cycle
@@ -116,22 +91,15 @@ class Pricer {
   }
 
   void SizeTransforms() {
-    if (variant_.expanded_elements > 0) {
-      cost_.expand_bytes =
-          CeilDivide(variant_.expanded_elements * FormatBytes(product_.input), splits_.tiles());
-    }
+    cost_.expand_bytes =
+        CeilDivide(variant_.ExpandedElements() * FormatBytes(product_.input), splits_.tiles());
     if (variant_.combined_groups > 1) {
-      const std::uint64_t weights = tile_.group_grains * vertex_.group_grain *
-                                    product_.kernel_height * product_.kernel_width *
+      const std::uint64_t weights = part_.tile.group_grains * vertex_.group_grain *
+                                    part_.tile.kernel_rows * product_.kernel_width *
                                     product_.in_channels * product_.out_channels /
                                     variant_.combined_groups;
       cost_.spread_bytes = CeilDivide(weights, splits_.out * splits_.in * splits_.field()) *
                            FormatBytes(product_.input);
-    }
-    if (variant_.swapped) {
-      cost_.transpose_bytes = CeilDivide(
-          product_.groups * product_.rows() * product_.out_channels * FormatBytes(product_.output),
-          splits_.tiles());
     }
   }
 
@@ -141,13 +109,12 @@ class Pricer {
     const std::uint64_t vector =
         vertex_.format.has_float_partials() ? target_.accumulators_fp32 : target_.accumulators_fp16;
     const bool accumulates = splits_.in_serial > 1;
-    const std::uint64_t stages =
-        depth() > 1 ? ReductionStages(depth(), options_.enable_multi_stage_reduce) : 0;
-    std::uint64_t elements = partials_;  // of a tile, before the stage
+    const ReductionStages stages = PlanReduction(depth(), options_.enable_multi_stage_reduce);
+    std::uint64_t elements = part_.partials;  // of a tile, before the stage
     std::uint64_t remaining = depth();
-    for (std::uint64_t stage = 0; stage < stages; ++stage) {
-      const bool last = stage + 1 == stages;
-      const std::uint64_t step = last ? remaining : StageDepth(depth(), stages);
+    for (const std::uint64_t step : stages) {
+      remaining = CeilDivide(remaining, step);
+      const bool last = remaining == 1;
       const std::uint64_t outputs = CeilDivide(CeilDivide(elements, step), vector) * vector;
       const std::uint64_t cycles = PartialsReductionVertexCycles(
           target_,
@@ -168,7 +135,6 @@ class Pricer {
       priced.cycles = ComputeSetCycles(target_, ComputeSetKind::kOther, cycles);
       cost_.reduce.push_back(priced);
       elements = outputs;
-      remaining = CeilDivide(remaining, step);
     }
     outputs_ = elements;
     if (accumulates || depth() == 1) PriceCast();
@@ -211,12 +177,6 @@ class Pricer {
           target_, cost_.expand_bytes, FormatBytes(product_.input), product_.in_channels);
     }
     cost_.spread_cycles = CopyCycles(target_, cost_.spread_bytes, FormatBytes(product_.input));
-    if (cost_.transpose_bytes > 0) {
-      cost_.transpose_exchange_cycles = ExchangeCycles(
-          target_, {.bytes_received = cost_.transpose_bytes, .bytes_sent = cost_.transpose_bytes});
-      cost_.transpose_copy_cycles = TransformCopyCycles(
-          target_, cost_.transpose_bytes, FormatBytes(product_.output), product_.width);
-    }
   }
 
   std::uint64_t Total() const {
@@ -228,8 +188,7 @@ class Pricer {
     const std::uint64_t casts = splits_.in_serial > 1 ? splits_.out_serial * cost_.cast_cycles : 0;
     return splits_.serial() * step + InputTimes() * cost_.input_cycles + casts +
            splits_.out_serial * (cost_.update_cycles + (splits_.in_serial - 1) * cost_.add_cycles) +
-           cost_.expand_exchange_cycles + cost_.expand_copy_cycles +
-           cost_.transpose_exchange_cycles + cost_.transpose_copy_cycles;
+           cost_.expand_exchange_cycles + cost_.expand_copy_cycles;
   }
 
   const Target& target_;
@@ -238,26 +197,17 @@ class Pricer {
   const Product& product_;
   const ProductVertex& vertex_;
   const ProductSplits& splits_;
-  TileProduct tile_;
-  std::uint64_t images_ = 1;
-  std::uint64_t height_ = 1;
-  std::uint64_t width_ = 1;
-  std::uint64_t partials_ = 0;  ///< elements a tile computes in a serial step
-  std::uint64_t outputs_ = 0;   ///< elements a tile has when they are added up
+  const ProductPart part_;
+  std::uint64_t outputs_ = 0;  ///< elements a tile has when they are added up
   ProductCost cost_;
 };
 
 }  // namespace
 
-std::optional<ProductCost> PriceProduct(const Target& target, const PlanOptions& options,
-                                        const ProductVariant& variant, const ProductVertex& vertex,
-                                        const ProductSplits& splits, std::uint64_t memory_limit,
-                                        std::uint64_t cycle_limit) {
-  Pricer pricer(target, options, variant, vertex, splits);
-  if (pricer.TemporaryBytes() > memory_limit || pricer.Bound() >= cycle_limit) return std::nullopt;
-  ProductCost cost = pricer.Price();
-  if (cost.total >= cycle_limit) return std::nullopt;
-  return cost;
+ProductCost PriceProduct(const Target& target, const PlanOptions& options,
+                         const ProductVariant& variant, const ProductVertex& vertex,
+                         const ProductSplits& splits) {
+  return Pricer(target, options, variant, vertex, splits).Price();
 }
 
 }  // namespace poprt::ipu

@@ -6,17 +6,13 @@
 #include "compiler/ipu/cost/ceil_divide.hpp"
 #include "compiler/ipu/plan/extents.hpp"
 #include "compiler/ipu/plan/product_cost.hpp"
+#include "compiler/ipu/plan/product_estimate.hpp"
 
 namespace poprt::ipu {
 namespace {
 
 /// More serial steps than that never pay: every step has its exchange and its launches.
 constexpr std::uint64_t kMostSerialSteps = 64;
-
-/// The fewest parts whose largest is as small as that of `parts`.
-std::uint64_t FewestParts(std::uint64_t extent, std::uint64_t parts) {
-  return CeilDivide(extent, CeilDivide(extent, std::min(parts, extent)));
-}
 
 struct FieldSplits {
   std::uint64_t batch;
@@ -30,9 +26,9 @@ std::vector<FieldSplits> FieldParts(const Product& product, std::uint64_t tiles)
   const std::uint64_t useful = std::min(tiles, product.rows());
   for (const std::uint64_t batch : Parts(product.batch, tiles)) {
     for (const std::uint64_t height : Parts(product.height, tiles / batch)) {
-      const std::uint64_t width = FewestParts(product.width, tiles / (batch * height));
-      if (batch * height * width * 2 < useful) continue;
-      result.push_back({batch, height, width});
+      for (const std::uint64_t width : Parts(product.width, tiles / (batch * height))) {
+        if (batch * height * width * 2 >= useful) result.push_back({batch, height, width});
+      }
     }
   }
   return result;
@@ -61,7 +57,8 @@ class SplitSearch {
       splits.groups = groups;
       for (const std::uint64_t parts : Parts(out, tiles_ / groups)) {
         splits.out = parts;
-        for (const std::uint64_t serial : SerialParts(CeilDivide(out, parts))) {
+        for (const std::uint64_t serial :
+             SerialParts(product.out_channels, CeilDivide(out, parts))) {
           splits.out_serial = serial;
           TryInChannels(splits);
         }
@@ -70,10 +67,13 @@ class SplitSearch {
   }
 
  private:
-  /// Products of several groups have no serial steps: a group is small.
-  std::vector<std::uint64_t> SerialParts(std::uint64_t grains) const {
+  /// Steps are alike, so their number divides the channels. Products of several groups have none: a
+  /// group is small.
+  std::vector<std::uint64_t> SerialParts(std::uint64_t channels, std::uint64_t grains) const {
     if (variant_->product.groups > 1) return {1};
-    return Parts(grains, kMostSerialSteps);
+    std::vector<std::uint64_t> parts = Parts(grains, kMostSerialSteps);
+    std::erase_if(parts, [&](std::uint64_t n) { return channels % n != 0; });
+    return parts;
   }
 
   void TryInChannels(ProductSplits splits) {
@@ -81,15 +81,24 @@ class SplitSearch {
     for (const std::uint64_t parts : Parts(in, tiles_ / (splits.groups * splits.out))) {
       splits.in = parts;
       const std::uint64_t left = tiles_ / (splits.groups * splits.out * parts);
-      for (const std::uint64_t serial : SerialParts(CeilDivide(in, parts))) {
-        if (serial * splits.out_serial > kMostSerialSteps) break;
+      for (const std::uint64_t serial :
+           SerialParts(variant_->product.in_channels, CeilDivide(in, parts))) {
+        // Either input or output channels are serial.
+        if (serial > 1 && splits.out_serial > 1) break;
         splits.in_serial = serial;
-        for (const FieldSplits& field : Fields(left)) {
-          splits.batch = field.batch;
-          splits.height = field.height;
-          splits.width = field.width;
-          TrySplits(splits);
-        }
+        TryKernelRows(splits, left);
+      }
+    }
+  }
+
+  void TryKernelRows(ProductSplits splits, std::uint64_t tiles) {
+    for (const std::uint64_t rows : Parts(variant_->product.kernel_height, tiles)) {
+      splits.kernel = rows;
+      for (const FieldSplits& field : Fields(tiles / rows)) {
+        splits.batch = field.batch;
+        splits.height = field.height;
+        splits.width = field.width;
+        TrySplits(splits);
       }
     }
   }
@@ -101,13 +110,13 @@ class SplitSearch {
   }
 
   void TrySplits(const ProductSplits& splits) {
-    auto cost = PriceProduct(target_, options_, *variant_, *vertex_, splits, memory_limit_,
-                             best_.cost.total);
-    if (!cost) return;
+    const auto estimate = EstimateProduct(target_, options_, *variant_, *vertex_, splits,
+                                          memory_limit_, best_.estimate.cycles);
+    if (!estimate) return;
     best_.variant = *variant_;
     best_.vertex = *vertex_;
     best_.splits = splits;
-    best_.cost = std::move(*cost);
+    best_.estimate = *estimate;
   }
 
   const Target& target_;
@@ -132,6 +141,10 @@ std::string ProductPlan::Grid() const {
     text +=
         ", " + std::to_string(splits.groups) + " of " + std::to_string(product.groups) + " groups";
   }
+  if (splits.kernel > 1) {
+    text += ", " + std::to_string(splits.kernel) + " of " + std::to_string(product.kernel_height) +
+            " kernel rows";
+  }
   if (splits.serial() > 1) text += ", " + std::to_string(splits.serial()) + " serial steps";
   return text;
 }
@@ -150,17 +163,19 @@ ProductPlan ProductPlanner::Search(const Product& product) const {
   std::uint64_t limit = wanted;
   while (true) {
     ProductPlan best;
-    best.cost.total = kUnlimited;
+    best.estimate.cycles = kUnlimited;
     best.memory_limit = wanted;
     best.relaxed = limit != wanted;
     SplitSearch search(target_, options_, tiles_, limit, best);
-    const std::uint64_t in_group = ConvInputGroup(target_, {product.input, options_.half_partials});
-    for (const ProductVariant& variant : ProductVariants(product, in_group)) {
+    for (const ProductVariant& variant : ProductVariants(target_, product)) {
       for (const ProductVertex& vertex : ProductVertices(target_, options_, variant.product)) {
         search.Try(variant, vertex);
       }
     }
-    if (best.cost.total != kUnlimited || limit == kUnlimited) return best;
+    if (best.estimate.cycles != kUnlimited || limit == kUnlimited) {
+      best.cost = PriceProduct(target_, options_, best.variant, best.vertex, best.splits);
+      return best;
+    }
     limit = limit >= 2 * target_.sram_bytes_per_tile ? kUnlimited
                                                      : std::max<std::uint64_t>(limit, 1) * 2;
   }

@@ -19,17 +19,28 @@ struct ProductSplits {
   std::uint64_t width = 1;
   std::uint64_t out = 1;
   std::uint64_t in = 1;
+  std::uint64_t kernel = 1;  ///< rows of the kernel; poplin does not split the innermost axis
   std::uint64_t out_serial = 1;
   std::uint64_t in_serial = 1;
 
+  bool operator==(const ProductSplits&) const = default;
+
   std::uint64_t field() const { return batch * height * width; }
-  std::uint64_t tiles() const { return groups * field() * out * in; }
+  std::uint64_t tiles() const { return groups * field() * out * partials(); }
+  /// Tiles that have partials of the same output.
+  std::uint64_t partials() const { return in * kernel; }
   std::uint64_t serial() const { return out_serial * in_serial; }
 };
 
 /// Up to so many tiles take the same operand as it is and each puts it in order for itself; for
 /// more it is put in order once (poplin, to have less code for exchanges).
 inline constexpr std::uint64_t kViewTiles = 7;
+
+/// What poplin expects of a plan.
+struct ProductEstimate {
+  std::uint64_t cycles = 0;
+  std::uint64_t temporary_bytes = 0;  ///< on a tile
+};
 
 /// One stage of adding up partials: an exchange and a compute set.
 struct ReduceStage {
@@ -60,13 +71,8 @@ struct ProductCost {
   std::uint64_t calculate_cycles = 0;
   std::vector<ReduceStage> reduce = {};
   std::uint64_t cast_cycles = 0;
-  std::uint64_t add_cycles = 0;     ///< all serial steps but the first
-  std::uint64_t update_cycles = 0;  ///< writing a serial part of the output
-  // Once.
-  std::uint64_t transpose_bytes = 0;  ///< of the output on a tile, when operands are swapped
-  std::uint64_t transpose_exchange_cycles = 0;
-  std::uint64_t transpose_copy_cycles = 0;
-
+  std::uint64_t add_cycles = 0;       ///< all serial steps but the first
+  std::uint64_t update_cycles = 0;    ///< writing a serial part of the output
   std::uint64_t partial_bytes = 0;    ///< a tile writes
   std::uint64_t temporary_bytes = 0;  ///< on a tile
   std::uint64_t total = 0;            ///< cycles of everything
@@ -76,6 +82,7 @@ struct ProductPlan {
   ProductVariant variant = {};
   ProductVertex vertex = {};
   ProductSplits splits = {};
+  ProductEstimate estimate = {};
   ProductCost cost = {};
   std::uint64_t memory_limit = 0;  ///< bytes of temporaries that were asked for
   bool relaxed = false;            ///< no plan kept to it
@@ -84,8 +91,9 @@ struct ProductPlan {
   std::string Grid() const;
 };
 
-/// Finds the plan of least cycles whose temporaries fit into available_memory_proportion of a tile
-/// and remembers it for every product. Not for use by several threads at once.
+/// Finds the plan that poplin expects to take least cycles, of those whose temporaries fit into
+/// available_memory_proportion of a tile, prices it and remembers it for every product. Not for use
+/// by several threads at once.
 class ProductPlanner {
  public:
   ProductPlanner(const Target& target, const PlanOptions& options, std::uint32_t tiles)

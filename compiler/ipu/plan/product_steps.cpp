@@ -30,8 +30,8 @@ VertexState StateOf(ProductVertexKind kind) {
 /// Adds the steps of one planned product.
 class ProductSteps {
  public:
-  ProductSteps(StepBuilder& steps, const ProductPlan& plan)
-      : steps_(steps), plan_(plan), cost_(plan.cost), splits_(plan.splits) {
+  ProductSteps(StepBuilder& steps, const Product& original, const ProductPlan& plan)
+      : steps_(steps), original_(original), plan_(plan), cost_(plan.cost), splits_(plan.splits) {
     const auto used = static_cast<std::uint32_t>(splits_.tiles());
     tiles_ = {steps.tiles().first, std::min(used, steps.tiles().count)};
   }
@@ -49,16 +49,27 @@ class ProductSteps {
 
   Layout Wanted(const ProductOperand& operand, bool input) const {
     const bool first = input != plan_.variant.swapped;
-    const std::uint64_t rows = splits_.groups * splits_.field();
-    const std::uint64_t columns = splits_.groups * splits_.out;
+    const std::uint64_t groups = GroupsOf(operand.channels, original_.in_channels);
+    const std::uint64_t rows = splits_.groups / groups * splits_.field();
+    const std::uint64_t columns = splits_.groups / groups * splits_.out * splits_.kernel;
     return GridLayout(steps_.tiles(), operand.tensor.type,
                       {.stride = operand.channel_stride,
                        .extent = operand.channels,
                        .group = std::max(plan_.vertex.in_grain, plan_.vertex.group_grain),
-                       .parts = splits_.in,
+                       .parts = splits_.in * groups,
                        .others = first ? rows : columns,
-                       .copies = first ? splits_.out : WeightCopies()});
+                       .copies = first ? InputUsers() : WeightCopies()});
   }
+
+  /// Parts into which the groups cut an axis of channels: those of a convolution are on it, those
+  /// of matrix products are not.
+  std::uint64_t GroupsOf(std::uint64_t channels, std::uint64_t channels_of_group) const {
+    return channels > channels_of_group ? splits_.groups : 1;
+  }
+
+  /// Tiles that need the same inputs.
+  std::uint64_t InputUsers() const { return splits_.out * splits_.kernel; }
+  std::uint64_t WeightUsers() const { return splits_.field(); }
 
   /// Tiles among which the weights of a cell are divided: as many as have the same field.
   std::uint64_t WeightCopies() const {
@@ -78,14 +89,24 @@ class ProductSteps {
     return moved;
   }
 
-  /// Kernel positions become channels: what of a row of the kernel stands together is put in place
+  /// Windows of the activations as channels. Channels that stand together, and windows that do not
+  /// overlap, are received where they belong; else what of a kernel stands together is put in place
   /// at once.
-  void Expand(std::uint64_t kernel_width) {
+  void Expand(const ProductOperand& operand) {
     if (cost_.expand_bytes == 0) return;
+    const std::uint64_t element = FormatBytes(product().input);
+    const std::uint64_t channels = ChannelsTogether(operand);
+    const std::uint64_t pieces = ExpandedPieces(operand, channels);
     steps_.Exchange("exchange expanded input", tiles_,
-                    {.bytes_received = cost_.expand_bytes, .bytes_sent = cost_.expand_bytes});
+                    {.bytes_received = cost_.expand_bytes,
+                     .bytes_sent = cost_.expand_bytes,
+                     .sends = pieces,
+                     .receives = pieces});
+    const bool overlaps = original_.kernel_height > original_.stride_height ||
+                          original_.kernel_width > original_.stride_width;
+    if (!overlaps && channels * element >= steps_.target().vector_bytes) return;
     steps_.CopyPieces("expand kernel into channels", tiles_, cost_.expand_bytes,
-                      kernel_width * FormatBytes(product().input), cost_.expand_copy_cycles);
+                      KernelTogether() * element, cost_.expand_copy_cycles);
   }
 
   /// An operand as its tiles receive it.
@@ -100,11 +121,11 @@ class ProductSteps {
   /// `local`: the operand lies where the plan has it, so that a part of what a tile needs is there.
   Received Input(const Placed& operand, bool local) const {
     Received input{.bytes = local ? cost_.input_received : cost_.input_bytes,
-                   .users = splits_.out,
+                   .users = InputUsers(),
                    .constant = operand.constant};
     input.spread = local || operand.constant;
     input.pieces = input.spread
-                       ? Parts(input.bytes, splits_.out - (local ? 1U : 0U), kLeastPieceBytes)
+                       ? Parts(input.bytes, InputUsers() - (local ? 1U : 0U), kLeastPieceBytes)
                        : Pieces(operand, InputField());
     return input;
   }
@@ -143,28 +164,38 @@ class ProductSteps {
     }
   }
 
-  void TransposeResult() {
-    if (cost_.transpose_bytes == 0) return;
-    steps_.Exchange("exchange output", tiles_,
-                    {.bytes_received = cost_.transpose_bytes, .bytes_sent = cost_.transpose_bytes});
-    steps_.PricedCopy("transpose output", "popops::Transpose2d", tiles_, cost_.transpose_bytes,
-                      cost_.transpose_copy_cycles);
+  Layout ResultLayout(const ProductResult& result) const {
+    return plan_.variant.swapped ? SwappedLayout(result) : PlainLayout(result);
   }
 
-  Layout ResultLayout(const ProductResult& result) const {
-    const std::uint64_t field = splits_.field();
-    const bool swapped = plan_.variant.swapped;
+ private:
+  Layout PlainLayout(const ProductResult& result) const {
+    const std::uint64_t groups = GroupsOf(result.channels, original_.out_channels);
     return GridLayout(steps_.tiles(), result.type,
                       {.stride = result.channel_stride,
                        .extent = result.channels,
                        .group = std::max(plan_.vertex.out_grain, plan_.vertex.group_grain),
-                       .parts = swapped ? field : splits_.out,
-                       .others = splits_.groups * (swapped ? splits_.out : field),
-                       .copies = splits_.in,
+                       .parts = groups * splits_.out,
+                       .others = splits_.groups / groups * splits_.field(),
+                       .copies = splits_.partials(),
                        .runs_together = ResultRuns()});
   }
 
- private:
+  /// Rows of a matrix, positions of a field are in groups.
+  Layout SwappedLayout(const ProductResult& result) const {
+    const bool has_whole_rows = product().kernel_width > 1;
+    std::uint64_t stride = has_whole_rows ? original_.width : 1;
+    if (original_.matrix) stride = result.channels * result.channel_stride;
+    return GridLayout(steps_.tiles(), result.type,
+                      {.stride = stride,
+                       .extent = product().out_channels,
+                       .group = plan_.vertex.out_grain,
+                       .parts = splits_.out,
+                       .others = splits_.groups * splits_.field(),
+                       .copies = splits_.partials(),
+                       .runs_together = ResultRuns()});
+  }
+
   void AddSet(const std::string& name, const std::string& vertex, std::uint64_t cycles) {
     if (cycles == 0) return;
     const std::uint64_t launch = LaunchCycles(steps_.target(), ComputeSetKind::kOther);
@@ -200,7 +231,7 @@ class ProductSteps {
         name, tiles_,
         {.bytes_received = equivalent,
          .bytes_sent =
-             CeilDivide(input.bytes, splits_.out) + CeilDivide(weights.bytes, splits_.field()),
+             CeilDivide(input.bytes, InputUsers()) + CeilDivide(weights.bytes, splits_.field()),
          .sends = CeilDivide(input.pieces, input.users) + CeilDivide(weights.pieces, weights.users),
          .receives = pieces,
          .weights = (input.constant && input.bytes > 0) || (weights.constant && weights.bytes > 0)},
@@ -223,12 +254,11 @@ class ProductSteps {
   Field InputField() const {
     const Product& p = product();
     const std::uint64_t images = CeilDivide(p.batch, splits_.batch);
-    const std::uint64_t height = InputExtent(CeilDivide(p.height, splits_.height), p.kernel_height,
-                                             p.stride_height, p.dilation_height);
-    const std::uint64_t width = InputExtent(CeilDivide(p.width, splits_.width), p.kernel_width,
-                                            p.stride_width, p.dilation_width);
+    const std::uint64_t height = InputRows(p, CeilDivide(p.height, splits_.height),
+                                           CeilDivide(p.kernel_height, splits_.kernel));
+    const std::uint64_t width = InputColumns(p, CeilDivide(p.width, splits_.width));
     if (splits_.width > 1) return {images * height, width};
-    if (splits_.height > 1) return {images, height * width};
+    if (splits_.height * splits_.kernel > 1) return {images, height * width};
     return {1, images * height * width};
   }
 
@@ -252,12 +282,38 @@ class ProductSteps {
     return rows + CeilDivide(rows * (field.positions - 1), region);
   }
 
+  /// Of the operand, as far as a tile needs them; 0 when neighbours are not channels.
+  std::uint64_t ChannelsTogether(const ProductOperand& operand) const {
+    if (operand.tensor.layout.stride != operand.channel_stride) return 0;
+    const std::uint64_t channels = CeilDivide(original_.groups, splits_.groups) *
+                                   CeilDivide(original_.in_channels, splits_.in);
+    return std::min(channels, std::max<std::uint64_t>(operand.tensor.layout.run, 1));
+  }
+
+  /// Positions of the kernel that are neighbours once it became channels.
+  std::uint64_t KernelTogether() const {
+    if (original_.dilation_width > 1) return 1;
+    return plan_.variant.swapped ? product().kernel_height * product().kernel_width
+                                 : original_.kernel_width;
+  }
+
+  /// Pieces in which a tile receives its share of the activations that are read.
+  std::uint64_t ExpandedPieces(const ProductOperand& operand, std::uint64_t channels) const {
+    const std::uint64_t rows =
+        std::min(InputRows(original_, original_.height, original_.kernel_height),
+                 original_.height * original_.kernel_height);
+    const std::uint64_t columns = std::min(InputColumns(original_, original_.width),
+                                           original_.width * original_.kernel_width);
+    const std::uint64_t elements =
+        CeilDivide(original_.groups * original_.in_channels * original_.batch * rows * columns,
+                   splits_.tiles());
+    const std::uint64_t neighbours = std::min(operand.tensor.layout.run, columns);
+    return CeilDivide(elements, std::max<std::uint64_t>(channels > 0 ? channels : neighbours, 1));
+  }
+
   /// Positions of the result that a tile has side by side; 0 for all of them.
   std::uint64_t ResultRuns() const {
     const Product& p = product();
-    if (plan_.variant.swapped) {
-      return splits_.out == 1 ? 0 : CeilDivide(p.out_channels, splits_.out);
-    }
     if (splits_.width > 1) return CeilDivide(p.width, splits_.width);
     if (splits_.height > 1) return CeilDivide(p.height, splits_.height) * p.width;
     return splits_.batch == 1 ? 0 : CeilDivide(p.batch, splits_.batch) * p.height * p.width;
@@ -269,6 +325,15 @@ class ProductSteps {
   std::uint64_t PanelBytes() const {
     return plan_.vertex.in_grain * plan_.vertex.out_grain *
            FormatBytes(plan_.variant.product.input);
+  }
+
+  /// The spatial vertex has a list for every worker and position of its kernel, each with a word
+  /// that says where it is.
+  std::uint64_t WorklistBytes() const {
+    if (plan_.vertex.kind != ProductVertexKind::kSpatialAmp) return 0;
+    const std::uint64_t rows =
+        CeilDivide(CeilDivide(product().kernel_height, splits_.kernel), plan_.vertex.filter_height);
+    return rows * product().kernel_width * steps_.target().worker_threads * kListBytes;
   }
 
   void Calculate() {
@@ -283,6 +348,7 @@ class ProductSteps {
          .vertex_cycles = cost_.calculate_cycles - std::min(launch, cost_.calculate_cycles),
          .kind = kind,
          .state = StateOf(plan_.vertex.kind),
+         .list_bytes = WorklistBytes(),
          .edges = 3});
   }
 
@@ -299,8 +365,10 @@ class ProductSteps {
   }
 
   static constexpr std::uint64_t kLeastPieceBytes = 64;
+  static constexpr std::uint64_t kListBytes = 4;
 
   StepBuilder& steps_;
+  const Product& original_;  ///< as the operator has it
   const ProductPlan& plan_;
   const ProductCost& cost_;
   const ProductSplits& splits_;
@@ -320,31 +388,32 @@ Product AtLeastOne(Product product) {
 
 PlannedProduct AddProduct(StepBuilder& steps, const Product& product, const ProductOperand& input,
                           const ProductOperand& weights, const ProductResult& result) {
-  const ProductPlan& plan = steps.planner().Plan(AtLeastOne(product));
+  const Product wanted = AtLeastOne(product);
+  const ProductPlan& plan = steps.planner().Plan(wanted);
   if (plan.relaxed) {
     steps.Note("no plan of a product " + plan.Grid() + " has temporaries of at most " +
                std::to_string(plan.memory_limit) +
                " bytes on a tile (available_memory_proportion)" + "; it takes " +
-               std::to_string(plan.cost.temporary_bytes));
+               std::to_string(plan.estimate.temporary_bytes));
   }
-  ProductSteps product_steps(steps, plan);
+  ProductSteps product_steps(steps, wanted, plan);
   PlannedProduct planned;
   planned.grid = plan.Grid();
   planned.input = product_steps.Wanted(input, true);
   planned.weights = product_steps.Wanted(weights, false);
   const std::uint64_t held = steps.held();
-  const bool expands = plan.variant.expanded_elements > 0;
+  const bool expands = plan.cost.expand_bytes > 0;
   const bool swapped = plan.variant.swapped;
-  const std::uint64_t field = plan.splits.field();
+  const std::uint64_t field = product_steps.WeightUsers();
+  const std::uint64_t inputs = product_steps.InputUsers();
   Placed left = expands ? input.tensor : product_steps.Regroup("input", input, planned.input);
   Placed right = product_steps.Regroup("weights", weights, planned.weights);
   if (!expands) {
-    left = product_steps.Gathered("input", left, planned.input, swapped ? field : plan.splits.out);
-    right = product_steps.Gathered("weights", right, planned.weights,
-                                   swapped ? plan.splits.out : field);
+    left = product_steps.Gathered("input", left, planned.input, swapped ? field : inputs);
+    right = product_steps.Gathered("weights", right, planned.weights, swapped ? inputs : field);
   }
   steps.Hold(plan.cost.temporary_bytes);
-  product_steps.Expand(product.dilation_width == 1 ? product.kernel_width : 1);
+  product_steps.Expand(input);
   const bool left_local = left.constant || expands || SamePlace(left.layout, planned.input);
   const bool right_local = right.constant || SamePlace(right.layout, planned.weights);
   if (swapped) {
@@ -354,7 +423,6 @@ PlannedProduct AddProduct(StepBuilder& steps, const Product& product, const Prod
     product_steps.Multiply(product_steps.Input(left, left_local),
                            product_steps.Weights(right, right_local));
   }
-  product_steps.TransposeResult();
   steps.Release(steps.held() - held);
   planned.result = {result.type, product_steps.ResultLayout(result), false, true};
   return planned;

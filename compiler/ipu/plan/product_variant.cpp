@@ -1,76 +1,192 @@
 #include "compiler/ipu/plan/product_variant.hpp"
 
-#include <algorithm>
+#include <array>
+#include <utility>
 
 #include "compiler/ipu/cost/ceil_divide.hpp"
+#include "compiler/ipu/cost/conv_units.hpp"
 
 namespace poprt::ipu {
 namespace {
 
-/// Batch and field as one axis: nothing of the field is read twice.
-Product Flatten(Product product) {
-  product.width = product.rows();
-  product.batch = product.height = 1;
-  product.stride_height = product.stride_width = 1;
-  product.dilation_height = product.dilation_width = 1;
-  return product;
+/// One axis of a field.
+struct Axis {
+  std::uint64_t Product::*output;
+  std::uint64_t Product::*input;
+  std::uint64_t Product::*kernel;
+  std::uint64_t Product::*stride;
+  std::uint64_t Product::*dilation;
+};
+constexpr Axis kHeight{&Product::height, &Product::input_height, &Product::kernel_height,
+                       &Product::stride_height, &Product::dilation_height};
+constexpr Axis kWidth{&Product::width, &Product::input_width, &Product::kernel_width,
+                      &Product::stride_width, &Product::dilation_width};
+
+std::uint64_t InputOf(const Product& product, const Axis& axis) {
+  if (product.*axis.input > 0) return product.*axis.input;
+  return InputExtent(product.*axis.output, product.*axis.kernel, product.*axis.stride,
+                     product.*axis.dilation);
 }
 
-ProductVariant Swap(const Product& flat) {
-  ProductVariant variant{flat};
-  std::swap(variant.product.width, variant.product.out_channels);
-  variant.swapped = true;
-  return variant;
+/// Every position of the input makes one of the output.
+bool IsPlain(const Product& product, const Axis& axis) {
+  return product.*axis.kernel == 1 && product.*axis.stride == 1 &&
+         InputOf(product, axis) == product.*axis.output;
 }
 
-/// Kernel columns, and rows where `whole`, as input channels.
-ProductVariant Expand(const Product& product, bool whole) {
-  ProductVariant variant{product};
-  Product& expanded = variant.product;
-  expanded.in_channels *= product.kernel_width;
-  expanded.kernel_width = expanded.stride_width = expanded.dilation_width = 1;
-  std::uint64_t field = product.width * InputExtent(product.height, product.kernel_height,
-                                                    product.stride_height, product.dilation_height);
-  if (whole) {
-    expanded.in_channels *= product.kernel_height;
-    expanded.kernel_height = 1;
-    field = product.width * product.height;
-    expanded = Flatten(expanded);
+void MakePlain(Product& product, const Axis& axis) {
+  product.*axis.kernel = product.*axis.stride = product.*axis.dilation = 1;
+  product.*axis.input = product.*axis.output;
+}
+
+/// Batch and plain axes as one: nothing of it is read twice.
+void Flatten(Product& product) {
+  const bool height = IsPlain(product, kHeight);
+  const bool width = IsPlain(product, kWidth);
+  if (!height && !width) return;
+  std::uint64_t Product::*const inner = width ? kWidth.output : kHeight.output;
+  std::uint64_t flat = product.batch * product.*inner;
+  product.batch = 1;
+  if (height && width) flat *= product.height;
+  if (height && width) product.height = 1;
+  product.*inner = flat;
+  if (height) MakePlain(product, kHeight);
+  if (width) MakePlain(product, kWidth);
+}
+
+/// The weights as input, of as many images as there are output channels, and the input as weights.
+void Swap(Product& product) {
+  for (const Axis& axis : {kHeight, kWidth}) {
+    const std::uint64_t input = InputOf(product, axis);
+    product.*axis.input = product.*axis.kernel;
+    product.*axis.kernel = input;
   }
-  variant.expanded_elements = product.groups * product.batch * field * expanded.in_channels;
-  return variant;
+  std::swap(product.batch, product.out_channels);
 }
 
-ProductVariant Combine(const Product& product, std::uint64_t groups) {
+/// Kernel positions of the axis as input channels.
+void Expand(Product& product, const Axis& axis) {
+  product.in_channels *= product.*axis.kernel;
+  MakePlain(product, axis);
+}
+
+/// Positions of the axis as output channels: the weights hold a window for each.
+void FlattenOut(Product& product, const Axis& axis) {
+  product.in_channels *= InputOf(product, axis);
+  product.out_channels *= product.*axis.output;
+  product.*axis.output = 1;
+  MakePlain(product, axis);
+}
+
+/// poplin leaves an axis whose kernel is longer than its input, or shorter when swapped.
+bool MayExpand(const Product& product, const Axis& axis) {
+  return !IsPlain(product, axis) && InputOf(product, axis) >= product.*axis.kernel;
+}
+bool MayFlattenOut(const Product& product, const Axis& axis) {
+  return product.*axis.output > 1 && InputOf(product, axis) <= product.*axis.kernel;
+}
+
+constexpr unsigned kHeightBit = 1;
+constexpr unsigned kWidthBit = 2;
+constexpr unsigned kSubsets = 4;
+
+/// Applies `change` to the axes of the subset; false when one of them may not be.
+template <typename Allowed, typename Change>
+bool Apply(Product& product, unsigned subset, Allowed allowed, Change change) {
+  const bool height = (subset & kHeightBit) != 0;
+  const bool width = (subset & kWidthBit) != 0;
+  if (height && !allowed(product, kHeight)) return false;
+  if (width && !allowed(product, kWidth)) return false;
+  if (height) change(product, kHeight);
+  if (width) change(product, kWidth);
+  return true;
+}
+
+/// Numbers of groups that may become one: as many as are loaded at once, up to a grain.
+std::vector<std::uint64_t> CombinableGroups(const Target& target, const Product& product) {
+  std::vector<std::uint64_t> factors = {1};
+  const bool single = product.input == NumberFormat::kFloat32;
+  const std::uint64_t channels = product.in_channels;
+  if (product.groups == 1 || channels > (single ? 1U : 2U)) return factors;
+  const std::uint64_t loaded =
+      single ? target.conv_load_elements_fp32 : target.conv_load_elements_fp16;
+  const std::uint64_t grain = ConvInputGroup(target, {product.input, true});
+  for (std::uint64_t factor = loaded / channels; factor * channels <= grain; factor *= 2) {
+    factors.push_back(factor);
+  }
+  return factors;
+}
+
+void AddCombined(const Target& target, const ProductVariant& base,
+                 std::vector<ProductVariant>& variants) {
+  for (const std::uint64_t factor : CombinableGroups(target, base.product)) {
+    ProductVariant variant = base;
+    variant.product.groups = CeilDivide(base.product.groups, factor);
+    variant.product.in_channels *= factor;
+    variant.product.out_channels *= factor;
+    variant.combined_groups = factor;
+    variants.push_back(variant);
+  }
+}
+
+/// A matrix product, or a convolution that is one. Of plans that are as good poplin takes the one
+/// it looks at first.
+void AddPlain(const Target& target, const Product& product, std::vector<ProductVariant>& variants) {
+  ProductVariant flat{product};
+  Flatten(flat.product);
+  ProductVariant swapped = flat;
+  swapped.swapped = true;
+  std::swap(swapped.product.width, swapped.product.out_channels);
+  swapped.product.input_width = swapped.product.width;
+  for (const ProductVariant& variant :
+       product.matrix ? std::array{swapped, flat} : std::array{flat, swapped}) {
+    AddCombined(target, variant, variants);
+  }
+}
+
+void AddExpanded(const Target& target, const Product& product, unsigned subset,
+                 std::vector<ProductVariant>& variants) {
   ProductVariant variant{product};
-  variant.product.groups = CeilDivide(product.groups, groups);
-  variant.product.in_channels *= groups;
-  variant.product.out_channels *= groups;
-  variant.combined_groups = groups;
-  return variant;
+  variant.expanded = subset != 0;
+  if (!Apply(variant.product, subset, MayExpand, Expand)) return;
+  Flatten(variant.product);
+  AddCombined(target, variant, variants);
+}
+
+void AddSwapped(const Target& target, const Product& product, unsigned subset,
+                std::vector<ProductVariant>& variants) {
+  ProductVariant variant{product};
+  variant.swapped = true;
+  variant.flattened_out = subset != 0;
+  Swap(variant.product);
+  if (!Apply(variant.product, subset, MayFlattenOut, FlattenOut)) return;
+  Flatten(variant.product);
+  AddCombined(target, variant, variants);
 }
 
 }  // namespace
 
-std::vector<ProductVariant> ProductVariants(const Product& product, std::uint64_t in_group) {
+std::uint64_t ProductVariant::ExpandedElements() const {
+  const std::uint64_t kernel = product.kernel_height * product.kernel_width;
+  const std::uint64_t channels = product.groups * product.in_channels;
+  if (swapped && flattened_out) return channels * product.out_channels * kernel;
+  if (!expanded) return 0;
+  return channels * product.batch * InputRows(product, product.height, product.kernel_height) *
+         InputColumns(product, product.width);
+}
+
+std::vector<ProductVariant> ProductVariants(const Target& target, const Product& product) {
   std::vector<ProductVariant> variants;
-  if (!product.spatial()) {
-    const Product flat = Flatten(product);
-    variants.push_back({flat});
-    variants.push_back(Swap(flat));
-  } else {
-    variants.push_back({product});
-    if (product.in_channels < in_group && product.groups == 1) {
-      if (product.kernel_width > 1) variants.push_back(Expand(product, false));
-      if (product.kernel_height > 1) variants.push_back(Expand(product, true));
-    }
+  if (IsPlain(product, kHeight) && IsPlain(product, kWidth)) {
+    AddPlain(target, product, variants);
+    return variants;
   }
-  if (product.groups > 1 && product.in_channels * 2 <= in_group) {
-    const std::uint64_t most = std::min(product.groups, in_group / product.in_channels);
-    const Product base = product.spatial() ? product : Flatten(product);
-    for (std::uint64_t groups = 2; groups <= most; groups *= 2) {
-      variants.push_back(Combine(base, groups));
-    }
+  for (unsigned subset = 0; subset < kSubsets; ++subset) {
+    AddExpanded(target, product, subset, variants);
+  }
+  if (product.dilation_height * product.dilation_width > 1) return variants;
+  for (unsigned subset = 0; subset < kSubsets; ++subset) {
+    AddSwapped(target, product, subset, variants);
   }
   return variants;
 }

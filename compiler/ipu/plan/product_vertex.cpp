@@ -37,7 +37,7 @@ void AddAmp(const Target& target, const Product& product, ProductFormat format,
             std::vector<ProductVertex>& vertices) {
   const std::uint64_t group = ConvInputGroup(target, format);
   if (group == 0) return;
-  if (!product.spatial()) {
+  if (!product.spatial() && product.is_flat()) {
     vertices.push_back({.kind = ProductVertexKind::kAmp,
                         .format = format,
                         .in_grain = group,
@@ -93,7 +93,8 @@ void AddHmac(const Product& product, ProductFormat format, std::vector<ProductVe
 
 void AddOuterProduct(const Product& product, ProductFormat format,
                      std::vector<ProductVertex>& vertices) {
-  if (product.in_channels != 1 || product.spatial() || product.input == NumberFormat::kFloat8) {
+  if (product.in_channels != 1 || product.spatial() || !product.is_flat() ||
+      product.input == NumberFormat::kFloat8) {
     return;
   }
   vertices.push_back({.kind = ProductVertexKind::kOuterProduct,
@@ -121,7 +122,7 @@ std::uint64_t SpatialAmpCycles(const Target& target, const PlanOptions& options,
                .load_128bit = options.use_128bit_conv_unit_load && vertex.filter_height != 4,
                .rows = tile.rows,
                .row_width = tile.row_width,
-               .kernel_outer = CeilDivide(product.kernel_height, vertex.filter_height),
+               .kernel_outer = CeilDivide(tile.kernel_rows, vertex.filter_height),
                .kernel_inner = product.kernel_width,
                .filter_height = vertex.filter_height,
                .in_groups = tile.in_grains,
@@ -137,7 +138,7 @@ std::uint64_t SlicCycles(const Target& target, const Product& product, const Pro
                .rows = tile.rows,
                .row_width = tile.row_width,
                .stride = product.stride_width,
-               .sub_kernels = product.kernel_height * CeilDivide(product.kernel_width, kSlicWindow),
+               .sub_kernels = tile.kernel_rows * CeilDivide(product.kernel_width, kSlicWindow),
                .group_channels = product.in_channels,
                .groups_per_group = vertex.group_grain,
                .conv_groups = tile.group_grains});
@@ -148,7 +149,7 @@ std::uint64_t VmacCycles(const Target& target, const Product& product, const Pro
   return VmacVertexCycles(target, {.half_partials = !vertex.format.has_float_partials(),
                                    .rows = tile.rows,
                                    .row_width = tile.row_width,
-                                   .kernel_rows = product.kernel_height,
+                                   .kernel_rows = tile.kernel_rows,
                                    .kernel_columns = product.kernel_width,
                                    .groups_per_group = vertex.group_grain,
                                    .conv_groups = tile.group_grains});
@@ -159,7 +160,7 @@ std::uint64_t HmacCycles(const Target& target, const Product& product, const Pro
   return HmacVertexCycles(target, {.format = vertex.format,
                                    .rows = tile.rows,
                                    .row_width = tile.row_width,
-                                   .kernel_positions = product.kernel_height * product.kernel_width,
+                                   .kernel_positions = tile.kernel_rows * product.kernel_width,
                                    .in_group_channels = vertex.in_grain,
                                    .out_group_channels = vertex.out_grain,
                                    .in_groups = tile.in_grains,
@@ -246,7 +247,7 @@ std::uint64_t ProductVertexBound(const Target& target, const Product& product,
     return 0;
   }
   const std::uint64_t kernel =
-      CeilDivide(product.kernel_height, vertex.filter_height) * product.kernel_width;
+      CeilDivide(tile.kernel_rows, vertex.filter_height) * product.kernel_width;
   const std::uint64_t macs = tile.group_grains * tile.rows * tile.row_width * tile.in_grains *
                              tile.out_grains * vertex.in_grain * vertex.filter_height *
                              vertex.out_grain * kernel;

@@ -35,6 +35,7 @@ struct TileProduct {
   std::uint64_t row_width = 1;
   std::uint64_t in_grains = 1;
   std::uint64_t out_grains = 1;
+  std::uint64_t kernel_rows = 1;  ///< not in grains
 };
 
 /// The codelet as poplin calls it: each pair of formats, and number of units, has its own.

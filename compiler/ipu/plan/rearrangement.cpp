@@ -49,8 +49,13 @@ void Receive(StepBuilder& steps, const std::string& name, const Placed& tensor, 
                   .fragmented = fragmented});
 }
 
-/// In memory of its own.
-Placed Moved(const Placed& tensor, const Layout& to) { return {tensor.type, to, false, true}; }
+/// In memory of its own. What it was before is free if nobody reads it again.
+Placed Moved(StepBuilder& steps, const Placed& tensor, const Layout& to, MovedAs moved) {
+  const std::uint64_t freed =
+      std::min(tensor.layout.mapping.bytes_per_tile, to.mapping.bytes_per_tile);
+  if (tensor.overwrite && moved == MovedAs::kTemporary) steps.Release(freed);
+  return {tensor.type, to, false, true};
+}
 
 }  // namespace
 
@@ -76,7 +81,7 @@ Placed Move(StepBuilder& steps, const std::string& name, const Placed& tensor, c
   if (tensor.constant || SamePlace(tensor.layout, to)) return tensor;
   steps.Hold(to.mapping.bytes_per_tile);
   Receive(steps, name, tensor, to, false);
-  return Moved(tensor, to);
+  return Moved(steps, tensor, to, MovedAs::kTemporary);
 }
 
 Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tensor,
@@ -92,7 +97,7 @@ Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tens
   if (moved == MovedAs::kTemporary) steps.Hold(bytes);
   if (in_order && atom >= target.vector_bytes) {
     Receive(steps, name, tensor, to, false);
-    return Moved(tensor, to);
+    return Moved(steps, tensor, to, moved);
   }
   steps.Hold(bytes);  // what was received, before it is in order
   if (!in_place) Receive(steps, name, tensor, to, atom < target.vector_bytes);
@@ -105,7 +110,7 @@ Placed Rearrange(StepBuilder& steps, const std::string& name, const Placed& tens
     steps.Copy("rearrange " + name, to.mapping.tiles, bytes, atom);
   }
   steps.Release(bytes);
-  return Moved(tensor, to);
+  return Moved(steps, tensor, to, moved);
 }
 
 }  // namespace poprt::ipu

@@ -39,7 +39,7 @@ void StepBuilder::Compute(const ComputeSet& set) {
   step.cycles = ComputeSetCycles(target_, set.kind, set.vertex_cycles);
   step.vertices = set.vertices * set.tiles.count;
   step.edges = set.edges * step.vertices;
-  step.vertex_state_bytes = set.vertices * static_cast<std::uint64_t>(set.state);
+  step.vertex_state_bytes = set.vertices * (static_cast<std::uint64_t>(set.state) + set.list_bytes);
   step.control_code_bytes = kComputeControlBytes;
   Add(std::move(step));
 }

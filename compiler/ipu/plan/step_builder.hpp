@@ -40,8 +40,9 @@ struct ComputeSet {
   std::uint64_t vertex_cycles = 0;  ///< of a tile, without the launch
   ComputeSetKind kind = ComputeSetKind::kOther;
   VertexState state = VertexState::kThreeWords;
-  std::uint64_t vertices = 1;  ///< on a tile
-  std::uint64_t edges = 2;     ///< of a vertex
+  std::uint64_t list_bytes = 0;  ///< of state beyond that: where the lists of a vertex are
+  std::uint64_t vertices = 1;    ///< on a tile
+  std::uint64_t edges = 2;       ///< of a vertex
 };
 
 /// Collects the supersteps of one operator, prices and sizes them.

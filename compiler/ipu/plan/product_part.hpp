@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/ipu/plan/product_planner.hpp"
+
+namespace poprt::ipu {
+
+/// What one tile has to do with of a product that is divided, in a serial step.
+struct ProductPart {
+  TileProduct tile = {};
+  std::uint64_t images = 1;
+  std::uint64_t height = 1;  ///< of the output field
+  std::uint64_t width = 1;
+  // Elements, channels that fill up grains among them.
+  std::uint64_t inputs = 0;
+  std::uint64_t weights = 0;
+  std::uint64_t partials = 0;
+};
+
+ProductPart PartOf(const Product& product, const ProductVertex& vertex,
+                   const ProductSplits& splits);
+
+}  // namespace poprt::ipu
