@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/phase_convolutions.hpp"
 #include "passes/lowering/subpixel_convolution.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/kernel.hpp"
@@ -97,6 +99,20 @@ std::optional<Operands> ConstantOperands(const ir::Graph& graph, const Node& nod
   return operands;
 }
 
+/// Convolutions of every phase, if they save an eighth of the multiplications of one of all phases:
+/// those by zeros, and those at borders that only some phases have. One of 3x3 taps is left whole,
+/// since Winograd's algorithm saves more, as are phases that do not fill blocks of channels.
+std::optional<PhaseConvolutions> PhasesApart(const kernels::TransposedWindow& geometry,
+                                             const Shape& input, std::int64_t channels,
+                                             const Axis& rows, const Axis& columns) {
+  if (channels % kBlock != 0 || (rows.taps == 3 && columns.taps == 3)) return std::nullopt;
+  auto apart = PhaseConvolutions::Of(geometry, input);
+  const std::int64_t together =
+      rows.taps * rows.stride * rows.extent * columns.taps * columns.stride * columns.extent;
+  if (apart && 8 * apart->Multiplications() > 7 * together) return std::nullopt;
+  return apart;
+}
+
 bool Lower(Rewriter& rewriter, Node& node) {
   ir::Graph& graph = rewriter.graph();
   if (node.op != "ConvTranspose") return false;
@@ -119,6 +135,13 @@ bool Lower(Rewriter& rewriter, Node& node) {
   const std::int64_t group = node.attributes.get_int("group", 1);
   // The channels of a group must stay together; phases apart can be put in place block by block.
   const bool phases_first = group == 1;
+  if (phases_first) {
+    if (const auto apart = PhasesApart(geometry, spatial, y.shape[1], rows, columns)) {
+      const ValueId result = apart->Insert(rewriter, node, operands->weights);
+      MakeSubpixelShuffle(node, result, {rows.stride, columns.stride}, {0, 0}, phases_first);
+      return true;
+    }
+  }
   std::vector<ValueId> inputs = {
       node.inputs[0],
       rewriter.AddConstant(node.name + "_phases",
