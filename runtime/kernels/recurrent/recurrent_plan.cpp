@@ -12,8 +12,8 @@ namespace {
 /// Rows of a chunk: enough to read weights rarely, few enough that the gates stay in a cache.
 constexpr std::int64_t kRowsOfChunk = 128;
 /// Multiplications of a task of one step, and of a step that is worth sharing out.
-constexpr std::int64_t kWorkOfTask = 1 << 16;
-constexpr std::int64_t kWorkOfStep = 1 << 18;
+constexpr std::int64_t kWorkOfTask = 1 << 15;
+constexpr std::int64_t kWorkOfStep = 1 << 16;
 /// Numbers between the starts of two parts are a multiple of a cache line.
 constexpr std::int64_t kAlignment = 16;
 
