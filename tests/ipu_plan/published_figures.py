@@ -7,6 +7,7 @@ prints both for every row of "Validation" in docs/ipu_model.md.
 """
 
 import argparse
+import copy
 import json
 import math
 import pathlib
@@ -69,7 +70,7 @@ class MemoryRow:
     make: Callable[[pathlib.Path], pathlib.Path]
     bytes: dict
     shares_products: bool = False  # alike ones share code
-    older_poplar: bool = False  # its compute sets have less control code
+    older_poplar: bool = False  # before vertices that all workers share: they run on the supervisor
 
 
 def published_bytes(variables, vertex_code, vertex_state, exchange_code, control_code, fullest_tile):
@@ -95,8 +96,8 @@ CATEGORIES = {"variables": ("variables_always_live", "variables_not_always_live"
 # Of a step of report.json, what operators may share.
 CODE_COLUMNS = {"vertex state": "vertex_state_bytes", "exchange code": "exchange_code_bytes",
                 "control code": "control_code_bytes"}
-CALL_COPIES, COPY_STATE_BYTES = 3, 16
-OLDER_CONTROL_BYTES = 8
+CALL_COPIES, COPY_STATE_BYTES, CALL_CONTROL_BYTES = 3, 16, 4
+SUPERVISOR_CONTROL_BYTES = 8
 
 # Operators of the embedding and of layer 0 in the first of MEMORY_ROWS, by the names of the model's nodes: vertex
 # state, exchange code and control code over all tiles.
@@ -116,6 +117,9 @@ OPERATOR_ROWS = {
     "Add_32": ("bias", 25088, 39380, 35840),
 }
 OPERATOR_COLUMNS = ("vertex_state_bytes", "exchange_code_bytes", "control_code_bytes")
+
+# Control code of the same products as an older Poplar compiled them: popliner's first tests.
+OLDER_PRODUCT_CONTROL_BYTES = {"MatMul_11": 63744, "MatMul_21": 74524, "MatMul_25": 52464}
 
 
 def plan(poprt, model, folder, row):
@@ -171,7 +175,8 @@ def memory_bytes(row, report):
 
 
 def with_older_control_code(report):
-    """The older Poplar's compute sets have 8 bytes of control code on a tile, 16 with a vertex for each worker."""
+    """The report as the older Poplar has it, where every vertex that is alone on its tile runs on the supervisor."""
+    report = copy.deepcopy(report)
     change = 0
     for operator in rows_of(report["graphs"][0]["operators"]):
         table = report["expansions"][operator["expansion"]]["steps"]
@@ -190,9 +195,8 @@ def with_older_control_code(report):
 
 
 def older_control_code(step):
-    if not step["vertices"]:
-        return step["control_code_bytes"]
-    return OLDER_CONTROL_BYTES * (2 if step["vertices"] > step["tiles"] else 1)
+    alone = 0 < step["vertices"] <= step["tiles"]
+    return SUPERVISOR_CONTROL_BYTES if alone else step["control_code_bytes"]
 
 
 def shared_bytes(report):
@@ -206,9 +210,10 @@ def shared_bytes(report):
         if not expansion["grid"] or calls == 1:
             continue
         steps = [step for step in rows_of(expansion["steps"]) if not step["name"].endswith("add bias")]
-        copies = steps[0]["tiles"] * CALL_COPIES * calls
+        called = steps[0]["tiles"] * calls
+        copies = called * CALL_COPIES
         saved["vertex state"] -= copies * COPY_STATE_BYTES
-        saved["control code"] -= copies * OLDER_CONTROL_BYTES
+        saved["control code"] -= copies * SUPERVISOR_CONTROL_BYTES + called * CALL_CONTROL_BYTES
         for step in steps:
             for name, column in CODE_COLUMNS.items():
                 # Equal exchanges of activations have their code once in any case.

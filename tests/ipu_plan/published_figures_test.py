@@ -69,6 +69,15 @@ class PublishedMemory(unittest.TestCase):
                     self.assertLessEqual(figure, factor * bytes_of)
                     self.assertGreaterEqual(factor * figure, bytes_of)
 
+    def test_products_of_older_poplar(self):
+        report = published_figures.with_older_control_code(self.reports[0][1])
+        predicted = published_figures.operator_bytes(report)
+        for node, published in published_figures.OLDER_PRODUCT_CONTROL_BYTES.items():
+            with self.subTest(operator=node):
+                *_, control = predicted[node]
+                self.assertLessEqual(published, 2 * control)
+                self.assertLessEqual(control, 2 * published)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -292,6 +292,17 @@ TEST(PlanGraphTest, StateOfVerticesIsTheirFields) {
   EXPECT_EQ(state(Operator(Planned(Product(128, 1024, 4096)), "MatMul"), "calculate"), 32);
 }
 
+TEST(PlanGraphTest, TheControlProgramCallsSupervisorsAndStartsWorkers) {
+  const auto control = [](const OperatorPlan& op, std::string_view name) {
+    return Step(op, name).control_code_bytes;
+  };
+  const OperatorPlan product = Operator(Planned(Product(128, 1024, 4096)), "MatMul");
+  EXPECT_EQ(control(product, "broadcast operands"), 4);
+  EXPECT_EQ(control(product, "calculate"), 8);
+  EXPECT_EQ(control(product, "reduce"), 20);
+  EXPECT_EQ(control(Operator(Planned(Unary("Relu", {1472, 64})), "Relu"), "Relu"), 20);
+}
+
 /// Two layers of a perceptron.
 ir::Graph Layers(int count) {
   GraphForTest g;
@@ -316,6 +327,7 @@ TEST(PlanGraphTest, LayersAlikeShareCode) {
         if (op.steps.empty() || !op.steps.front().at_call) return false;
         EXPECT_EQ(op.steps.front().name, "copy arguments of call");
         EXPECT_EQ(op.steps.front().vertex_state_bytes, 16);
+        EXPECT_EQ(op.steps.front().control_code_bytes, 20 + 4);
         return true;
       });
   EXPECT_EQ(calls, 5);  // the product of the first layer reads its input from elsewhere

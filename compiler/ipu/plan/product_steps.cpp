@@ -349,7 +349,8 @@ class ProductSteps {
          .kind = kind,
          .state = StateOf(plan_.vertex.kind),
          .list_bytes = WorklistBytes(),
-         .edges = 3});
+         .edges = 3,
+         .supervisor = plan_.vertex.kind != ProductVertexKind::kOuterProduct});
   }
 
   void Reduce() {

@@ -40,7 +40,7 @@ void StepBuilder::Compute(const ComputeSet& set) {
   step.vertices = set.vertices * set.tiles.count;
   step.edges = set.edges * step.vertices;
   step.vertex_state_bytes = set.vertices * (static_cast<std::uint64_t>(set.state) + set.list_bytes);
-  step.control_code_bytes = kComputeControlBytes;
+  step.control_code_bytes = set.supervisor ? kSupervisorControlBytes : kWorkerControlBytes;
   Add(std::move(step));
 }
 
@@ -98,7 +98,7 @@ void StepBuilder::PricedCopy(std::string name, std::string vertex, TileRange til
   step.vertices = tiles.count;
   step.edges = 2 * step.vertices;
   step.vertex_state_bytes = static_cast<std::uint64_t>(VertexState::kFourWords);
-  step.control_code_bytes = kComputeControlBytes;
+  step.control_code_bytes = kWorkerControlBytes;
   Add(std::move(step));
 }
 

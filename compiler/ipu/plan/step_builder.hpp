@@ -27,9 +27,12 @@ enum class VertexState : std::uint8_t {
   kSpatialAmp = 52,
 };
 
-/// Bytes of control program for starting a compute set or copy, and an exchange: what the
-/// operators of section 3.5 have that are one of the former with or without one of the latter.
-inline constexpr std::uint64_t kComputeControlBytes = 20;
+/// Bytes of control program for a compute set or copy that it starts on the workers, and for an
+/// exchange: what the operators of section 3.5 have that are one of the former with or without one
+/// of the latter. A vertex on the supervisor is called, and starts the workers itself: what
+/// element-wise operators have in older programs, where they are such (docs/ipu_model.md).
+inline constexpr std::uint64_t kWorkerControlBytes = 20;
+inline constexpr std::uint64_t kSupervisorControlBytes = 8;
 inline constexpr std::uint64_t kExchangeControlBytes = 4;
 
 /// A compute set whose tiles all do the same.
@@ -43,6 +46,7 @@ struct ComputeSet {
   std::uint64_t list_bytes = 0;  ///< of state beyond that: where the lists of a vertex are
   std::uint64_t vertices = 1;    ///< on a tile
   std::uint64_t edges = 2;       ///< of a vertex
+  bool supervisor = false;       ///< a vertex runs on the supervisor
 };
 
 /// Collects the supersteps of one operator, prices and sizes them.
