@@ -48,9 +48,15 @@ bool Spin(Ready ready) {
 // its caches what it has left there; whoever has none left takes of the others'. The ticket word of
 // a part holds the number of the job in its upper half and the tasks not yet taken in its lower
 // half. A worker that takes a task from a word it read earlier thereby proves that the job is still
-// the same one: a job with a task left cannot have ended.
+// the same one: a job with a task left cannot have ended. Numbers come again after 2^32 jobs; no
+// worker stays that long between reading a word and taking from it.
 constexpr std::uint64_t kTasksMask = 0xFFFFFFFFU;
 constexpr std::int64_t kMaxTasksOfJob = std::numeric_limits<std::int32_t>::max();
+
+/// A cache line of its own: only its worker writes it until that has no tasks left.
+struct alignas(64) Tickets {
+  std::atomic<std::uint64_t> word{0};
+};
 
 }  // namespace
 
@@ -58,9 +64,9 @@ struct ThreadPool::State {
   // Written by callers for every job, read by spinning helpers.
   alignas(64) std::atomic<std::uint32_t> job{0};  ///< number of the last
   std::atomic<const TaskRef*> task{nullptr};
-  std::atomic<std::int64_t> first{0};               ///< number of the job's first task
-  std::atomic<std::int64_t> total{0};               ///< tasks of the job
-  std::vector<std::atomic<std::uint64_t>> tickets;  ///< of the part of each worker
+  std::atomic<std::int64_t> first{0};  ///< number of the job's first task
+  std::atomic<std::int64_t> total{0};  ///< tasks of the job
+  std::vector<Tickets> tickets;        ///< of the part of each worker
 
   alignas(64) std::atomic<std::int64_t> finished{0};
 
@@ -77,19 +83,22 @@ struct ThreadPool::State {
   explicit State(int workers) : tickets(static_cast<std::size_t>(workers)), size(workers) {}
 
   /// How many of a job's tasks are in the first `parts` parts.
-  std::int64_t EndOf(std::int64_t parts, std::int64_t tasks) const { return tasks * parts / size; }
+  std::int64_t TasksBefore(std::int64_t parts, std::int64_t tasks) const {
+    return tasks * parts / size;
+  }
 
   /// Runs tasks of a worker's part until none is left to take; returns how many.
   std::int64_t TakeTasksOf(int part, int worker) {
-    std::atomic<std::uint64_t>& word = tickets[static_cast<std::size_t>(part)];
+    std::atomic<std::uint64_t>& word = tickets[static_cast<std::size_t>(part)].word;
     std::int64_t ran = 0;
     std::uint64_t seen = word.load(std::memory_order_acquire);
     while ((seen & kTasksMask) != 0) {
       // Atomic because a late helper may read them while the next job is written; the exchange
-      // below then fails.
+      // below then fails. If it succeeds they are this job's: the caller wrote them before the word
+      // that was read, and writes the next ones only after this task was reported.
       const TaskRef* job_task = task.load(std::memory_order_relaxed);
       const std::int64_t end = first.load(std::memory_order_relaxed) +
-                               EndOf(part + 1, total.load(std::memory_order_relaxed));
+                               TasksBefore(part + 1, total.load(std::memory_order_relaxed));
       if (!word.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
         continue;
@@ -150,8 +159,8 @@ struct ThreadPool::State {
     finished.store(0, std::memory_order_relaxed);
     const std::uint32_t number = job.load(std::memory_order_relaxed) + 1;
     for (int part = 0; part < size; ++part) {
-      const std::int64_t left = EndOf(part + 1, tasks) - EndOf(part, tasks);
-      tickets[static_cast<std::size_t>(part)].store(
+      const std::int64_t left = TasksBefore(part + 1, tasks) - TasksBefore(part, tasks);
+      tickets[static_cast<std::size_t>(part)].word.store(
           (std::uint64_t{number} << 32) | static_cast<std::uint64_t>(left),
           std::memory_order_release);
     }

@@ -14,6 +14,7 @@ namespace poprt::kernels {
 namespace {
 
 using ::testing::Each;
+using ::testing::ElementsAre;
 
 TEST(ThreadPool, RunsEveryTaskOnce) {
   for (int size = 1; size <= 5; ++size) {
@@ -72,6 +73,24 @@ TEST(ThreadPool, WorkersOfOneJobDoNotShareAScratchArea) {
       mark = 1;
       mark = 0;
     });
+  }
+}
+
+// Both workers are at their first tasks when either goes on.
+TEST(ThreadPool, EveryWorkerBeginsWithARangeOfItsOwn) {
+  ThreadPool pool(2);
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // nobody looks for tasks any more
+    std::atomic<int> begun{0};
+    std::vector<std::int64_t> first(2, -1);
+    pool.Run(10, [&](std::int64_t task, int worker) {
+      std::int64_t& own = first[static_cast<std::size_t>(worker)];
+      if (own >= 0) return;
+      own = task;
+      begun.fetch_add(1);
+      while (begun.load() < 2) std::this_thread::yield();
+    });
+    EXPECT_THAT(first, ElementsAre(0, 5));
   }
 }
 
