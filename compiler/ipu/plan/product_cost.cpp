@@ -30,6 +30,21 @@ class Pricer {
     SizeOperands();
   }
 
+  ProductCost Price() {
+    cost_.temporary_bytes = TemporaryBytes();
+    cost_.calculate_cycles =
+        ComputeSetCycles(target_, vertex_.set_kind(),
+                         ProductVertexCycles(target_, options_, product_, vertex_, part_.tile));
+    PriceReduction();
+    PriceSerialSteps();
+    PriceTransforms();
+    cost_.total = Total();
+    return cost_;
+  }
+
+ private:
+  std::uint64_t depth() const { return splits_.partials(); }
+
   /// Temporaries of a tile (section 2.6): what it receives, and partials that are no output.
   std::uint64_t TemporaryBytes() const {
     std::uint64_t bytes = cost_.partial_bytes;
@@ -41,26 +56,6 @@ class Pricer {
     return std::max(bytes, 2 * cost_.expand_bytes);
   }
 
-  ProductCost Price() {
-    cost_.temporary_bytes = TemporaryBytes();
-    cost_.calculate_cycles = ComputeSetCycles(
-        target_, SetKind(), ProductVertexCycles(target_, options_, product_, vertex_, part_.tile));
-    PriceReduction();
-    PriceSerialSteps();
-    PriceTransforms();
-    cost_.total = Total();
-    return cost_;
-  }
-
- private:
-  std::uint64_t depth() const { return splits_.partials(); }
-
-  ComputeSetKind SetKind() const {
-    const bool amp =
-        vertex_.kind == ProductVertexKind::kAmp || vertex_.kind == ProductVertexKind::kSpatialAmp;
-    return amp ? ComputeSetKind::kAmp : ComputeSetKind::kOther;
-  }
-
   /// How often inputs are received: they stay when only output channels are serial.
   std::uint64_t InputTimes() const { return splits_.in_serial > 1 ? splits_.serial() : 1; }
 
@@ -69,25 +64,22 @@ class Pricer {
     cost_.input_bytes = part_.inputs * element;
     cost_.weight_bytes = part_.weights * element;
     cost_.partial_bytes = part_.partials * FormatBytes(vertex_.format.partials());
-
-    // What overlaps with the neighbours' windows is never local.
-    const TileProduct& tile = part_.tile;
-    const std::uint64_t own = std::min(
-        cost_.input_bytes, tile.group_grains * vertex_.group_grain * tile.rows * tile.row_width *
-                               product_.stride_height * product_.stride_width * tile.in_grains *
-                               vertex_.in_grain * element);
-    const std::uint64_t users = splits_.out * splits_.kernel;
-    cost_.input_received = cost_.input_bytes - own / users;
-    if (splits_.field() == 1) {
-      cost_.input_received = cost_.input_bytes - cost_.input_bytes / users;
-    }
+    cost_.input_received = cost_.input_bytes - OwnInputBytes() / splits_.input_users();
     cost_.weight_received = cost_.weight_bytes - cost_.weight_bytes / splits_.field();
-    // Output channels are innermost in the order of tiles, so both of a bus take the same inputs.
-    const std::uint64_t rate = splits_.out % 2 == 0 ? target_.shared_exchange_bytes_per_cycle
-                                                    : target_.exchange_bytes_per_cycle;
-    cost_.input_cycles = CeilDivide(cost_.input_received, rate);
+    cost_.input_cycles = CeilDivide(cost_.input_received, InputExchangeRate(target_, splits_));
     cost_.weight_cycles = CeilDivide(cost_.weight_received, target_.exchange_bytes_per_cycle);
     SizeTransforms();
+  }
+
+  /// Inputs of the tile that are not of its neighbours' windows first: only they can be local.
+  std::uint64_t OwnInputBytes() const {
+    if (splits_.field() == 1) return cost_.input_bytes;
+    const TileProduct& tile = part_.tile;
+    const std::uint64_t positions =
+        tile.rows * tile.row_width * product_.stride_height * product_.stride_width;
+    const std::uint64_t channels =
+        tile.group_grains * vertex_.group_grain * tile.in_grains * vertex_.in_grain;
+    return std::min(cost_.input_bytes, positions * channels * FormatBytes(product_.input));
   }
 
   void SizeTransforms() {

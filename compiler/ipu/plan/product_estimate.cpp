@@ -57,7 +57,7 @@ class Estimator {
            BeforeLoop(InputCycles());
   }
 
-  std::uint64_t Cycles() {
+  std::uint64_t Cycles() const {
     const std::uint64_t vertex =
         ProductVertexCycles(target_, options_, product_, vertex_, part_.tile) + ZeroingCycles();
     const std::uint64_t step = vertex + StepCycles() + ReduceCycles() + SliceCycles();
@@ -84,10 +84,7 @@ class Estimator {
   }
 
   std::uint64_t ExchangeRate() const { return target_.exchange_bytes_per_cycle; }
-  /// Output channels are innermost in the order of tiles, so both of a bus take the same inputs.
-  std::uint64_t InputRate() const {
-    return splits_.out % 2 == 0 ? target_.shared_exchange_bytes_per_cycle : ExchangeRate();
-  }
+  std::uint64_t InputRate() const { return InputExchangeRate(target_, splits_); }
 
   /// What is divided among the tiles that need it is there in part.
   void EstimateExchange() {
@@ -108,13 +105,14 @@ class Estimator {
     return CeilDivide(product_.groups, vertex_.group_grain) * vertex_.group_grain;
   }
 
-  /// Its share of `elements` on each tile; `extent` channels decide how many are moved at once.
-  Transform Rearranged(std::uint64_t elements, std::uint64_t extent, std::uint64_t element,
+  /// A tile's share of `elements` of `element` bytes, of which `group` bytes stay together: a move
+  /// takes 5/4 cycles where `channels` are whole vectors, else 5/3 (section 2.6).
+  Transform Rearranged(std::uint64_t elements, std::uint64_t channels, std::uint64_t element,
                        std::uint64_t group) const {
     const std::uint64_t bytes = CeilDivide(elements * element, splits_.tiles());
     const std::uint64_t width = std::min<std::uint64_t>(target_.memcpy_bytes_per_cycle, group);
-    const std::uint64_t vector = target_.vector_bytes / element;
-    const std::uint64_t divisor = (extent % std::max<std::uint64_t>(vector, 1) == 0 ? 4 : 3);
+    const std::uint64_t vector = std::max<std::uint64_t>(target_.vector_bytes / element, 1);
+    const std::uint64_t divisor = channels % vector == 0 ? 4 : 3;
     return {bytes, CeilDivide(bytes * 5, width * divisor)};
   }
 
@@ -183,12 +181,12 @@ class Estimator {
     return workers * tile.group_grains * tile.out_grains * more;
   }
 
-  /// Partials, and what SLIC needs beside them.
+  /// Partials, and the buffer of SLIC: those of a grain of groups, and what it writes beyond them.
   std::uint64_t PartialBytes() const {
     const std::uint64_t bytes = part_.partials * partial_bytes_;
     if (vertex_.kind != ProductVertexKind::kSlic) return bytes;
-    constexpr std::uint64_t kBuffer = 200;
-    return bytes + CeilDivide(bytes, part_.tile.group_grains) + kBuffer;
+    constexpr std::uint64_t kBytesBeyond = 200;  // as poplin counts them
+    return bytes + CeilDivide(bytes, part_.tile.group_grains) + kBytesBeyond;
   }
 
   /// Section 2.5; later stages have an exchange of their own.
@@ -295,7 +293,7 @@ std::optional<ProductEstimate> EstimateProduct(const Target& target, const PlanO
                                                const ProductSplits& splits,
                                                std::uint64_t memory_limit,
                                                std::uint64_t cycle_limit) {
-  Estimator estimator(target, options, variant, vertex, splits);
+  const Estimator estimator(target, options, variant, vertex, splits);
   const std::uint64_t bytes = estimator.TemporaryBytes();
   if (bytes > memory_limit || estimator.Bound() >= cycle_limit) return std::nullopt;
   const std::uint64_t cycles = estimator.Cycles();

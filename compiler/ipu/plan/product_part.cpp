@@ -4,6 +4,11 @@
 
 namespace poprt::ipu {
 
+std::uint64_t InputExchangeRate(const Target& target, const ProductSplits& splits) {
+  return splits.shares_inputs() ? target.shared_exchange_bytes_per_cycle
+                                : target.exchange_bytes_per_cycle;
+}
+
 ProductPart PartOf(const Product& product, const ProductVertex& vertex,
                    const ProductSplits& splits) {
   ProductPart part;

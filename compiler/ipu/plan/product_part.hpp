@@ -18,6 +18,9 @@ struct ProductPart {
   std::uint64_t partials = 0;
 };
 
+/// Bytes a cycle at which a tile receives inputs: over a bus that two share, where they can.
+std::uint64_t InputExchangeRate(const Target& target, const ProductSplits& splits);
+
 ProductPart PartOf(const Product& product, const ProductVertex& vertex,
                    const ProductSplits& splits);
 

@@ -30,6 +30,11 @@ struct ProductSplits {
   /// Tiles that have partials of the same output.
   std::uint64_t partials() const { return in * kernel; }
   std::uint64_t serial() const { return out_serial * in_serial; }
+  /// Tiles that need the same inputs; those that need the same weights are field().
+  std::uint64_t input_users() const { return out * kernel; }
+  /// Output channels are innermost in the order of tiles (section 2.6): both tiles of a bus take
+  /// the same inputs.
+  bool shares_inputs() const { return out % 2 == 0; }
 };
 
 /// Up to so many tiles take the same operand as it is and each puts it in order for itself; for
@@ -53,8 +58,8 @@ struct ReduceStage {
 /// What a tile does for its part, launches and syncs included.
 struct ProductCost {
   // Once.
-  std::uint64_t expand_bytes =
-      0;  ///< of the input on a tile, when kernel positions become channels
+  /// Of the activations on a tile, when kernel positions or the field become channels.
+  std::uint64_t expand_bytes = 0;
   std::uint64_t expand_exchange_cycles = 0;
   std::uint64_t expand_copy_cycles = 0;
   /// Of weights that a tile puts between zeros, element by element, when groups are combined.

@@ -4,7 +4,9 @@
 
 #include "compiler/ipu/cost/ceil_divide.hpp"
 #include "compiler/ipu/plan/elementwise_codelet.hpp"
+#include "compiler/ipu/plan/product_part.hpp"
 #include "compiler/ipu/plan/rearrangement.hpp"
+#include "compiler/ipu/plan/received_operand.hpp"
 
 namespace poprt::ipu {
 namespace {
@@ -36,6 +38,37 @@ class ProductSteps {
     tiles_ = {steps.tiles().first, std::min(used, steps.tiles().count)};
   }
 
+  PlannedProduct Add(const ProductOperand& input, const ProductOperand& weights,
+                     const ProductResult& result) {
+    const PlannedProduct planned{
+        .result = {.type = result.type, .layout = ResultLayout(result), .overwrite = true},
+        .input = Wanted(input, true),
+        .weights = Wanted(weights, false),
+        .grid = plan_.Grid()};
+    const std::uint64_t held = steps_.held();
+    const bool expands = cost_.expand_bytes > 0;
+    const bool swapped = plan_.variant.swapped;
+    Placed left = expands ? input.tensor : Regroup("input", input, planned.input);
+    Placed right = Regroup("weights", weights, planned.weights);
+    if (!expands) {
+      const std::uint64_t users = splits_.input_users();
+      left = Gathered("input", left, planned.input, swapped ? splits_.field() : users);
+      right = Gathered("weights", right, planned.weights, swapped ? users : splits_.field());
+    }
+    steps_.Hold(cost_.temporary_bytes);
+    Expand(input);
+    const bool left_local = left.constant || expands || SamePlace(left.layout, planned.input);
+    const bool right_local = right.constant || SamePlace(right.layout, planned.weights);
+    if (swapped) {
+      Multiply(ReceivedInput(plan_, right, right_local), ReceivedWeights(plan_, left, left_local));
+    } else {
+      Multiply(ReceivedInput(plan_, left, left_local), ReceivedWeights(plan_, right, right_local));
+    }
+    steps_.Release(steps_.held() - held);
+    return planned;
+  }
+
+ private:
   /// Brings an operand together in the channel groups of the vertex, unless it has such already.
   /// Groups that are combined have one channel each, which poplin takes for none.
   Placed Regroup(const std::string& name, const ProductOperand& operand, const Layout& wanted) {
@@ -51,14 +84,14 @@ class ProductSteps {
     const bool first = input != plan_.variant.swapped;
     const std::uint64_t groups = GroupsOf(operand.channels, original_.in_channels);
     const std::uint64_t rows = splits_.groups / groups * splits_.field();
-    const std::uint64_t columns = splits_.groups / groups * splits_.out * splits_.kernel;
+    const std::uint64_t columns = splits_.groups / groups * splits_.input_users();
     return GridLayout(steps_.tiles(), operand.tensor.type,
                       {.stride = operand.channel_stride,
                        .extent = operand.channels,
                        .group = std::max(plan_.vertex.in_grain, plan_.vertex.group_grain),
                        .parts = splits_.in * groups,
                        .others = first ? rows : columns,
-                       .copies = first ? InputUsers() : WeightCopies()});
+                       .copies = first ? splits_.input_users() : WeightCopies()});
   }
 
   /// Parts into which the groups cut an axis of channels: those of a convolution are on it, those
@@ -67,14 +100,10 @@ class ProductSteps {
     return channels > channels_of_group ? splits_.groups : 1;
   }
 
-  /// Tiles that need the same inputs.
-  std::uint64_t InputUsers() const { return splits_.out * splits_.kernel; }
-  std::uint64_t WeightUsers() const { return splits_.field(); }
-
   /// Tiles among which the weights of a cell are divided: as many as have the same field.
   std::uint64_t WeightCopies() const {
-    return std::clamp<std::uint64_t>(cost_.weight_bytes * splits_.serial() / PanelBytes(), 1,
-                                     splits_.field());
+    return std::clamp<std::uint64_t>(
+        cost_.weight_bytes * splits_.serial() / plan_.vertex.panel_bytes(), 1, splits_.field());
   }
 
   /// What more tiles need than take it as a view is put where the plan has it first.
@@ -83,7 +112,7 @@ class ProductSteps {
     const bool moves =
         users > kViewTiles && !operand.constant && !SamePlace(operand.layout, wanted);
     if (!moves) return operand;
-    const Placed moved = Move(steps_, name, operand, wanted);
+    Placed moved = Move(steps_, name, operand, wanted);
     const std::uint64_t own = CeilDivide(wanted.mapping.bytes_per_tile, users);
     steps_.Copy("copy own " + name, tiles_, own, own);  // what lies there already isn't exchanged
     return moved;
@@ -109,66 +138,31 @@ class ProductSteps {
                       KernelTogether() * element, cost_.expand_copy_cycles);
   }
 
-  /// An operand as its tiles receive it.
-  struct Received {
-    std::uint64_t bytes = 0;
-    std::uint64_t pieces = 0;  ///< in which they come
-    std::uint64_t users = 1;   ///< tiles that need the same
-    bool spread = true;        ///< over these tiles, in equal pieces
-    bool constant = false;
-  };
-
-  /// `local`: the operand lies where the plan has it, so that a part of what a tile needs is there.
-  Received Input(const Placed& operand, bool local) const {
-    Received input{.bytes = local ? cost_.input_received : cost_.input_bytes,
-                   .users = InputUsers(),
-                   .constant = operand.constant};
-    input.spread = local || operand.constant;
-    input.pieces = input.spread
-                       ? Parts(input.bytes, InputUsers() - (local ? 1U : 0U), kLeastPieceBytes)
-                       : Pieces(operand, InputField());
-    return input;
-  }
-  Received Weights(const Placed& operand, bool local) const {
-    Received weights{.bytes = local ? cost_.weight_received : cost_.weight_bytes,
-                     .users = splits_.field(),
-                     .constant = operand.constant};
-    weights.pieces =
-        local || operand.constant
-            ? Parts(weights.bytes, splits_.field() - (local ? 1U : 0U), PanelBytes())
-            : Pieces(operand,
-                     {1, CeilDivide(product().out_channels, splits_.out * splits_.out_serial)});
-    return weights;
-  }
-
-  void Multiply(const Received& input, const Received& weights) {
+  void Multiply(const ReceivedOperand& input, const ReceivedOperand& weights) {
     const bool once = splits_.in_serial == 1 && splits_.out_serial > 1;
     if (once) BroadcastOperands("broadcast inputs", input, {});
+    const RepeatScope outer(steps_, splits_.out_serial);
     {
-      const RepeatScope outer(steps_, splits_.out_serial);
-      {
-        const RepeatScope inner(steps_, splits_.in_serial);
-        Slice();
-        SpreadWeights();
-        BroadcastOperands("broadcast operands", once ? Received{} : input, weights);
-        Calculate();
-        Reduce();
-      }
-      if (splits_.in_serial > 1) {
-        const RepeatScope further(steps_, splits_.in_serial - 1);
-        AddSet("add in place", "popops::ScaledAddSupervisor", cost_.add_cycles);
-      }
-      AddSet("cast", CastCodelet(plan_.vertex.format.partials(), plan_.variant.product.output),
-             cost_.cast_cycles);
-      AddSet("dynamic update", "popops::DynamicUpdateSlice", cost_.update_cycles);
+      const RepeatScope inner(steps_, splits_.in_serial);
+      AddSet("dynamic slice", "popops::DynamicSlice1d", cost_.slice_cycles);
+      SpreadWeights();
+      BroadcastOperands("broadcast operands", once ? ReceivedOperand{} : input, weights);
+      Calculate();
+      Reduce();
     }
+    if (splits_.in_serial > 1) {
+      const RepeatScope further(steps_, splits_.in_serial - 1);
+      AddSet("add in place", "popops::ScaledAddSupervisor", cost_.add_cycles);
+    }
+    AddSet("cast", CastCodelet(plan_.vertex.format.partials(), product().output),
+           cost_.cast_cycles);
+    AddSet("dynamic update", "popops::DynamicUpdateSlice", cost_.update_cycles);
   }
 
   Layout ResultLayout(const ProductResult& result) const {
     return plan_.variant.swapped ? SwappedLayout(result) : PlainLayout(result);
   }
 
- private:
   Layout PlainLayout(const ProductResult& result) const {
     const std::uint64_t groups = GroupsOf(result.channels, original_.out_channels);
     return GridLayout(steps_.tiles(), result.type,
@@ -205,11 +199,6 @@ class ProductSteps {
                     .vertex_cycles = cycles - std::min(launch, cycles)});
   }
 
-  void Slice() {
-    if (cost_.slice_cycles == 0) return;
-    AddSet("dynamic slice", "popops::DynamicSlice1d", cost_.slice_cycles);
-  }
-
   /// Weights of combined groups have zeros between them: the tiles that share them put them in
   /// order.
   void SpreadWeights() {
@@ -219,67 +208,22 @@ class ProductSteps {
 
   /// Both operands in one phase: the inputs over a bus that two tiles share, where they can. There
   /// two tiles send equal pieces at once (section 1.4), and the source is switched half as often.
-  void BroadcastOperands(const std::string& name, const Received& input, const Received& weights) {
+  void BroadcastOperands(const std::string& name, const ReceivedOperand& input,
+                         const ReceivedOperand& weights) {
     const Target& target = steps_.target();
-    const bool shared = splits_.out % 2 == 0;
-    const std::uint64_t plain = target.exchange_bytes_per_cycle;
-    const std::uint64_t rate = shared ? target.shared_exchange_bytes_per_cycle : plain;
-    const std::uint64_t equivalent = CeilDivide(input.bytes, rate) * plain + weights.bytes;
-    const std::uint64_t pieces =
-        CeilDivide(input.pieces, shared && input.spread ? 2 : 1) + weights.pieces;
+    const std::uint64_t input_cycles = CeilDivide(input.bytes, InputExchangeRate(target, splits_));
+    const std::uint64_t equivalent = input_cycles * target.exchange_bytes_per_cycle + weights.bytes;
+    const std::uint64_t at_once = splits_.shares_inputs() && input.spread ? 2 : 1;
+    const std::uint64_t pieces = CeilDivide(input.pieces, at_once) + weights.pieces;
     steps_.MixedExchange(
         name, tiles_,
         {.bytes_received = equivalent,
-         .bytes_sent =
-             CeilDivide(input.bytes, InputUsers()) + CeilDivide(weights.bytes, splits_.field()),
+         .bytes_sent = CeilDivide(input.bytes, splits_.input_users()) +
+                       CeilDivide(weights.bytes, splits_.field()),
          .sends = CeilDivide(input.pieces, input.users) + CeilDivide(weights.pieces, weights.users),
          .receives = pieces,
          .weights = (input.constant && input.bytes > 0) || (weights.constant && weights.bytes > 0)},
         input.bytes + weights.bytes);
-  }
-
-  /// Tiles from which so many bytes come, of which each sends one piece.
-  static std::uint64_t Parts(std::uint64_t bytes, std::uint64_t sources, std::uint64_t piece) {
-    if (bytes == 0) return 0;
-    return std::clamp<std::uint64_t>(bytes / piece, 1, std::max<std::uint64_t>(sources, 1));
-  }
-
-  /// Positions that a tile needs of an operand.
-  struct Field {
-    std::uint64_t rows = 1;
-    std::uint64_t positions = 1;  ///< of a row, neighbours in the operand
-  };
-
-  /// Of the inputs: rows of its window, one if it takes them whole.
-  Field InputField() const {
-    const Product& p = product();
-    const std::uint64_t images = CeilDivide(p.batch, splits_.batch);
-    const std::uint64_t height = InputRows(p, CeilDivide(p.height, splits_.height),
-                                           CeilDivide(p.kernel_height, splits_.kernel));
-    const std::uint64_t width = InputColumns(p, CeilDivide(p.width, splits_.width));
-    if (splits_.width > 1) return {images * height, width};
-    if (splits_.height * splits_.kernel > 1) return {images, height * width};
-    return {1, images * height * width};
-  }
-
-  /// Pieces in which a tile receives its part of an operand that lies elsewhere: what is in one
-  /// region of a tile comes at once. A row begins anywhere in a region.
-  std::uint64_t Pieces(const Placed& operand, const Field& field) const {
-    const Product& p = product();
-    const std::uint64_t channels = CeilDivide(p.groups, splits_.groups) *
-                                   CeilDivide(p.in_channels, splits_.in * splits_.in_serial);
-    const std::uint64_t run = std::max<std::uint64_t>(operand.layout.run, 1);
-    // Nothing puts parts of runs together before they are sent.
-    if (channels < run) return field.rows * field.positions;
-    std::uint64_t region = operand.layout.runs_together;
-    if (region == 0) {
-      const std::uint64_t columns = CeilDivide(InnerExtent(operand.layout, operand.type.shape),
-                                               std::max<std::uint64_t>(operand.layout.parts, 1));
-      region = std::max<std::uint64_t>(CeilDivide(ElementsPerTile(operand), columns), 1);
-    }
-    // On average a row meets 1 + (positions - 1) / region of them.
-    const std::uint64_t rows = CeilDivide(channels, run) * field.rows;
-    return rows + CeilDivide(rows * (field.positions - 1), region);
   }
 
   /// Of the operand, as far as a tile needs them; 0 when neighbours are not channels.
@@ -321,12 +265,6 @@ class ProductSteps {
 
   const Product& product() const { return plan_.variant.product; }
 
-  /// Weights are kept in panels of the vertex.
-  std::uint64_t PanelBytes() const {
-    return plan_.vertex.in_grain * plan_.vertex.out_grain *
-           FormatBytes(plan_.variant.product.input);
-  }
-
   /// The spatial vertex has a list for every worker and position of its kernel, each with a word
   /// that says where it is.
   std::uint64_t WorklistBytes() const {
@@ -337,16 +275,13 @@ class ProductSteps {
   }
 
   void Calculate() {
-    const bool amp = plan_.vertex.kind == ProductVertexKind::kAmp ||
-                     plan_.vertex.kind == ProductVertexKind::kSpatialAmp;
-    const ComputeSetKind kind = amp ? ComputeSetKind::kAmp : ComputeSetKind::kOther;
-    const std::uint64_t launch = LaunchCycles(steps_.target(), kind);
+    const std::uint64_t launch = LaunchCycles(steps_.target(), plan_.vertex.set_kind());
     steps_.Compute(
         {.name = "calculate",
          .vertex = Codelet(plan_.vertex),
          .tiles = tiles_,
          .vertex_cycles = cost_.calculate_cycles - std::min(launch, cost_.calculate_cycles),
-         .kind = kind,
+         .kind = plan_.vertex.set_kind(),
          .state = StateOf(plan_.vertex.kind),
          .list_bytes = WorklistBytes(),
          .edges = 3,
@@ -365,7 +300,6 @@ class ProductSteps {
     }
   }
 
-  static constexpr std::uint64_t kLeastPieceBytes = 64;
   static constexpr std::uint64_t kListBytes = 4;
 
   StepBuilder& steps_;
@@ -394,39 +328,10 @@ PlannedProduct AddProduct(StepBuilder& steps, const Product& product, const Prod
   if (plan.relaxed) {
     steps.Note("no plan of a product " + plan.Grid() + " has temporaries of at most " +
                std::to_string(plan.memory_limit) +
-               " bytes on a tile (available_memory_proportion)" + "; it takes " +
+               " bytes on a tile (available_memory_proportion); it takes " +
                std::to_string(plan.estimate.temporary_bytes));
   }
-  ProductSteps product_steps(steps, wanted, plan);
-  PlannedProduct planned;
-  planned.grid = plan.Grid();
-  planned.input = product_steps.Wanted(input, true);
-  planned.weights = product_steps.Wanted(weights, false);
-  const std::uint64_t held = steps.held();
-  const bool expands = plan.cost.expand_bytes > 0;
-  const bool swapped = plan.variant.swapped;
-  const std::uint64_t field = product_steps.WeightUsers();
-  const std::uint64_t inputs = product_steps.InputUsers();
-  Placed left = expands ? input.tensor : product_steps.Regroup("input", input, planned.input);
-  Placed right = product_steps.Regroup("weights", weights, planned.weights);
-  if (!expands) {
-    left = product_steps.Gathered("input", left, planned.input, swapped ? field : inputs);
-    right = product_steps.Gathered("weights", right, planned.weights, swapped ? inputs : field);
-  }
-  steps.Hold(plan.cost.temporary_bytes);
-  product_steps.Expand(input);
-  const bool left_local = left.constant || expands || SamePlace(left.layout, planned.input);
-  const bool right_local = right.constant || SamePlace(right.layout, planned.weights);
-  if (swapped) {
-    product_steps.Multiply(product_steps.Input(right, right_local),
-                           product_steps.Weights(left, left_local));
-  } else {
-    product_steps.Multiply(product_steps.Input(left, left_local),
-                           product_steps.Weights(right, right_local));
-  }
-  steps.Release(steps.held() - held);
-  planned.result = {result.type, product_steps.ResultLayout(result), false, true};
-  return planned;
+  return ProductSteps(steps, wanted, plan).Add(input, weights, result);
 }
 
 }  // namespace poprt::ipu

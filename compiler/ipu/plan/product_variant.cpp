@@ -47,8 +47,10 @@ void Flatten(Product& product) {
   std::uint64_t Product::*const inner = width ? kWidth.output : kHeight.output;
   std::uint64_t flat = product.batch * product.*inner;
   product.batch = 1;
-  if (height && width) flat *= product.height;
-  if (height && width) product.height = 1;
+  if (height && width) {
+    flat *= product.height;
+    product.height = 1;
+  }
   product.*inner = flat;
   if (height) MakePlain(product, kHeight);
   if (width) MakePlain(product, kWidth);
@@ -86,19 +88,15 @@ bool MayFlattenOut(const Product& product, const Axis& axis) {
   return product.*axis.output > 1 && InputOf(product, axis) <= product.*axis.kernel;
 }
 
-constexpr unsigned kHeightBit = 1;
-constexpr unsigned kWidthBit = 2;
-constexpr unsigned kSubsets = 4;
+using Axes = std::vector<Axis>;
 
-/// Applies `change` to the axes of the subset; false when one of them may not be.
+/// Applies `change` to the axes; false when one of them may not be changed.
 template <typename Allowed, typename Change>
-bool Apply(Product& product, unsigned subset, Allowed allowed, Change change) {
-  const bool height = (subset & kHeightBit) != 0;
-  const bool width = (subset & kWidthBit) != 0;
-  if (height && !allowed(product, kHeight)) return false;
-  if (width && !allowed(product, kWidth)) return false;
-  if (height) change(product, kHeight);
-  if (width) change(product, kWidth);
+bool Apply(Product& product, const Axes& axes, Allowed allowed, Change change) {
+  for (const Axis& axis : axes) {
+    if (!allowed(product, axis)) return false;
+    change(product, axis);
+  }
   return true;
 }
 
@@ -144,22 +142,22 @@ void AddPlain(const Target& target, const Product& product, std::vector<ProductV
   }
 }
 
-void AddExpanded(const Target& target, const Product& product, unsigned subset,
+void AddExpanded(const Target& target, const Product& product, const Axes& axes,
                  std::vector<ProductVariant>& variants) {
   ProductVariant variant{product};
-  variant.expanded = subset != 0;
-  if (!Apply(variant.product, subset, MayExpand, Expand)) return;
+  variant.expanded = !axes.empty();
+  if (!Apply(variant.product, axes, MayExpand, Expand)) return;
   Flatten(variant.product);
   AddCombined(target, variant, variants);
 }
 
-void AddSwapped(const Target& target, const Product& product, unsigned subset,
+void AddSwapped(const Target& target, const Product& product, const Axes& axes,
                 std::vector<ProductVariant>& variants) {
   ProductVariant variant{product};
   variant.swapped = true;
-  variant.flattened_out = subset != 0;
+  variant.flattened_out = !axes.empty();
   Swap(variant.product);
-  if (!Apply(variant.product, subset, MayFlattenOut, FlattenOut)) return;
+  if (!Apply(variant.product, axes, MayFlattenOut, FlattenOut)) return;
   Flatten(variant.product);
   AddCombined(target, variant, variants);
 }
@@ -181,13 +179,10 @@ std::vector<ProductVariant> ProductVariants(const Target& target, const Product&
     AddPlain(target, product, variants);
     return variants;
   }
-  for (unsigned subset = 0; subset < kSubsets; ++subset) {
-    AddExpanded(target, product, subset, variants);
-  }
+  const Axes subsets[] = {{}, {kHeight}, {kWidth}, {kHeight, kWidth}};
+  for (const Axes& axes : subsets) AddExpanded(target, product, axes, variants);
   if (product.dilation_height * product.dilation_width > 1) return variants;
-  for (unsigned subset = 0; subset < kSubsets; ++subset) {
-    AddSwapped(target, product, subset, variants);
-  }
+  for (const Axes& axes : subsets) AddSwapped(target, product, axes, variants);
   return variants;
 }
 

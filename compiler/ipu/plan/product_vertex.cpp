@@ -202,9 +202,7 @@ std::string Codelet(const ProductVertex& vertex) {
   name += FormatName(vertex.format.input);
   name += ",";
   name += FormatName(vertex.format.partials());
-  const bool amp =
-      vertex.kind == ProductVertexKind::kAmp || vertex.kind == ProductVertexKind::kSpatialAmp;
-  if (amp) name += "," + std::to_string(vertex.out_grain);
+  if (vertex.is_amp()) name += "," + std::to_string(vertex.out_grain);
   return name + ">";
 }
 
@@ -243,9 +241,7 @@ std::uint64_t ProductVertexCycles(const Target& target, const PlanOptions& optio
 
 std::uint64_t ProductVertexBound(const Target& target, const Product& product,
                                  const ProductVertex& vertex, const TileProduct& tile) {
-  if (vertex.kind != ProductVertexKind::kAmp && vertex.kind != ProductVertexKind::kSpatialAmp) {
-    return 0;
-  }
+  if (!vertex.is_amp()) return 0;
   const std::uint64_t kernel =
       CeilDivide(tile.kernel_rows, vertex.filter_height) * product.kernel_width;
   const std::uint64_t macs = tile.group_grains * tile.rows * tile.row_width * tile.in_grains *

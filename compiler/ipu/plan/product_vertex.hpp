@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ipu/cost/launch.hpp"
 #include "compiler/ipu/plan/plan_options.hpp"
 #include "compiler/ipu/plan/product.hpp"
 
@@ -26,6 +27,16 @@ struct ProductVertex {
   std::uint64_t out_grain = 16;     ///< output channels
   std::uint64_t group_grain = 1;    ///< convolution groups side by side
   std::uint64_t filter_height = 1;  ///< kernel rows at once
+
+  /// It computes with the AMP units.
+  bool is_amp() const {
+    return kind == ProductVertexKind::kAmp || kind == ProductVertexKind::kSpatialAmp;
+  }
+  ComputeSetKind set_kind() const {
+    return is_amp() ? ComputeSetKind::kAmp : ComputeSetKind::kOther;
+  }
+  /// Of the weights between one grain of input and one of output channels, as they are kept.
+  std::uint64_t panel_bytes() const { return in_grain * out_grain * FormatBytes(format.input); }
 };
 
 /// The part of a product that one tile computes, in grains of the vertex.
