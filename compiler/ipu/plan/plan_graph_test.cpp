@@ -40,7 +40,7 @@ std::uint64_t Cycles(const OperatorPlan& op, Phase phase) {
   return sum;
 }
 
-ir::Graph Unary(std::string_view op, Shape shape, Attributes attributes = {}) {
+ir::Graph Unary(std::string_view op, const Shape& shape, Attributes attributes = {}) {
   GraphForTest g;
   g.Output(g.Op(op, {g.Input("x", shape)}, shape, std::move(attributes)));
   return g.graph;

@@ -1,5 +1,6 @@
 #include "runtime/kernels/packed/tile_kernels.hpp"
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -22,8 +23,13 @@ std::vector<float> Finished(const InnerLoops& loops, const std::string& activati
 
 TEST(TileKernels, ActivationsAreAccurate) {
   std::vector<float> values;
-  for (float x = -30; x <= 30; x += 0.00137F) values.push_back(x);
-  for (float x = 1e-20F; x < 1; x *= 1.5F) values.insert(values.end(), {x, -x});
+  for (int i = -21898; i <= 21898; ++i) {  // -30 to 30
+    values.push_back(0.00137F * static_cast<float>(i));
+  }
+  for (int i = 0; i < 114; ++i) {  // 1e-20 to 1
+    const float x = 1e-20F * std::pow(1.5F, static_cast<float>(i));
+    values.insert(values.end(), {x, -x});
+  }
   for (const InnerLoops* loops : AllInnerLoops()) {
     for (const std::string& activation : AllActivations()) {
       SCOPED_TRACE(std::string(loops->instruction_set) + " " + activation);

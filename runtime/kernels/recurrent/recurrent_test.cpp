@@ -376,6 +376,7 @@ TEST(RecurrentTest, LongSequencesDoNotDependOnThreads) {
       Tensor scratch({kUint8, {3 * static_cast<std::int64_t>(kernel.scratch_bytes)}});
       std::vector<Tensor> together(outputs.begin(), outputs.end());
       std::vector<std::byte*> targets;
+      targets.reserve(together.size());
       for (Tensor& output : together) targets.push_back(output.mutable_data());
       kernel.run({.inputs = sources,
                   .outputs = targets,
