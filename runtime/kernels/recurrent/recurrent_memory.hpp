@@ -75,19 +75,24 @@ class RecurrentMemory {
   const C* Peephole(std::int64_t d, std::int64_t which, std::int64_t panel) const {
     return memory_ + plan_.parts.peepholes + (d * 3 + which) * plan_.padded + panel * kPanel;
   }
+  /// Extent of what W or R is multiplied by.
+  std::int64_t Depth(std::size_t input) const {
+    return input == In::kW ? plan_.shape.inputs : plan_.shape.hidden;
+  }
+  /// The panel of a number.
+  const void* WeightPanel(std::size_t input, std::int64_t d, std::int64_t number) const {
+    const std::int64_t at = (d * plan_.gates * plan_.panels + number) * Depth(input) * kPanel;
+    if (plan_.packed) return args_.in<T>(input) + at;
+    return memory_ + (input == In::kW ? plan_.parts.w : plan_.parts.r) + at;
+  }
   /// `count` panels from number `first` on, of every `step`-th number.
-  RecurrentPanels Weights(std::size_t input, std::int64_t d, std::int64_t first, int count,
+  RecurrentPanels Weights(std::size_t input, std::int64_t d, std::int64_t first, std::int64_t count,
                           std::int64_t step) const {
-    const bool of_inputs = input == In::kW;
-    const std::int64_t depth = of_inputs ? plan_.shape.inputs : plan_.shape.hidden;
-    const std::int64_t stride = depth * kPanel;
-    const std::int64_t at = (d * plan_.gates * plan_.panels + first) * stride;
-    const C* const own = memory_ + (of_inputs ? plan_.parts.w : plan_.parts.r) + at;
-    return {.data = plan_.packed ? static_cast<const void*>(args_.in<T>(input) + at) : own,
-            .depth = depth,
+    return {.data = WeightPanel(input, d, first),
+            .depth = Depth(input),
             .half = plan_.half_weights,
-            .stride = step * stride,
-            .count = count};
+            .stride = step * Depth(input) * kPanel,
+            .count = static_cast<int>(count)};
   }
 
   const RecurrentPlan& plan_;

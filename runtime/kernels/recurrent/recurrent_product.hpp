@@ -22,15 +22,15 @@ struct RecurrentPanels {
   const void* data;
   std::int64_t depth;
   bool half;
-  std::int64_t stride = 0;  ///< elements from one panel to the next
-  int count = 1;
+  std::int64_t stride;  ///< elements from one panel to the next
+  int count;
 };
 
 /// A tile of rows x 16 without gaps for each panel.
 template <typename C>
 struct RecurrentTiles {
   C* first;
-  std::int64_t stride = 0;  ///< numbers from one tile to the next
+  std::int64_t stride;  ///< numbers from one tile to the next
 };
 
 /// A panel of this depth stays in the first-level cache while many rows are multiplied by it.
@@ -66,9 +66,9 @@ void AddProductOf(int together, Multiply multiply, const RecurrentRows<float>& a
                   const RecurrentPanels& panels, const void* next,
                   const RecurrentTiles<float>& tiles) {
   const std::int64_t step = a.rows <= kTileRows ? panels.depth : kRecurrentDepth;
-  const W* from = static_cast<const W*>(panels.data);
-  for (int p = 0; p < panels.count; p += together, from += together * panels.stride) {
+  for (int p = 0; p < panels.count; p += together) {
     const int count = std::min(together, panels.count - p);
+    const W* const from = static_cast<const W*>(panels.data) + p * panels.stride;
     const bool are_last = p + count == panels.count;
     const W* const behind = are_last ? static_cast<const W*>(next) : from + count * panels.stride;
     for (std::int64_t k = 0; k < panels.depth; k += step) {

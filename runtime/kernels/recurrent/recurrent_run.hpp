@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/parallel.hpp"
-#include "runtime/kernels/recurrent/recurrent_memory.hpp"
 #include "runtime/kernels/recurrent/recurrent_product.hpp"
+#include "runtime/kernels/recurrent/recurrent_units.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 
 namespace poprt::kernels {
@@ -17,13 +15,13 @@ namespace poprt::kernels {
 /// One run of a recurrent kernel on operands of type T. A step s of direction d is time s, or
 /// counted from the end of each sequence when the direction is reversed.
 template <typename T>
-class RecurrentRun : private RecurrentMemory<T> {
-  using Memory = RecurrentMemory<T>;
-  using C = typename Memory::C;
+class RecurrentRun : private RecurrentUnits<T> {
+  using Units = RecurrentUnits<T>;
+  using C = typename Units::C;
   using In = RecurrentInput;
 
  public:
-  using Memory::Memory;
+  using Units::Units;
 
   void Run() {
     ReadLengths();
@@ -42,27 +40,29 @@ class RecurrentRun : private RecurrentMemory<T> {
   }
 
  private:
-  using Memory::ActivationOf;
-  using Memory::args_;
-  using Memory::batch_;
-  using Memory::Bias;
-  using Memory::Cell;
-  using Memory::directions_;
-  using Memory::Hidden;
-  using Memory::Input;
-  using Memory::InputRow;
-  using Memory::lengths_;
-  using Memory::memory_;
-  using Memory::Output;
-  using Memory::OutputRow;
-  using Memory::Peephole;
-  using Memory::plan_;
-  using Memory::Reset;
-  using Memory::StateRow;
-  using Memory::Tile;
-  using Memory::TileStride;
-  using Memory::Time;
-  using Memory::Weights;
+  using Units::args_;
+  using Units::batch_;
+  using Units::Bias;
+  using Units::Cell;
+  using Units::CopyPanel;
+  using Units::directions_;
+  using Units::FinishPanel;
+  using Units::Hidden;
+  using Units::Input;
+  using Units::InputRow;
+  using Units::lengths_;
+  using Units::Linear;
+  using Units::memory_;
+  using Units::Output;
+  using Units::OutputRow;
+  using Units::plan_;
+  using Units::Reset;
+  using Units::StateRow;
+  using Units::Tile;
+  using Units::TileStride;
+  using Units::Time;
+  using Units::WeightPanel;
+  using Units::Weights;
 
   // ---- Before the steps -------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class RecurrentRun : private RecurrentMemory<T> {
   void ProjectPair(std::int64_t d, std::int64_t number, std::int64_t first,
                    std::int64_t rows) const {
     const std::int64_t left = plan_.gates * plan_.panels - number;
-    const int count = left > 1 ? 2 : 1;
+    const std::int64_t count = std::min(kTilePanels, left);
     C* const tile = Tile(d, number, first);
     for (std::int64_t p = 0; p < count; ++p) {
       const C* const bias = Bias(d, number + p);
@@ -218,9 +218,9 @@ class RecurrentRun : private RecurrentMemory<T> {
         CopyPanel(bias, tile + p * TileStride() + row * kPanel);
       }
     }
-    AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
-               Weights(In::kW, d, number, count, 1),
-               Weights(In::kW, d, left > 2 ? number + 2 : number, 1, 1).data, {tile, TileStride()});
+    AddProduct(
+        *plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows}, Weights(In::kW, d, number, count, 1),
+        WeightPanel(In::kW, d, left > count ? number + count : number), {tile, TileStride()});
   }
 
   // ---- Steps ------------------------------------------------------------------------------
@@ -284,18 +284,6 @@ class RecurrentRun : private RecurrentMemory<T> {
     for (std::int64_t panel = first; panel < last; ++panel) FinishPanel(d, step, panel, phase);
   }
 
-  void FinishPanel(std::int64_t d, std::int64_t step, std::int64_t panel, int phase) const {
-    switch (plan_.kind) {
-      case RecurrentKind::kRnn:
-        return FinishRnn(d, step, panel);
-      case RecurrentKind::kGru:
-        if (plan_.options.linear_before_reset) return FinishLinearGru(d, step, panel);
-        return phase == 0 ? FinishGruGates(d, step, panel) : FinishGru(d, step, panel);
-      case RecurrentKind::kLstm:
-        return FinishLstm(d, step, panel);
-    }
-  }
-
   /// Adds the state times R to the tiles of the first gates, all of them for one panel at once.
   void AddGates(std::int64_t d, std::int64_t step, int gates, std::int64_t first,
                 std::int64_t last) const {
@@ -303,161 +291,27 @@ class RecurrentRun : private RecurrentMemory<T> {
     for (std::int64_t panel = first; panel < last; ++panel) {
       AddProduct(*plan_.kernels, {Hidden(d, step), plan_.padded, batch_},
                  Weights(In::kR, d, panel, gates, panels),
-                 Weights(In::kR, d, (panel + 1) % panels, 1, panels).data,
+                 WeightPanel(In::kR, d, (panel + 1) % panels),
                  {Tile(d, panel, step), panels * TileStride()});
     }
   }
+
   /// Adds rows * R of one gate to the tiles of panels.
   void AddPanels(const C* rows, std::int64_t d, std::int64_t gate, std::int64_t first,
                  std::int64_t last, const RecurrentTiles<C>& tiles) const {
     const std::int64_t panels = plan_.panels;
     AddProduct(*plan_.kernels, {rows, plan_.padded, batch_},
-               Weights(In::kR, d, gate * panels + first, static_cast<int>(last - first), 1),
-               Weights(In::kR, d, gate * panels + last % panels, 1, 1).data, tiles);
+               Weights(In::kR, d, gate * panels + first, last - first, 1),
+               WeightPanel(In::kR, d, gate * panels + last % panels), tiles);
   }
-  /// GRU: what the reset gate will be multiplied by.
+
+  /// GRU: what the reset gate is multiplied by, when that is linear before.
   void AddLinear(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last) const {
     for (std::int64_t panel = first; panel < last; ++panel) {
       const C* bias = memory_ + plan_.parts.recurrent_bias + d * plan_.padded + panel * kPanel;
       for (std::int64_t b = 0; b < batch_; ++b) CopyPanel(bias, Linear(d, panel) + b * kPanel);
     }
     AddPanels(Hidden(d, step), d, 2, first, last, {Linear(d, first), batch_ * kPanel});
-  }
-  C* Linear(std::int64_t d, std::int64_t panel) const { return Reset(d) + panel * batch_ * kPanel; }
-  void Activate(std::int64_t d, std::size_t which, C* tile) const {
-    const RecurrentActivation& activation = ActivationOf(d, which);
-    if constexpr (std::is_same_v<C, float>) {
-      if (ActivateTuned(activation, tile)) return;
-    }
-    kernels::Activate(activation, plan_.options.clip, tile, batch_ * kPanel);
-  }
-  /// With the functions of the processor, as far as it has them. Constants are folded with the
-  /// portable ones, which are left alone: results are the same everywhere.
-  bool ActivateTuned(const RecurrentActivation& activation, float* tile) const {
-    using Function = RecurrentActivation::Function;
-    const ElementLoop loop = activation.function == Function::kSigmoid ? plan_.sigmoid
-                             : activation.function == Function::kTanh  ? plan_.tanh
-                                                                       : nullptr;
-    if (loop == nullptr || plan_.options.clip < std::numeric_limits<float>::infinity()) {
-      return false;
-    }
-    loop(tile, nullptr, tile, batch_ * kPanel);
-    return true;
-  }
-  /// The elements of a row of a panel, so few that a call would take longer.
-  template <typename To>
-  static void CopyPanel(const C* from, To* to) {
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t c = 0; c < kPanel; ++c) to[c] = static_cast<To>(from[c]);
-  }
-  /// f(index within a tile, index within rows of padded units) for every element of a panel.
-  template <typename F>
-  void ForTile(std::int64_t panel, const F& f) const {
-    for (std::int64_t b = 0; b < batch_; ++b) {
-      POPRT_INDEPENDENT_LOOP
-      for (std::int64_t c = 0; c < kPanel; ++c) {
-        f(b * kPanel + c, b * plan_.padded + panel * kPanel + c);
-      }
-    }
-  }
-
-  /// Ends a step: the tile is the new hidden state of the sequences that have not ended.
-  void StoreHidden(std::int64_t d, std::int64_t step, std::int64_t panel, const C* tile) const {
-    const C* before = Hidden(d, step);
-    C* after = Hidden(d, step + 1);
-    T* y = Output(0);
-    const std::int64_t units = std::min(kPanel, plan_.shape.hidden - panel * kPanel);
-    for (std::int64_t b = 0; b < batch_; ++b) {
-      const bool active = step < lengths_[b];
-      const std::int64_t at = b * plan_.padded + panel * kPanel;
-      CopyPanel(active ? tile + b * kPanel : before + at, after + at);
-      if (!active || y == nullptr) continue;
-      T* to = y + OutputRow(d, Time(d, step, b), b) * plan_.shape.hidden + panel * kPanel;
-      if (units == kPanel) {
-        CopyPanel(tile + b * kPanel, to);
-      } else {
-        for (std::int64_t c = 0; c < units; ++c) to[c] = static_cast<T>(tile[b * kPanel + c]);
-      }
-    }
-  }
-
-  void FinishRnn(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    C* tile = Tile(d, 0, panel, step);
-    Activate(d, 0, tile);
-    StoreHidden(d, step, panel, tile);
-  }
-
-  void FinishLstm(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    C* const in = Tile(d, 0, panel, step);
-    C* const out = Tile(d, 1, panel, step);
-    C* const forget = Tile(d, 2, panel, step);
-    C* const next = Tile(d, 3, panel, step);
-    C* const cell = Cell(d);
-    const bool has_peepholes = Input(In::kP) != nullptr;
-    if (has_peepholes) {
-      const C* const to_in = Peephole(d, 0, panel);
-      const C* const to_forget = Peephole(d, 2, panel);
-      ForTile(panel, [=](std::int64_t i, std::int64_t at) {
-        in[i] += to_in[i % kPanel] * cell[at];
-        forget[i] += to_forget[i % kPanel] * cell[at];
-      });
-    }
-    Activate(d, 0, in);
-    if (plan_.options.input_forget) {
-      ForTile(panel, [=](std::int64_t i, std::int64_t) { forget[i] = C(1) - in[i]; });
-    } else {
-      Activate(d, 0, forget);
-    }
-    Activate(d, 1, next);
-    ForTile(panel, [=](std::int64_t i, std::int64_t at) {
-      next[i] = forget[i] * cell[at] + in[i] * next[i];
-    });
-    if (has_peepholes) {
-      const C* const to_out = Peephole(d, 1, panel);
-      ForTile(panel, [=](std::int64_t i, std::int64_t) { out[i] += to_out[i % kPanel] * next[i]; });
-    }
-    Activate(d, 0, out);
-    std::copy_n(next, batch_ * kPanel, in);
-    Activate(d, 2, in);
-    ForTile(panel, [=](std::int64_t i, std::int64_t) { out[i] *= in[i]; });
-    for (std::int64_t b = 0; b < batch_; ++b) {
-      if (step >= lengths_[b]) continue;
-      CopyPanel(next + b * kPanel, cell + b * plan_.padded + panel * kPanel);
-    }
-    StoreHidden(d, step, panel, out);
-  }
-
-  void ActivateGates(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    for (std::int64_t gate : {0, 1}) Activate(d, 0, Tile(d, gate, panel, step));
-  }
-
-  /// Gates z and r, and the state that r lets pass.
-  void FinishGruGates(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    ActivateGates(d, step, panel);
-    const C* const before = Hidden(d, step);
-    const C* const reset = Tile(d, 1, panel, step);
-    C* const passed = Reset(d);
-    ForTile(panel, [=](std::int64_t i, std::int64_t at) { passed[at] = reset[i] * before[at]; });
-  }
-
-  void FinishLinearGru(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    ActivateGates(d, step, panel);
-    const C* const linear = Linear(d, panel);
-    const C* const reset = Tile(d, 1, panel, step);
-    C* const candidate = Tile(d, 2, panel, step);
-    ForTile(panel, [=](std::int64_t i, std::int64_t) { candidate[i] += reset[i] * linear[i]; });
-    FinishGru(d, step, panel);
-  }
-
-  void FinishGru(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    C* const candidate = Tile(d, 2, panel, step);
-    Activate(d, 1, candidate);
-    const C* const update = Tile(d, 0, panel, step);
-    const C* const before = Hidden(d, step);
-    ForTile(panel, [=](std::int64_t i, std::int64_t at) {
-      candidate[i] = (C(1) - update[i]) * candidate[i] + update[i] * before[at];
-    });
-    StoreHidden(d, step, panel, candidate);
   }
 
   std::int64_t longest_ = 0;  ///< steps that any sequence has
