@@ -40,7 +40,7 @@ class ProductSteps {
 
   PlannedProduct Add(const ProductOperand& input, const ProductOperand& weights,
                      const ProductResult& result) {
-    const PlannedProduct planned{
+    PlannedProduct planned{
         .result = {.type = result.type, .layout = ResultLayout(result), .overwrite = true},
         .input = Wanted(input, true),
         .weights = Wanted(weights, false),
