@@ -25,8 +25,9 @@ inline Step Call(const std::string& kernel, std::vector<BufferId> inputs,
 }
 
 /// An elementwise step that may overwrite any of its inputs.
-inline Step ElementwiseCall(std::string kernel, std::vector<BufferId> inputs, BufferId output) {
-  Step step = Call(std::move(kernel), std::move(inputs), {output});
+inline Step ElementwiseCall(const std::string& kernel, std::vector<BufferId> inputs,
+                            BufferId output) {
+  Step step = Call(kernel, std::move(inputs), {output});
   for (std::size_t i = 0; i < step.inputs.size(); ++i) step.in_place_inputs.push_back(i);
   return step;
 }

@@ -313,6 +313,7 @@ class Resolver {
       }
     }
     std::vector<InputFile> list;
+    list.reserve(inputs.size());
     for (auto& [path, input] : inputs) list.push_back(std::move(input));
     CheckOverwriting(files, list, problems_);
   }

@@ -125,7 +125,7 @@ ResizeAxis MakeAxis(const ResizeOptions& options, const AxisGeometry& geometry, 
 
 std::string OneOf(const KernelCall& call, std::string_view name,
                   std::initializer_list<std::string_view> allowed) {
-  const std::string value = StringAttribute(call, name, *allowed.begin());
+  std::string value = StringAttribute(call, name, *allowed.begin());
   std::string list;
   for (const std::string_view item : allowed) {
     if (value == item) return value;

@@ -114,8 +114,9 @@ struct Axis {
     };
     std::vector<Tap> taps;
     double total = 0;
-    const double reach = std::ceil(2 / shrink);
-    for (double p = std::floor(x) - reach; p <= std::floor(x) + reach + 1; ++p) {
+    const auto reach = static_cast<int>(std::ceil(2 / shrink));
+    for (int away = -reach; away <= reach + 1; ++away) {
+      const double p = std::floor(x) + away;
       const double weight = kernel((p - x) * shrink);
       if (weight == 0 || (exclude && (p < 0 || p >= static_cast<double>(in)))) continue;
       taps.push_back({Inside(p), weight});
