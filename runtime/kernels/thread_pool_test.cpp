@@ -118,6 +118,7 @@ TEST(ThreadPool, SeveralCallersMayRunAtOnce) {
   ThreadPool pool(3);
   std::vector<std::int64_t> sums(4);
   std::vector<std::thread> callers;
+  callers.reserve(sums.size());
   for (std::int64_t& sum : sums) {
     callers.emplace_back([&pool, &sum] {
       for (int round = 0; round < 300; ++round) {
