@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <utility>
 
@@ -43,12 +44,49 @@ kernels::BoundKernel BindKernel(const Branch& branch, const Step& step) {
   }
 }
 
+/// Kernels of the steps of a branch. Networks repeat themselves: what was bound for another of the
+/// last steps serves again.
+class KernelBinder {
+ public:
+  explicit KernelBinder(const Branch& branch) : branch_(branch) {}
+
+  const kernels::BoundKernel& KernelOf(const Step& step) {
+    const auto known = std::ranges::find_if(
+        known_, [&](const Known& other) { return HaveSameCall(step, *other.step); });
+    if (known != known_.end()) return known->kernel;
+    if (known_.size() == kMostKnown) known_.pop_back();
+    return known_.emplace_front(&step, BindKernel(branch_, step)).kernel;
+  }
+
+ private:
+  static constexpr std::size_t kMostKnown = 64;
+  struct Known {
+    Known(const Step* of, kernels::BoundKernel bound) : step(of), kernel(std::move(bound)) {}
+    const Step* step;
+    kernels::BoundKernel kernel;
+  };
+
+  bool HaveSameCall(const Step& a, const Step& b) const {
+    return a.kernel == b.kernel && HaveSameTypes(a.outputs, b.outputs) &&
+           HaveSameTypes(a.inputs, b.inputs) && a.attributes == b.attributes;
+  }
+  bool HaveSameTypes(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) const {
+    return std::ranges::equal(a, b, [this](SlotIndex i, SlotIndex j) {
+      if (i == program::kNoSlot || j == program::kNoSlot) return i == j;
+      return branch_.slots[i].type == branch_.slots[j].type;
+    });
+  }
+
+  const Branch& branch_;
+  std::deque<Known> known_;
+};
+
 class Binder {
  public:
   Binder(const Branch& branch, const Workspace& workspace)
-      : branch_(branch), workspace_(workspace) {}
+      : branch_(branch), workspace_(workspace), kernels_(branch) {}
 
-  BoundSteps Bind(const std::vector<Step>& steps, const std::vector<Step>& sources) const {
+  BoundSteps Bind(const std::vector<Step>& steps, const std::vector<Step>& sources) {
     BoundSteps bound;
     bound.reserve(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -73,9 +111,11 @@ class Binder {
     return reinterpret_cast<T*>(Address(i));
   }
 
-  KernelStep BindKernelStep(const Step& step, const Step& source) const {
+  KernelStep BindKernelStep(const Step& step, const Step& source) {
     KernelStep bound{
-        .source = &source, .kernel = BindKernel(branch_, step), .inputs = {}, .outputs = {}};
+        .source = &source, .kernel = kernels_.KernelOf(step), .inputs = {}, .outputs = {}};
+    bound.inputs.reserve(step.inputs.size());
+    bound.outputs.reserve(step.outputs.size());
     for (SlotIndex i : step.inputs) bound.inputs.push_back(Address(i));
     for (SlotIndex i : step.outputs) bound.outputs.push_back(Address(i));
     CheckInPlace(step, bound);
@@ -102,7 +142,7 @@ class Binder {
     if (bytes > 0) copies.push_back({.to = Address(to), .from = Address(from), .bytes = bytes});
   }
 
-  std::unique_ptr<IfStep> BindIf(const Step& step, const Step& source) const {
+  std::unique_ptr<IfStep> BindIf(const Step& step, const Step& source) {
     auto bound = std::make_unique<IfStep>();
     bound->source = &source;
     bound->condition = Pointer<const std::uint8_t>(step.inputs[0]);
@@ -116,7 +156,7 @@ class Binder {
     return bound;
   }
 
-  std::unique_ptr<LoopStep> BindLoop(const Step& step, const Step& source) const {
+  std::unique_ptr<LoopStep> BindLoop(const Step& step, const Step& source) {
     const Body& body = step.bodies[0];
     const std::size_t carried = step.inputs.size() - program::kLoopControls;
     auto bound = std::make_unique<LoopStep>();
@@ -143,6 +183,7 @@ class Binder {
 
   const Branch& branch_;
   const Workspace& workspace_;
+  KernelBinder kernels_;
 };
 
 const Step& SourceOf(const KernelStep& step) { return *step.source; }
