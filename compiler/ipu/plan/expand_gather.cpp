@@ -33,9 +33,7 @@ RowLookup GatherLookup(const Operation& operation) {
 /// Constants of equal size, as the tables of a recommender, are spread over the tiles.
 void PlaceTable(Operation& operation, RowLookup& lookup) {
   if (operation.input(0).constant) {
-    for (const char c : operation.node().name) {
-      lookup.place = MixSignature(lookup.place, static_cast<unsigned char>(c));
-    }
+    lookup.place += static_cast<std::uint64_t>(operation.node().inputs[0]);
   }
   StepBuilder& steps = operation.steps();
   const Layout wanted = TableLayout(steps, lookup, operation.input(0).type);

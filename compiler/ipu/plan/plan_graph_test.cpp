@@ -275,6 +275,21 @@ TEST(PlanGraphTest, WindowsOfSwappedConvolutionsAreReceivedPositionByPosition) {
   EXPECT_EQ(Step(conv, "calculate").vertex_state_bytes, 52 + 6 * 14 * 4);
 }
 
+TEST(PlanGraphTest, TablesOfEqualSizeLieOnDifferentTilesAndOneThatIsSharedOnTheSame) {
+  GraphForTest g;
+  const auto shared = g.Constant({2000, 64});
+  for (const auto table : {g.Constant({2000, 64}), shared, shared}) {
+    g.Output(
+        g.Op("Gather", {table, g.Input("i", TensorType{ElementType::kInt32, {1}})}, Shape{1, 64}));
+  }
+  const GraphPlan plan = Planned(g.graph);
+  const auto first = [&](std::size_t nth) {
+    return Step(Operator(plan, "Gather", nth), "look up").tiles.first;
+  };
+  EXPECT_NE(first(0), first(1));
+  EXPECT_EQ(first(1), first(2));
+}
+
 TEST(PlanGraphTest, StateOfVerticesIsTheirFields) {
   const auto state = [](const OperatorPlan& op, std::string_view name) {
     return Step(op, name).vertex_state_bytes;

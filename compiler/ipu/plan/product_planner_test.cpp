@@ -97,8 +97,12 @@ TEST(ProductPlannerTest, OptionsChangeThePlan) {
   PlanOptions wide;
   wide.use_128bit_conv_unit_load = true;
   EXPECT_LT(Planned(product, wide).cost.total, plain);
+  // The same plan is faster; poplin, which expects no launches, chooses another one.
   PlanOptions fast;
   fast.enable_fast_reduce = true;
+  const ProductPlan same = Planned(MatrixProduct(kHalf, kHalf, 1, 80, 2048, 1000));
+  EXPECT_LT(PriceProduct(*FindTarget("ipu21"), fast, same.variant, same.vertex, same.splits).total,
+            same.cost.total);
   EXPECT_LT(Planned(product, fast).estimate.cycles, Planned(product).estimate.cycles);
   PlanOptions single;
   single.half_partials = false;
@@ -156,6 +160,15 @@ TEST(ProductPlannerTest, FloatProductsAreAQuarterAsFast) {
 }
 
 // What the planner sums up is what PriceProduct says of the splits it chose.
+TEST(ProductPlannerTest, TargetsThatLoadOneElementCombineGroups) {
+  Target target = *FindTarget("ipu21");
+  target.conv_load_elements_fp16 = 1;
+  const PlanOptions options;
+  Product product = Convolution(2, 2, 14, 3, 1);
+  product.groups = 64;
+  EXPECT_LE(ProductPlanner(target, options, kTiles).Plan(product).splits.tiles(), kTiles);
+}
+
 TEST(ProductPlannerTest, TheCostIsThatOfTheSplits) {
   const PlanOptions options;
   const Target target = *FindTarget("ipu21");

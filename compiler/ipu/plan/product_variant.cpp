@@ -1,5 +1,6 @@
 #include "compiler/ipu/plan/product_variant.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -109,7 +110,8 @@ std::vector<std::uint64_t> CombinableGroups(const Target& target, const Product&
   const std::uint64_t loaded =
       single ? target.conv_load_elements_fp32 : target.conv_load_elements_fp16;
   const std::uint64_t grain = ConvInputGroup(target, {product.input, true});
-  for (std::uint64_t factor = loaded / channels; factor * channels <= grain; factor *= 2) {
+  const std::uint64_t fewest = std::max<std::uint64_t>(loaded / channels, 2);
+  for (std::uint64_t factor = fewest; factor * channels <= grain; factor *= 2) {
     factors.push_back(factor);
   }
   return factors;
