@@ -55,13 +55,13 @@ class KernelBinder {
         known_, [&](const Known& other) { return HaveSameCall(step, *other.step); });
     if (known != known_.end()) return known->kernel;
     if (known_.size() == kMostKnown) known_.pop_back();
-    return known_.emplace_front(&step, BindKernel(branch_, step)).kernel;
+    known_.push_front({&step, BindKernel(branch_, step)});
+    return known_.front().kernel;
   }
 
  private:
   static constexpr std::size_t kMostKnown = 64;
   struct Known {
-    Known(const Step* of, kernels::BoundKernel bound) : step(of), kernel(std::move(bound)) {}
     const Step* step;
     kernels::BoundKernel kernel;
   };

@@ -56,32 +56,6 @@ TEST(ModelDeviceTest, RunsTheChosenBranch) {
   EXPECT_EQ(result, (std::array<float, 4>{0, 2, 0, 4}));
 }
 
-TEST(ModelDeviceTest, StepsThatDifferInAttributesAloneHaveKernelsOfTheirOwn) {
-  const auto leaky = [](const char* name, float slope, program::SlotIndex from) {
-    return program::Step{name, "LeakyRelu", {from}, {from + 1}, Attributes{{"alpha", slope}}};
-  };
-  Branch branch{.name = "leaky",
-                .slots = {{kVector, Space::kArena, 0},
-                          {kVector, Space::kArena, 64},
-                          {kVector, Space::kArena, 128},
-                          {kVector, Space::kArena, 192}},
-                .inputs = {{"x", 0}},
-                .outputs = {{"y", 3}},
-                .steps = {leaky("a", 0.5F, 0), leaky("b", 0.25F, 1), leaky("c", 0.5F, 2)},
-                .arena_bytes = 256};
-  const auto loaded = MakeModelDevice(0)->Load(std::make_shared<Image>(
-      Image{.owner = nullptr,
-            .payload = {.program = {.branches = {branch}, .ipu_version = "ipu2", .tiles = 1472},
-                        .weights = {}}}));
-  const std::array<float, 4> x{-16, 2, -32, 4};
-  std::array<float, 4> result{};
-  const std::array<const void*, 1> inputs{x.data()};
-  const std::array<void*, 1> outputs{result.data()};
-  std::array<std::int64_t, 1> extents{};
-  loaded->Run(0, inputs, outputs, extents);
-  EXPECT_EQ(result, (std::array<float, 4>{-1, 2, -2, 4}));
-}
-
 /// Branch 0: y = x + w. Branch 1: z = Relu(v). Variables v and w; v is a view in branch 1.
 std::shared_ptr<const Image> WithVariables() {
   auto image = std::make_shared<Image>(*TwoBranches());
@@ -102,6 +76,26 @@ Vector RunOn(LoadedProgram& loaded, std::size_t branch, const Vector& x) {
   std::array<std::int64_t, 1> extents{};
   loaded.Run(branch, inputs, outputs, extents);
   return result;
+}
+
+TEST(ModelDeviceTest, StepsThatDifferInAttributesAloneHaveKernelsOfTheirOwn) {
+  const auto leaky = [](const char* name, float slope, program::SlotIndex from) {
+    return program::Step{name, "LeakyRelu", {from}, {from + 1}, Attributes{{"alpha", slope}}};
+  };
+  Branch branch{.name = "leaky",
+                .slots = {{kVector, Space::kArena, 0},
+                          {kVector, Space::kArena, 64},
+                          {kVector, Space::kArena, 128},
+                          {kVector, Space::kArena, 192}},
+                .inputs = {{"x", 0}},
+                .outputs = {{"y", 3}},
+                .steps = {leaky("a", 0.5F, 0), leaky("b", 0.25F, 1), leaky("c", 0.5F, 2)},
+                .arena_bytes = 256};
+  const auto loaded = MakeModelDevice(0)->Load(std::make_shared<Image>(
+      Image{.owner = nullptr,
+            .payload = {.program = {.branches = {branch}, .ipu_version = "ipu2", .tiles = 1472},
+                        .weights = {}}}));
+  EXPECT_EQ(RunOn(*loaded, 0, {-16, 2, -32, 4}), (Vector{-1, 2, -2, 4}));
 }
 
 void LoadInto(LoadedProgram& loaded, const Vector* v, const Vector* w) {

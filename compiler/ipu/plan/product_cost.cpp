@@ -16,19 +16,9 @@ namespace poprt::ipu {
 namespace {
 
 /// Prices one way to divide one product.
-class Pricer {
+class Pricer : DividedProduct {
  public:
-  Pricer(const Target& target, const PlanOptions& options, const ProductVariant& variant,
-         const ProductVertex& vertex, const ProductSplits& splits)
-      : target_(target),
-        options_(options),
-        variant_(variant),
-        product_(variant.product),
-        vertex_(vertex),
-        splits_(splits),
-        part_(PartOf(product_, vertex, splits)) {
-    SizeOperands();
-  }
+  explicit Pricer(const DividedProduct& product) : DividedProduct(product) { SizeOperands(); }
 
   ProductCost Price() {
     cost_.temporary_bytes = TemporaryBytes();
@@ -43,8 +33,6 @@ class Pricer {
   }
 
  private:
-  std::uint64_t depth() const { return splits_.partials(); }
-
   /// Temporaries of a tile (section 2.6): what it receives, and partials that are no output.
   std::uint64_t TemporaryBytes() const {
     std::uint64_t bytes = cost_.partial_bytes;
@@ -183,13 +171,6 @@ class Pricer {
            cost_.expand_exchange_cycles + cost_.expand_copy_cycles;
   }
 
-  const Target& target_;
-  const PlanOptions& options_;
-  const ProductVariant& variant_;
-  const Product& product_;
-  const ProductVertex& vertex_;
-  const ProductSplits& splits_;
-  const ProductPart part_;
   std::uint64_t outputs_ = 0;  ///< elements a tile has when they are added up
   ProductCost cost_;
 };
@@ -199,7 +180,7 @@ class Pricer {
 ProductCost PriceProduct(const Target& target, const PlanOptions& options,
                          const ProductVariant& variant, const ProductVertex& vertex,
                          const ProductSplits& splits) {
-  return Pricer(target, options, variant, vertex, splits).Price();
+  return Pricer({target, options, variant, vertex, splits}).Price();
 }
 
 }  // namespace poprt::ipu

@@ -17,19 +17,9 @@ struct Transform {
   std::uint64_t cycles = 0;
 };
 
-class Estimator {
+class Estimator : DividedProduct {
  public:
-  Estimator(const Target& target, const PlanOptions& options, const ProductVariant& variant,
-            const ProductVertex& vertex, const ProductSplits& splits)
-      : target_(target),
-        options_(options),
-        variant_(variant),
-        product_(variant.product),
-        vertex_(vertex),
-        splits_(splits),
-        part_(PartOf(product_, vertex, splits)),
-        partial_bytes_(FormatBytes(vertex.format.partials())),
-        element_(FormatBytes(product_.input)) {
+  explicit Estimator(const DividedProduct& product) : DividedProduct(product) {
     EstimateExchange();
     EstimateTransforms();
     EstimatePadding();
@@ -67,8 +57,6 @@ class Estimator {
   }
 
  private:
-  std::uint64_t depth() const { return splits_.partials(); }
-
   /// poplin takes matrix products for swapped ones: only others are rearranged.
   bool reversed() const { return variant_.swapped != product_.matrix; }
 
@@ -266,15 +254,8 @@ class Estimator {
                             CeilDivide(part_.partials, depth()));
   }
 
-  const Target& target_;
-  const PlanOptions& options_;
-  const ProductVariant& variant_;
-  const Product& product_;
-  const ProductVertex& vertex_;
-  const ProductSplits& splits_;
-  const ProductPart part_;
-  const std::uint64_t partial_bytes_;
-  const std::uint64_t element_;
+  const std::uint64_t partial_bytes_ = FormatBytes(vertex_.format.partials());
+  const std::uint64_t element_ = FormatBytes(product_.input);
   std::uint64_t input_exchange_ = 0;
   std::uint64_t weight_exchange_ = 0;
   std::uint64_t partial_exchange_ = 0;
@@ -293,7 +274,7 @@ std::optional<ProductEstimate> EstimateProduct(const Target& target, const PlanO
                                                const ProductSplits& splits,
                                                std::uint64_t memory_limit,
                                                std::uint64_t cycle_limit) {
-  const Estimator estimator(target, options, variant, vertex, splits);
+  const Estimator estimator({target, options, variant, vertex, splits});
   const std::uint64_t bytes = estimator.TemporaryBytes();
   if (bytes > memory_limit || estimator.Bound() >= cycle_limit) return std::nullopt;
   const std::uint64_t cycles = estimator.Cycles();

@@ -24,4 +24,31 @@ std::uint64_t InputExchangeRate(const Target& target, const ProductSplits& split
 ProductPart PartOf(const Product& product, const ProductVertex& vertex,
                    const ProductSplits& splits);
 
+/// A product, one way to divide it and what a tile has of it: what a plan is judged by. Refers to
+/// its arguments.
+class DividedProduct {
+ public:
+  DividedProduct(const Target& target, const PlanOptions& options, const ProductVariant& variant,
+                 const ProductVertex& vertex, const ProductSplits& splits)
+      : target_(target),
+        options_(options),
+        variant_(variant),
+        product_(variant.product),
+        vertex_(vertex),
+        splits_(splits),
+        part_(PartOf(product_, vertex, splits)) {}
+
+ protected:
+  /// Partials of an output.
+  std::uint64_t depth() const { return splits_.partials(); }
+
+  const Target& target_;
+  const PlanOptions& options_;
+  const ProductVariant& variant_;
+  const Product& product_;
+  const ProductVertex& vertex_;
+  const ProductSplits& splits_;
+  const ProductPart part_;
+};
+
 }  // namespace poprt::ipu

@@ -65,29 +65,45 @@ std::uint64_t Pieces(const ProductPlan& plan, const Placed& operand, const Field
   return rows + CeilDivide(rows * (field.positions - 1), RegionPositions(operand));
 }
 
+/// What the tiles need of an operand, `users` of them the same.
+struct Needed {
+  std::uint64_t bytes = 0;     ///< when nothing of it is there
+  std::uint64_t received = 0;  ///< when it lies where the plan has it
+  std::uint64_t users = 1;
+  std::uint64_t piece = 1;  ///< bytes that come together at least when it is spread
+  Field field = {};
+};
+
+ReceivedOperand Received(const ProductPlan& plan, const Placed& operand, bool local,
+                         const Needed& needed) {
+  ReceivedOperand result{.bytes = local ? needed.received : needed.bytes,
+                         .users = needed.users,
+                         .spread = local || operand.constant,
+                         .constant = operand.constant};
+  const std::uint64_t sources = needed.users - (local ? 1U : 0U);
+  result.pieces = result.spread ? Parts(result.bytes, sources, needed.piece)
+                                : Pieces(plan, operand, needed.field);
+  return result;
+}
+
 }  // namespace
 
 ReceivedOperand ReceivedInput(const ProductPlan& plan, const Placed& operand, bool local) {
-  const std::uint64_t users = plan.splits.input_users();
-  ReceivedOperand input{.bytes = local ? plan.cost.input_received : plan.cost.input_bytes,
-                        .users = users,
-                        .spread = local || operand.constant,
-                        .constant = operand.constant};
-  input.pieces = input.spread ? Parts(input.bytes, users - (local ? 1U : 0U), kLeastPieceBytes)
-                              : Pieces(plan, operand, InputField(plan));
-  return input;
+  return Received(plan, operand, local,
+                  {.bytes = plan.cost.input_bytes,
+                   .received = plan.cost.input_received,
+                   .users = plan.splits.input_users(),
+                   .piece = kLeastPieceBytes,
+                   .field = InputField(plan)});
 }
 
 ReceivedOperand ReceivedWeights(const ProductPlan& plan, const Placed& operand, bool local) {
-  const std::uint64_t users = plan.splits.field();
-  ReceivedOperand weights{.bytes = local ? plan.cost.weight_received : plan.cost.weight_bytes,
-                          .users = users,
-                          .spread = local || operand.constant,
-                          .constant = operand.constant};
-  weights.pieces = weights.spread
-                       ? Parts(weights.bytes, users - (local ? 1U : 0U), plan.vertex.panel_bytes())
-                       : Pieces(plan, operand, WeightField(plan));
-  return weights;
+  return Received(plan, operand, local,
+                  {.bytes = plan.cost.weight_bytes,
+                   .received = plan.cost.weight_received,
+                   .users = plan.splits.field(),
+                   .piece = plan.vertex.panel_bytes(),
+                   .field = WeightField(plan)});
 }
 
 }  // namespace poprt::ipu

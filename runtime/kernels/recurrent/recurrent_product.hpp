@@ -33,7 +33,8 @@ struct RecurrentTiles {
   std::int64_t stride;  ///< numbers from one tile to the next
 };
 
-/// A panel of this depth stays in the first-level cache while many rows are multiplied by it.
+/// Panels of this depth, two at most, stay in the first-level cache or close to it while many rows
+/// are multiplied by them.
 inline constexpr std::int64_t kRecurrentDepth = 384;
 
 /// Elements of a weight's type that are 1 KiB: how far ahead of its own reading a panel is fetched
