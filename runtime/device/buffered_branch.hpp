@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/device/arena_regions.hpp"
 #include "runtime/program/program.hpp"
 
 namespace poprt::device {
@@ -23,8 +24,7 @@ struct BufferedBranch {
   std::vector<SlotCopy> after;   ///< of results that arise elsewhere: after the steps
 };
 
-/// Finds out which operands of a checked branch are in the end its streams, by following what every
-/// byte of the arena holds from step to step: slots share bytes, as views or one after the other.
+/// Puts the operands of a checked branch that are in the end its streams into buffers.
 ///
 /// A tensor that a step reads from an input, or that becomes an output, is moved to a buffer; there
 /// is no other cost. Streams that steps with bodies (If, Loop) use stay in the arena and are copied
@@ -45,39 +45,20 @@ class StreamBuffers {
  private:
   enum class Home : std::uint8_t { kArena, kInputs, kOutputs };
 
-  /// Bytes that move together.
-  struct Region {
-    std::uint64_t begin = 0;  ///< in the arena of the branch
-    std::uint64_t end = 0;
-    bool is_pinned = false;  ///< stays in the arena
-    bool has_input = false;
-    bool has_output = false;
-    std::uint64_t offset = 0;  ///< in the buffer
-
-    Home home() const;
-  };
-  using RegionIndex = std::uint32_t;
-  static constexpr RegionIndex kNoRegion = 0xFFFFFFFF;
-
   /// A stream of which the buffer holds a copy.
   struct Staged {
     std::size_t stream = 0;
     std::uint64_t offset = 0;  ///< in the buffer
   };
 
-  friend class ArenaContents;
   class Placement;
+  static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-  void Assign();
+  Home HomeOf(RegionIndex index) const;
 
   const program::Branch& branch_;
-  std::vector<Region> regions_;
-  /// What operands are part of: of each step its inputs, then its outputs; none for steps with
-  /// bodies and for operands that are not in the arena.
-  std::vector<std::vector<RegionIndex>> operands_;
-  std::vector<RegionIndex> inputs_;  ///< of the streams
-  std::vector<RegionIndex> outputs_;
-  std::vector<RegionIndex> extents_;  ///< of the outputs' true extents
+  ArenaRegions found_;
+  std::vector<std::uint64_t> offsets_;  ///< of regions, in the buffer
   std::vector<Staged> staged_inputs_;
   std::vector<Staged> staged_outputs_;
   std::uint64_t input_bytes_ = 0;

@@ -49,8 +49,8 @@ class LoadedProgram {
 
   /// Copies the inputs of a batch into a buffer. `inputs` is user memory in the order of the
   /// branch's streams, of the exact size of their slots and any alignment, and read only during the
-  /// call. With one buffer nothing else may go on in the program; with several, whatever uses other
-  /// buffers, and Store of this one if takes_inputs_before_store().
+  /// call; null is not copied. With one buffer nothing else may go on in the program; with several,
+  /// whatever uses other buffers, and Store of this one if takes_inputs_before_store().
   virtual void Load(std::size_t buffer, std::size_t branch,
                     std::span<const void* const> inputs) = 0;
 
@@ -68,7 +68,9 @@ class LoadedProgram {
   virtual void Store(std::size_t buffer, std::size_t branch, std::span<void* const> outputs,
                      std::span<std::int64_t> extents) = 0;
 
-  /// All of it, one after the other. Nothing else may go on in the program.
+  /// All of it, one after the other. Nothing else may go on in the program. Memory of the caller
+  /// may be computed with where it lies instead of being copied: inputs must not change meanwhile,
+  /// and outputs may be written at any time of the call. They may share memory.
   void Run(std::size_t branch, std::span<const void* const> inputs, std::span<void* const> outputs,
            std::span<std::int64_t> extents) {
     RunWith(nullptr, branch, inputs, outputs, extents);
@@ -87,9 +89,11 @@ class LoadedProgram {
   /// The save program: the way back. Null leaves a variable out.
   virtual void SaveVariables(std::span<void* const> targets) = 0;
 
- private:
-  void RunWith(StepObserver* observer, std::size_t branch, std::span<const void* const> inputs,
-               std::span<void* const> outputs, std::span<std::int64_t> extents) {
+ protected:
+  /// `observer` may be null.
+  virtual void RunWith(StepObserver* observer, std::size_t branch,
+                       std::span<const void* const> inputs, std::span<void* const> outputs,
+                       std::span<std::int64_t> extents) {
     Load(0, branch, inputs);
     for (std::size_t stage = 0; stage < num_stages(); ++stage) {
       Compute(0, branch, stage, observer);

@@ -11,6 +11,7 @@
 
 #include "runtime/device/bound_steps.hpp"
 #include "runtime/device/buffered_branch.hpp"
+#include "runtime/device/lent_streams.hpp"
 #include "runtime/device/memory_advice.hpp"
 #include "runtime/device/streaming_copy.hpp"
 #include "runtime/kernels/computing_thread.hpp"
@@ -96,9 +97,10 @@ struct BoundBranch {
   std::vector<BoundStream> inputs;
   bool bypasses_caches = false;  ///< when they are loaded
   std::vector<BoundStream> outputs;
-  std::vector<Copy> before;        ///< what steps need elsewhere than it is loaded
-  std::vector<BoundSteps> stages;  ///< of the pipeline; the last may be missing
-  std::vector<Copy> after;         ///< what arises elsewhere than it is stored from
+  std::vector<Copy> before;         ///< what steps need elsewhere than it is loaded
+  std::vector<BoundSteps> stages;   ///< of the pipeline; the last may be missing
+  std::vector<Copy> after;          ///< what arises elsewhere than it is stored from
+  std::optional<LentStreams> lent;  ///< if streams lie in no buffers
 };
 
 /// How many batches are under way at the same time, if they do not wait for each other.
@@ -172,6 +174,7 @@ class ModelProgram final : public LoadedProgram {
     const BoundBranch& branch = buffers_[buffer].branches[index];
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const BoundStream& stream = branch.inputs[i];
+      if (inputs[i] == nullptr) continue;
       if (branch.bypasses_caches) {
         StreamingCopy(stream.memory, inputs[i], stream.bytes);
       } else if (stream.bytes > 0) {
@@ -232,6 +235,14 @@ class ModelProgram final : public LoadedProgram {
     std::vector<BoundBranch> branches;
     std::vector<std::int64_t> extents;  ///< for every output of the branch that has most
   };
+
+  void RunWith(StepObserver* observer, std::size_t index, std::span<const void* const> inputs,
+               std::span<void* const> outputs, std::span<std::int64_t> extents) override {
+    std::optional<LentStreams>& lent = buffers_[0].branches[index].lent;
+    if (!lent) return LoadedProgram::RunWith(observer, index, inputs, outputs, extents);
+    const LentStreams::Loan loan = lent->Lend(inputs, outputs);
+    LoadedProgram::RunWith(observer, index, loan.inputs(), loan.outputs(), extents);
+  }
 
   ModelProgram(std::shared_ptr<const Image> image, const Layout& layout)
       : image_(std::move(image)),
@@ -320,7 +331,9 @@ class ModelProgram final : public LoadedProgram {
     for (const Stream& stream : branch.outputs) {
       bound.outputs.push_back(BindStream(branch, stream, workspace));
     }
-    bound.stages = ByStage(branch, BindSteps(branch, source.steps, workspace));
+    BoundSteps steps = BindSteps(branch, source.steps, workspace);
+    if (!buffered) bound.lent.emplace(branch, steps);
+    bound.stages = ByStage(branch, std::move(steps));
     if (!buffered) return bound;
     std::size_t input_bytes = 0;
     for (const BoundStream& stream : bound.inputs) input_bytes += stream.bytes;

@@ -48,10 +48,11 @@ inline std::unique_ptr<LoadedProgram> Load(const Program& program) {
 /// tensors, tensors joined of others, in place, one after the other; with inputs that are outputs.
 class RandomBranch {
  public:
-  explicit RandomBranch(unsigned seed) : random_(seed) {
+  /// Tensors have so many units, or two or three times as many.
+  explicit RandomBranch(unsigned seed, std::size_t units = 1) : random_(seed), scale_(units) {
     branch_.name = "branch" + std::to_string(seed);
-    branch_.arena_bytes = kUnits * kSlotAlignment;
-    branch_.slots.push_back({{ElementType::kBool, {}}, Space::kArena, kUnits * kSlotAlignment});
+    branch_.arena_bytes = kUnits * scale_ * kSlotAlignment;
+    branch_.slots.push_back({{ElementType::kBool, {}}, Space::kArena, branch_.arena_bytes});
     branch_.arena_bytes += kSlotAlignment;
     branch_.inputs.push_back({"condition", 0});
     for (std::size_t i = 0; i < 1 + Below(3); ++i) {
@@ -101,7 +102,8 @@ class RandomBranch {
   }
 
   SlotIndex AddSlot(const Range& range) {
-    branch_.slots.push_back({Vector(range.units), Space::kArena, range.begin * kSlotAlignment});
+    branch_.slots.push_back(
+        {Vector(range.units * scale_), Space::kArena, range.begin * scale_ * kSlotAlignment});
     return static_cast<SlotIndex>(branch_.slots.size() - 1);
   }
 
@@ -148,6 +150,7 @@ class RandomBranch {
   }
 
   std::mt19937 random_;
+  const std::size_t scale_;
   Branch branch_;
   bool known_[kUnits] = {};
 };

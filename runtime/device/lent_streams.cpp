@@ -1,0 +1,119 @@
+#include "runtime/device/lent_streams.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/device/arena_regions.hpp"
+
+namespace poprt::device {
+namespace {
+
+using program::Branch;
+using program::SlotIndex;
+
+bool IsAligned(const void* memory) {
+  return reinterpret_cast<std::uintptr_t>(memory) % LentStreams::kAlignment == 0;
+}
+
+bool Overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(a);
+  const auto second = reinterpret_cast<std::uintptr_t>(b);
+  return first < second + b_bytes && second < first + a_bytes;
+}
+
+bool IsInput(const ArenaRegion& region) {
+  return region.num_inputs == 1 && region.num_outputs == 0 && !region.is_computed;
+}
+
+bool IsOutput(const ArenaRegion& region) {
+  return region.num_inputs == 0 && region.num_outputs == 1;
+}
+
+}  // namespace
+
+LentStreams::LentStreams(const Branch& branch, BoundSteps& steps)
+    : inputs_(branch.inputs.size()),
+      outputs_(branch.outputs.size()),
+      copied_inputs_(branch.inputs.size()),
+      copied_outputs_(branch.outputs.size()) {
+  const auto bytes = [&](const program::Stream& stream) {
+    return branch.slots[stream.slot].type.bytes();
+  };
+  const auto is_large = [&](const program::Stream& stream) { return bytes(stream) >= kLeastBytes; };
+  for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].bytes = bytes(branch.inputs[i]);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].bytes = bytes(branch.outputs[i]);
+  if (std::ranges::none_of(branch.inputs, is_large) &&
+      std::ranges::none_of(branch.outputs, is_large)) {
+    return;
+  }
+  const ArenaRegions found = FindArenaRegions(branch);
+  std::vector<Stream*> lent(found.regions.size(), nullptr);
+  const auto lend = [&](RegionIndex index, bool (*fits)(const ArenaRegion&), Stream& stream) {
+    if (index == kNoRegion || stream.bytes < kLeastBytes) return;
+    const ArenaRegion& region = found.regions[index];
+    const bool is_whole = region.end - region.begin == stream.bytes;
+    if (is_whole && fits(region) && !region.is_pinned && !region.has_extent) lent[index] = &stream;
+  };
+  for (std::size_t i = 0; i < inputs_.size(); ++i) lend(found.inputs[i], IsInput, inputs_[i]);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!branch.outputs[i].extent) lend(found.outputs[i], IsOutput, outputs_[i]);
+  }
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    auto* step = std::get_if<KernelStep>(&steps[s]);
+    if (step == nullptr) continue;
+    auto region = found.operands[s].begin();
+    const auto add = [&](auto& memory, SlotIndex slot, auto operands) {
+      const RegionIndex index = *region++;
+      if (index == kNoRegion || lent[index] == nullptr) return;
+      const std::size_t offset = branch.slots[slot].offset - found.regions[index].begin;
+      Stream& stream = *lent[index];
+      (stream.*operands).places.emplace_back(&memory, offset);
+      stream.own = const_cast<std::byte*>(memory) - offset;
+    };
+    for (std::size_t i = 0; i < step->inputs.size(); ++i) {
+      add(step->inputs[i], branch.steps[s].inputs[i], &Stream::read);
+    }
+    for (std::size_t i = 0; i < step->outputs.size(); ++i) {
+      add(step->outputs[i], branch.steps[s].outputs[i], &Stream::written);
+    }
+  }
+}
+
+LentStreams::Loan LentStreams::Lend(std::span<const void* const> inputs,
+                                    std::span<void* const> outputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool in_place = inputs_[i].IsLent() && IsAligned(inputs[i]);
+    copied_inputs_[i] = in_place ? nullptr : inputs[i];
+    // Nothing is written there: IsInput.
+    if (in_place) inputs_[i].PointTo(static_cast<std::byte*>(const_cast<void*>(inputs[i])));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const bool in_place = outputs_[i].IsLent() && outputs[i] != nullptr && IsAligned(outputs[i]) &&
+                          LiesApart(i, inputs, outputs);
+    copied_outputs_[i] = in_place ? nullptr : outputs[i];
+    if (in_place) outputs_[i].PointTo(static_cast<std::byte*>(outputs[i]));
+  }
+  return Loan(*this);
+}
+
+bool LentStreams::LiesApart(std::size_t output, std::span<const void* const> inputs,
+                            std::span<void* const> outputs) const {
+  const auto shares = [&](const void* memory, const Stream& stream) {
+    return memory != nullptr &&
+           Overlap(memory, stream.bytes, outputs[output], outputs_[output].bytes);
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (shares(inputs[i], inputs_[i])) return false;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (i != output && shares(outputs[i], outputs_[i])) return false;
+  }
+  return true;
+}
+
+void LentStreams::GiveBack() {
+  for (const Stream& stream : inputs_) stream.PointTo(stream.own);
+  for (const Stream& stream : outputs_) stream.PointTo(stream.own);
+}
+
+}  // namespace poprt::device

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/device/bound_steps.hpp"
+#include "runtime/program/program.hpp"
+
+namespace poprt::device {
+
+/// The streams of a branch that its steps can read and write where the caller has them, so that
+/// nothing is copied: inputs that steps only read, outputs that they compute piece by piece. Not
+/// among them are streams that steps with bodies use, that are one tensor with another stream,
+/// whose extent depends on data, and those of less than kLeastBytes, which are copied in no time.
+class LentStreams {
+ public:
+  static constexpr std::size_t kLeastBytes = 4096;
+  /// Of the caller's memory, if it is to be used in place: what malloc guarantees.
+  static constexpr std::size_t kAlignment = 16;
+
+  /// Of the branch that has been bound to `steps`. Vectors of their operands must outlive this
+  /// object where they are; the steps themselves may be moved.
+  LentStreams(const program::Branch& branch, BoundSteps& steps);
+
+  /// While it lives, the steps work in the caller's memory.
+  class Loan {
+   public:
+    ~Loan() { streams_.GiveBack(); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+    /// What is left to copy: the caller's memory, null for what is used in place.
+    std::span<const void* const> inputs() const { return streams_.copied_inputs_; }
+    std::span<void* const> outputs() const { return streams_.copied_outputs_; }
+
+   private:
+    friend class LentStreams;
+    explicit Loan(LentStreams& streams) : streams_(streams) {}
+
+    LentStreams& streams_;
+  };
+
+  /// `inputs` and `outputs` as LoadedProgram::Run has them. An output is copied if it shares memory
+  /// with an input or another output. One loan at a time; allocates nothing.
+  Loan Lend(std::span<const void* const> inputs, std::span<void* const> outputs);
+
+ private:
+  /// Operands of steps that are a stream or a part of it.
+  template <typename Byte>
+  struct Operands {
+    std::vector<std::pair<Byte**, std::size_t>> places;  ///< and their offsets in the stream
+
+    void PointTo(Byte* memory) const {
+      for (const auto& [operand, offset] : places) *operand = memory + offset;
+    }
+  };
+
+  struct Stream {
+    std::byte* own = nullptr;  ///< its place in the arena
+    std::size_t bytes = 0;
+    Operands<const std::byte> read;
+    Operands<std::byte> written;
+
+    bool IsLent() const { return !read.places.empty() || !written.places.empty(); }
+    void PointTo(std::byte* memory) const {
+      read.PointTo(memory);
+      written.PointTo(memory);
+    }
+  };
+
+  bool LiesApart(std::size_t output, std::span<const void* const> inputs,
+                 std::span<void* const> outputs) const;
+  void GiveBack();
+
+  std::vector<Stream> inputs_;
+  std::vector<Stream> outputs_;
+  std::vector<const void*> copied_inputs_;
+  std::vector<void*> copied_outputs_;
+};
+
+}  // namespace poprt::device
