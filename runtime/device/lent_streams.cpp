@@ -1,9 +1,6 @@
 #include "runtime/device/lent_streams.hpp"
 
-#include <algorithm>
 #include <cstdint>
-
-#include "runtime/device/arena_regions.hpp"
 
 namespace poprt::device {
 namespace {
@@ -32,49 +29,56 @@ bool IsOutput(const ArenaRegion& region) {
 }  // namespace
 
 LentStreams::LentStreams(const Branch& branch, BoundSteps& steps)
-    : inputs_(branch.inputs.size()),
-      outputs_(branch.outputs.size()),
-      copied_inputs_(branch.inputs.size()),
-      copied_outputs_(branch.outputs.size()) {
-  const auto bytes = [&](const program::Stream& stream) {
-    return branch.slots[stream.slot].type.bytes();
+    : copied_inputs_(branch.inputs.size()), copied_outputs_(branch.outputs.size()) {
+  bool any_is_large = false;
+  const auto add = [&](const program::Stream& stream, std::vector<Stream>& streams) {
+    streams.push_back({.bytes = branch.slots[stream.slot].type.bytes()});
+    any_is_large |= streams.back().bytes >= kLeastBytes;
   };
-  const auto is_large = [&](const program::Stream& stream) { return bytes(stream) >= kLeastBytes; };
-  for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].bytes = bytes(branch.inputs[i]);
-  for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].bytes = bytes(branch.outputs[i]);
-  if (std::ranges::none_of(branch.inputs, is_large) &&
-      std::ranges::none_of(branch.outputs, is_large)) {
-    return;
-  }
+  for (const program::Stream& input : branch.inputs) add(input, inputs_);
+  for (const program::Stream& output : branch.outputs) add(output, outputs_);
+  if (!any_is_large) return;
   const ArenaRegions found = FindArenaRegions(branch);
-  std::vector<Stream*> lent(found.regions.size(), nullptr);
+  CollectOperands(branch, found, StreamsOfRegions(branch, found), steps);
+}
+
+std::vector<LentStreams::Stream*> LentStreams::StreamsOfRegions(const Branch& branch,
+                                                                const ArenaRegions& found) {
+  std::vector<Stream*> streams(found.regions.size(), nullptr);
   const auto lend = [&](RegionIndex index, bool (*fits)(const ArenaRegion&), Stream& stream) {
     if (index == kNoRegion || stream.bytes < kLeastBytes) return;
     const ArenaRegion& region = found.regions[index];
     const bool is_whole = region.end - region.begin == stream.bytes;
-    if (is_whole && fits(region) && !region.is_pinned && !region.has_extent) lent[index] = &stream;
+    if (is_whole && fits(region) && !region.is_pinned && !region.has_extent) {
+      streams[index] = &stream;
+    }
   };
   for (std::size_t i = 0; i < inputs_.size(); ++i) lend(found.inputs[i], IsInput, inputs_[i]);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (!branch.outputs[i].extent) lend(found.outputs[i], IsOutput, outputs_[i]);
   }
+  return streams;
+}
+
+void LentStreams::CollectOperands(const Branch& branch, const ArenaRegions& found,
+                                  const std::vector<Stream*>& streams, BoundSteps& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     auto* step = std::get_if<KernelStep>(&steps[s]);
     if (step == nullptr) continue;
     auto region = found.operands[s].begin();
-    const auto add = [&](auto& memory, SlotIndex slot, auto operands) {
+    const auto collect = [&](auto& memory, SlotIndex slot, auto operands) {
       const RegionIndex index = *region++;
-      if (index == kNoRegion || lent[index] == nullptr) return;
+      if (index == kNoRegion || streams[index] == nullptr) return;
+      Stream& stream = *streams[index];
       const std::size_t offset = branch.slots[slot].offset - found.regions[index].begin;
-      Stream& stream = *lent[index];
       (stream.*operands).places.emplace_back(&memory, offset);
       stream.own = const_cast<std::byte*>(memory) - offset;
     };
     for (std::size_t i = 0; i < step->inputs.size(); ++i) {
-      add(step->inputs[i], branch.steps[s].inputs[i], &Stream::read);
+      collect(step->inputs[i], branch.steps[s].inputs[i], &Stream::read);
     }
     for (std::size_t i = 0; i < step->outputs.size(); ++i) {
-      add(step->outputs[i], branch.steps[s].outputs[i], &Stream::written);
+      collect(step->outputs[i], branch.steps[s].outputs[i], &Stream::written);
     }
   }
 }

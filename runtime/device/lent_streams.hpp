@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/device/arena_regions.hpp"
 #include "runtime/device/bound_steps.hpp"
 #include "runtime/program/program.hpp"
 
@@ -58,10 +59,10 @@ class LentStreams {
   };
 
   struct Stream {
-    std::byte* own = nullptr;  ///< its place in the arena
     std::size_t bytes = 0;
-    Operands<const std::byte> read;
-    Operands<std::byte> written;
+    std::byte* own = nullptr;  ///< its place in the arena
+    Operands<const std::byte> read = {};
+    Operands<std::byte> written = {};
 
     bool IsLent() const { return !read.places.empty() || !written.places.empty(); }
     void PointTo(std::byte* memory) const {
@@ -70,6 +71,10 @@ class LentStreams {
     }
   };
 
+  /// Of every region, the stream that is lent as that region, or null.
+  std::vector<Stream*> StreamsOfRegions(const program::Branch& branch, const ArenaRegions& found);
+  void CollectOperands(const program::Branch& branch, const ArenaRegions& found,
+                       const std::vector<Stream*>& streams, BoundSteps& steps);
   bool LiesApart(std::size_t output, std::span<const void* const> inputs,
                  std::span<void* const> outputs) const;
   void GiveBack();
