@@ -28,16 +28,18 @@ Executable::Executable(std::shared_ptr<std::istream> stream, std::streamoff size
 
 Executable::Executable(std::shared_ptr<popef::Model> model) : model_(std::move(model)) {
   if (model_ == nullptr) throw popef::Error("an Executable needs a model");
-  ReadOpaqueBlobs();
 }
 
-bool Executable::isFused() const { return opaque_blobs_.contains(program::kFusionBlob); }
+bool Executable::isFused() const { return getOpaqueBlobs().contains(program::kFusionBlob); }
 
-void Executable::ReadOpaqueBlobs() {
-  for (const popef::OpaqueReader& blob : model_->opaques) {
-    const popef::PayloadView view = blob.view();
-    opaque_blobs_[blob.name].assign(reinterpret_cast<const char*>(view.data), view.size);
-  }
+std::map<std::string, std::string>& Executable::OpaqueBlobs() const {
+  std::call_once(blobs_->are_read, [this] {
+    for (const popef::OpaqueReader& blob : model_->opaques) {
+      const popef::PayloadView view = blob.view();
+      blobs_->content[blob.name].assign(reinterpret_cast<const char*>(view.data), view.size);
+    }
+  });
+  return blobs_->content;
 }
 
 void Executable::appendOpaqueBlobs(const std::map<std::string, std::string>& blobs) {
@@ -45,7 +47,7 @@ void Executable::appendOpaqueBlobs(const std::map<std::string, std::string>& blo
 }
 
 void Executable::appendOpaqueBlobs(const std::pair<std::string, std::string>& blob) {
-  opaque_blobs_[blob.first] = blob.second;
+  OpaqueBlobs()[blob.first] = blob.second;
 }
 
 }  // namespace poprt

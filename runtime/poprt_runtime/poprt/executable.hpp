@@ -4,6 +4,7 @@
 #include <istream>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,13 +36,18 @@ class Executable {
   bool isFused() const;
   std::shared_ptr<popef::Model> getPopefModel() const { return model_; }
   /// Content by name: those of the container and the appended ones.
-  const std::map<std::string, std::string>& getOpaqueBlobs() const { return opaque_blobs_; }
+  const std::map<std::string, std::string>& getOpaqueBlobs() const { return OpaqueBlobs(); }
 
  private:
-  void ReadOpaqueBlobs();
+  /// Copied when somebody asks for them, which runners do not.
+  struct Blobs {
+    std::once_flag are_read;
+    std::map<std::string, std::string> content;
+  };
+  std::map<std::string, std::string>& OpaqueBlobs() const;
 
   std::shared_ptr<popef::Model> model_;
-  std::map<std::string, std::string> opaque_blobs_;
+  std::unique_ptr<Blobs> blobs_ = std::make_unique<Blobs>();
 };
 
 }  // namespace poprt
