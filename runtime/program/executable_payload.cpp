@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -220,15 +221,7 @@ class ProgramReader {
               .inputs = ReadNumbers(source.inputs()),
               .outputs = ReadNumbers(source.outputs()),
               .attributes = {}};
-    if (source.attributes() != nullptr && source.attributes()->size() > kMostAttributes) {
-      throw PayloadError("step '" + step.name + "' has " +
-                         std::to_string(source.attributes()->size()) + " attributes, allowed are " +
-                         std::to_string(kMostAttributes));
-    }
-    for (const Attributes::Entry& entry :
-         ReadAll(source.attributes(), &ProgramReader::ReadAttribute)) {
-      step.attributes.set(entry.first, entry.second);
-    }
+    ReadAttributes(source.attributes(), step);
     step.bodies = ReadAll(source.bodies(), &ProgramReader::ReadBody);
     step.stage = source.stage();
     return step;
@@ -240,25 +233,39 @@ class ProgramReader {
             .steps = ReadAll(source.steps(), &ProgramReader::ReadStep)};
   }
 
+  void ReadAttributes(const flatbuffers::Vector<flatbuffers::Offset<fb::Attribute>>* sources,
+                      Step& step) {
+    if (sources == nullptr) return;
+    if (sources->size() > kMostAttributes) {
+      throw PayloadError("step '" + step.name + "' has " + std::to_string(sources->size()) +
+                         " attributes, allowed are " + std::to_string(kMostAttributes));
+    }
+    Charge(sources->size() * sizeof(flatbuffers::uoffset_t));
+    for (const fb::Attribute* source : *sources) {
+      auto [name, value] = ReadAttribute(*source);
+      step.attributes.set(name, std::move(value));
+    }
+  }
+
   Attributes::Entry ReadAttribute(const fb::Attribute& source) {
-    const std::string name = Read(*source.name());
-    const Ints ints = ReadNumbers(source.ints());
-    const Floats floats = ReadNumbers(source.floats());
+    std::string name = Read(*source.name());
+    Ints ints = ReadNumbers(source.ints());
+    Floats floats = ReadNumbers(source.floats());
     switch (source.kind()) {
       case fb::AttributeKind_Int:
-        if (ints.size() == 1) return {name, ints[0]};
+        if (ints.size() == 1) return {std::move(name), ints[0]};
         break;
       case fb::AttributeKind_Float:
-        if (floats.size() == 1) return {name, floats[0]};
+        if (floats.size() == 1) return {std::move(name), floats[0]};
         break;
       case fb::AttributeKind_Text:
-        return {name, source.text() == nullptr ? std::string() : Read(*source.text())};
+        return {std::move(name), source.text() == nullptr ? std::string() : Read(*source.text())};
       case fb::AttributeKind_Ints:
-        return {name, ints};
+        return {std::move(name), std::move(ints)};
       case fb::AttributeKind_Floats:
-        return {name, floats};
+        return {std::move(name), std::move(floats)};
       case fb::AttributeKind_Texts:
-        return {name, ReadAll(source.texts(), &ProgramReader::ReadText)};
+        return {std::move(name), ReadAll(source.texts(), &ProgramReader::ReadText)};
     }
     throw PayloadError("attribute '" + name + "' is malformed");
   }

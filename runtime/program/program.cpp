@@ -79,19 +79,23 @@ std::string FindSlotProblem(const Branch& branch, std::uint64_t weight_bytes,
                             const std::vector<Variable>& variables) {
   for (std::size_t i = 0; i < branch.slots.size(); ++i) {
     const Slot& slot = branch.slots[i];
-    const std::string what = "slot " + std::to_string(i);
+    const auto what = [i] { return "slot " + std::to_string(i); };
     const auto bytes = CheckedBytes(slot.type);
-    if (!bytes.has_value()) return what + " has no valid type";
-    if (slot.offset % kSlotAlignment != 0) return Misaligned(what, slot.offset);
-    const std::string extent = what + " spans " + std::to_string(*bytes) + " bytes from offset " +
-                               std::to_string(slot.offset);
+    if (!bytes.has_value()) return what() + " has no valid type";
+    if (slot.offset % kSlotAlignment != 0) return Misaligned(what(), slot.offset);
+    const auto extent = [&] {
+      return what() + " spans " + std::to_string(*bytes) + " bytes from offset " +
+             std::to_string(slot.offset);
+    };
     if (slot.space == Space::kVariables) {
-      if (!InsideVariable(variables, slot.offset, *bytes)) return extent + ", not in one variable";
+      if (!InsideVariable(variables, slot.offset, *bytes)) {
+        return extent() + ", not in one variable";
+      }
       continue;
     }
     const std::uint64_t space = slot.space == Space::kArena ? branch.arena_bytes : weight_bytes;
     if (slot.offset > space || *bytes > space - slot.offset) {
-      return extent + ", beyond the " + std::to_string(space) + " bytes of the " +
+      return extent() + ", beyond the " + std::to_string(space) + " bytes of the " +
              std::string(SpaceName(slot.space));
     }
   }
@@ -103,15 +107,15 @@ bool IsSamePlace(const Slot& a, const Slot& b) {
 }
 
 std::string FindStepProblem(const Branch& branch, const Step& step) {
-  const std::string what = "step '" + step.name + "'";
+  const auto what = [&] { return "step '" + step.name + "'"; };
   if (step.inputs.size() + step.outputs.size() > kMostOperands) {
-    return what + " has " + std::to_string(step.inputs.size() + step.outputs.size()) +
+    return what() + " has " + std::to_string(step.inputs.size() + step.outputs.size()) +
            " operands, allowed are " + std::to_string(kMostOperands);
   }
   for (const auto* operands : {&step.inputs, &step.outputs}) {
     for (SlotIndex i : *operands) {
       if (i != kNoSlot && i >= branch.slots.size()) {
-        return what + " uses slot " + std::to_string(i) + " of " +
+        return what() + " uses slot " + std::to_string(i) + " of " +
                std::to_string(branch.slots.size());
       }
     }
@@ -120,7 +124,7 @@ std::string FindStepProblem(const Branch& branch, const Step& step) {
     if (step.outputs[o] == kNoSlot) continue;
     const Slot& output = branch.slots[step.outputs[o]];
     if (output.space != Space::kArena) {
-      return what + " writes to the " + std::string(SpaceName(output.space));
+      return what() + " writes to the " + std::string(SpaceName(output.space));
     }
     const auto overlaps = [&](SlotIndex i) {
       return i != kNoSlot && Overlap(branch.slots[i], output);
@@ -133,11 +137,11 @@ std::string FindStepProblem(const Branch& branch, const Step& step) {
     if (std::any_of(step.inputs.begin(), step.inputs.end(), is_overwritten) ||
         std::any_of(step.outputs.begin(), step.outputs.begin() + static_cast<std::ptrdiff_t>(o),
                     overlaps)) {
-      return what + " writes to memory of another of its operands";
+      return what() + " writes to memory of another of its operands";
     }
   }
   const std::string problem = FindBodyProblem(branch, step);
-  return problem.empty() ? "" : what + " " + problem;
+  return problem.empty() ? "" : what() + " " + problem;
 }
 
 /// Steps inside steps are no less suspicious than others.
