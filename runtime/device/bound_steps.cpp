@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "runtime/device/device.hpp"
@@ -50,12 +51,13 @@ class KernelBinder {
  public:
   explicit KernelBinder(const Branch& branch) : branch_(branch) {}
 
-  const kernels::BoundKernel& KernelOf(const Step& step) {
+  std::shared_ptr<const kernels::BoundKernel> KernelOf(const Step& step) {
     const auto known = std::ranges::find_if(
         known_, [&](const Known& other) { return HaveSameCall(step, *other.step); });
     if (known != known_.end()) return known->kernel;
     if (known_.size() == kMostKnown) known_.pop_back();
-    known_.push_front({&step, BindKernel(branch_, step)});
+    known_.push_front(
+        {&step, std::make_shared<const kernels::BoundKernel>(BindKernel(branch_, step))});
     return known_.front().kernel;
   }
 
@@ -63,7 +65,7 @@ class KernelBinder {
   static constexpr std::size_t kMostKnown = 64;
   struct Known {
     const Step* step;
-    kernels::BoundKernel kernel;
+    std::shared_ptr<const kernels::BoundKernel> kernel;
   };
 
   bool HaveSameCall(const Step& a, const Step& b) const {
@@ -86,7 +88,7 @@ class Binder {
   Binder(const Branch& branch, const Workspace& workspace)
       : branch_(branch), workspace_(workspace), kernels_(branch) {}
 
-  BoundSteps Bind(const std::vector<Step>& steps, const std::vector<Step>& sources) {
+  BoundSteps Bind(std::span<const Step> steps, std::span<const Step> sources) {
     BoundSteps bound;
     bound.reserve(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -125,7 +127,7 @@ class Binder {
   /// A checked program may still compute in place what its kernel cannot.
   void CheckInPlace(const Step& step, const KernelStep& bound) const {
     if (bound.outputs.empty() || bound.outputs[0] == nullptr) return;
-    const std::vector<std::size_t>& allowed = bound.kernel.in_place_inputs;
+    const std::vector<std::size_t>& allowed = bound.kernel->in_place_inputs;
     for (std::size_t i = 0; i < step.inputs.size(); ++i) {
       const bool shares = bound.inputs[i] == bound.outputs[0] &&
                           Overlap(branch_.slots[step.inputs[i]], branch_.slots[step.outputs[0]]);
@@ -218,7 +220,7 @@ class Runner {
   }
 
   void operator()(const KernelStep& step) const {
-    step.kernel.run(
+    step.kernel->run(
         {.inputs = step.inputs, .outputs = step.outputs, .scratch = scratch_, .pool = &pool_});
   }
 
@@ -265,16 +267,26 @@ std::byte* AddressOf(const program::Slot& slot, const Workspace& workspace) {
   return const_cast<std::byte*>(workspace.variables) + slot.offset;
 }
 
-BoundSteps BindSteps(const Branch& branch, const std::vector<Step>& sources,
-                     const Workspace& workspace) {
-  return Binder(branch, workspace).Bind(branch.steps, sources);
+std::vector<BoundSteps> BindStages(const Branch& branch, const std::vector<Step>& sources,
+                                   const Workspace& workspace) {
+  Binder binder(branch, workspace);
+  const std::span<const Step> steps(branch.steps);
+  std::vector<BoundSteps> stages;
+  for (std::size_t first = 0; first < steps.size(); first += stages.back().size()) {
+    const auto rest = steps.subspan(first);
+    const auto next = std::ranges::find_if(
+        rest, [&](const Step& step) { return step.stage != rest.front().stage; });
+    const auto count = static_cast<std::size_t>(next - rest.begin());
+    stages.push_back(binder.Bind(rest.first(count), std::span(sources).subspan(first, count)));
+  }
+  return stages;
 }
 
 std::size_t ScratchBytes(const BoundSteps& steps) {
   std::size_t bytes = 0;
   for (const BoundStep& step : steps) {
     if (const auto* kernel = std::get_if<KernelStep>(&step)) {
-      bytes = std::max(bytes, kernel->kernel.scratch_bytes);
+      bytes = std::max(bytes, kernel->kernel->scratch_bytes);
     } else if (const auto* choice = std::get_if<std::unique_ptr<IfStep>>(&step)) {
       bytes = std::max(
           {bytes, ScratchBytes((*choice)->taken.steps), ScratchBytes((*choice)->other.steps)});

@@ -26,8 +26,8 @@ struct IfStep;
 struct LoopStep;
 
 struct KernelStep {
-  const program::Step* source = nullptr;  ///< what observers are told of
-  kernels::BoundKernel kernel;
+  const program::Step* source = nullptr;               ///< what observers are told of
+  std::shared_ptr<const kernels::BoundKernel> kernel;  ///< also of other steps with the same call
   std::vector<const std::byte*> inputs;
   std::vector<std::byte*> outputs;
 };
@@ -71,11 +71,12 @@ struct LoopStep {
 /// const is safe.
 std::byte* AddressOf(const program::Slot& slot, const Workspace& workspace);
 
-/// Binds the steps of a branch of a checked program. `sources` are the steps that observers are
-/// told of, in the same order, and must outlive what is bound; `branch` need not. Throws
-/// DeviceError naming branch, step and reason when a kernel refuses its operands.
-BoundSteps BindSteps(const program::Branch& branch, const std::vector<program::Step>& sources,
-                     const Workspace& workspace);
+/// Binds the steps of a branch of a checked program, those of each stage. `sources` are the steps
+/// that observers are told of, in the same order, and must outlive what is bound; `branch` need
+/// not. Throws DeviceError naming branch, step and reason when a kernel refuses its operands.
+std::vector<BoundSteps> BindStages(const program::Branch& branch,
+                                   const std::vector<program::Step>& sources,
+                                   const Workspace& workspace);
 
 /// In order.
 inline void CopyAll(const std::vector<Copy>& copies) {

@@ -28,7 +28,7 @@ bool IsOutput(const ArenaRegion& region) {
 
 }  // namespace
 
-LentStreams::LentStreams(const Branch& branch, BoundSteps& steps)
+LentStreams::LentStreams(const Branch& branch, std::vector<BoundSteps>& stages)
     : copied_inputs_(branch.inputs.size()), copied_outputs_(branch.outputs.size()) {
   bool any_is_large = false;
   const auto add = [&](const program::Stream& stream, std::vector<Stream>& streams) {
@@ -39,7 +39,7 @@ LentStreams::LentStreams(const Branch& branch, BoundSteps& steps)
   for (const program::Stream& output : branch.outputs) add(output, outputs_);
   if (!any_is_large) return;
   const ArenaRegions found = FindArenaRegions(branch);
-  CollectOperands(branch, found, StreamsOfRegions(branch, found), steps);
+  CollectOperands(branch, found, StreamsOfRegions(branch, found), stages);
 }
 
 std::vector<LentStreams::Stream*> LentStreams::StreamsOfRegions(const Branch& branch,
@@ -61,24 +61,30 @@ std::vector<LentStreams::Stream*> LentStreams::StreamsOfRegions(const Branch& br
 }
 
 void LentStreams::CollectOperands(const Branch& branch, const ArenaRegions& found,
-                                  const std::vector<Stream*>& streams, BoundSteps& steps) {
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    auto* step = std::get_if<KernelStep>(&steps[s]);
-    if (step == nullptr) continue;
-    auto region = found.operands[s].begin();
-    const auto collect = [&](auto& memory, SlotIndex slot, auto operands) {
-      const RegionIndex index = *region++;
-      if (index == kNoRegion || streams[index] == nullptr) return;
-      Stream& stream = *streams[index];
-      const std::size_t offset = branch.slots[slot].offset - found.regions[index].begin;
-      (stream.*operands).places.emplace_back(&memory, offset);
-      stream.own = const_cast<std::byte*>(memory) - offset;
-    };
-    for (std::size_t i = 0; i < step->inputs.size(); ++i) {
-      collect(step->inputs[i], branch.steps[s].inputs[i], &Stream::read);
-    }
-    for (std::size_t i = 0; i < step->outputs.size(); ++i) {
-      collect(step->outputs[i], branch.steps[s].outputs[i], &Stream::written);
+                                  const std::vector<Stream*>& streams,
+                                  std::vector<BoundSteps>& stages) {
+  std::vector<RegionIndex>::const_iterator region;
+  const auto collect = [&](auto& memory, SlotIndex slot, auto operands) {
+    const RegionIndex index = *region++;
+    if (index == kNoRegion || streams[index] == nullptr) return;
+    Stream& stream = *streams[index];
+    const std::size_t offset = branch.slots[slot].offset - found.regions[index].begin;
+    (stream.*operands).places.emplace_back(&memory, offset);
+    stream.own = const_cast<std::byte*>(memory) - offset;
+  };
+  std::size_t s = 0;
+  for (BoundSteps& stage : stages) {
+    for (BoundStep& bound : stage) {
+      const program::Step& source = branch.steps[s];
+      region = found.operands[s++].begin();
+      auto* step = std::get_if<KernelStep>(&bound);
+      if (step == nullptr) continue;
+      for (std::size_t i = 0; i < step->inputs.size(); ++i) {
+        collect(step->inputs[i], source.inputs[i], &Stream::read);
+      }
+      for (std::size_t i = 0; i < step->outputs.size(); ++i) {
+        collect(step->outputs[i], source.outputs[i], &Stream::written);
+      }
     }
   }
 }

@@ -21,9 +21,9 @@ class LentStreams {
   /// Of the caller's memory, if it is to be used in place: what malloc guarantees.
   static constexpr std::size_t kAlignment = 16;
 
-  /// Of the branch that has been bound to `steps`. Vectors of their operands must outlive this
-  /// object where they are; the steps themselves may be moved.
-  LentStreams(const program::Branch& branch, BoundSteps& steps);
+  /// Of the branch whose stages have been bound. Vectors of operands must outlive this object where
+  /// they are; the steps themselves may be moved.
+  LentStreams(const program::Branch& branch, std::vector<BoundSteps>& stages);
 
   /// While it lives, the steps work in the caller's memory.
   class Loan {
@@ -74,7 +74,7 @@ class LentStreams {
   /// Of every region, the stream that is lent as that region, or null.
   std::vector<Stream*> StreamsOfRegions(const program::Branch& branch, const ArenaRegions& found);
   void CollectOperands(const program::Branch& branch, const ArenaRegions& found,
-                       const std::vector<Stream*>& streams, BoundSteps& steps);
+                       const std::vector<Stream*>& streams, std::vector<BoundSteps>& stages);
   bool LiesApart(std::size_t output, std::span<const void* const> inputs,
                  std::span<void* const> outputs) const;
   void GiveBack();

@@ -47,15 +47,15 @@ struct Lent {
   explicit Lent(const Branch& branch)
       : arena(branch.arena_bytes),
         workspace{.arena = arena.data(), .weights = nullptr, .variables = nullptr},
-        steps(BindSteps(branch, branch.steps, workspace)),
-        streams(branch, steps) {}
+        stages(BindStages(branch, branch.steps, workspace)),
+        streams(branch, stages) {}
 
-  const KernelStep& step(std::size_t i) const { return std::get<KernelStep>(steps[i]); }
+  const KernelStep& step(std::size_t i) const { return std::get<KernelStep>(stages[0][i]); }
   const std::byte* at(std::uint64_t offset) const { return arena.data() + offset; }
 
   std::vector<std::byte> arena;
   Workspace workspace;
-  BoundSteps steps;
+  std::vector<BoundSteps> stages;
   LentStreams streams;
 };
 

@@ -312,15 +312,6 @@ class ModelProgram final : public LoadedProgram {
     return bound;
   }
 
-  /// The steps of every stage.
-  static std::vector<BoundSteps> ByStage(const Branch& branch, BoundSteps steps) {
-    std::vector<BoundSteps> stages(branch.NumStages());
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      stages[branch.steps[i].stage].push_back(std::move(steps[i]));
-    }
-    return stages;
-  }
-
   static BoundBranch Bind(const Branch& source, const Workspace& workspace,
                           const std::optional<BufferedBranch>& buffered) {
     const Branch& branch = buffered ? buffered->branch : source;
@@ -331,10 +322,11 @@ class ModelProgram final : public LoadedProgram {
     for (const Stream& stream : branch.outputs) {
       bound.outputs.push_back(BindStream(branch, stream, workspace));
     }
-    BoundSteps steps = BindSteps(branch, source.steps, workspace);
-    if (!buffered) bound.lent.emplace(branch, steps);
-    bound.stages = ByStage(branch, std::move(steps));
-    if (!buffered) return bound;
+    bound.stages = BindStages(branch, source.steps, workspace);
+    if (!buffered) {
+      bound.lent.emplace(branch, bound.stages);
+      return bound;
+    }
     std::size_t input_bytes = 0;
     for (const BoundStream& stream : bound.inputs) input_bytes += stream.bytes;
     bound.bypasses_caches = input_bytes >= kLargeInputs;
