@@ -12,8 +12,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <memory>
 
 namespace poprt::device {
 namespace {
@@ -120,9 +121,9 @@ int OpenAndLock(int folder, const std::string& name, const std::string& path) {
 }
 
 std::string CanonicalPath(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path canonical = std::filesystem::canonical(path, error);
-  return error ? path : canonical.string();
+  const std::unique_ptr<char, decltype(&std::free)> canonical(realpath(path.c_str(), nullptr),
+                                                              &std::free);
+  return canonical == nullptr ? path : canonical.get();
 }
 
 /// FNV-1a: the same in every process.
@@ -154,13 +155,13 @@ std::optional<int> TakeName(const std::string& path) {
 
 std::string FolderName(const std::optional<std::string>& folder) {
   if (folder) return *folder;
-  std::error_code error;
-  const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
-  if (error) {
-    errno = error.value();
-    Fail("find", "the folder for temporary files");
+  for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+    const char* temporary = std::getenv(variable);
+    if (temporary != nullptr && *temporary != '\0') {
+      return std::string(temporary) + "/poprt-devices";
+    }
   }
-  return (temporary / "poprt-devices").string();
+  return "/tmp/poprt-devices";
 }
 
 }  // namespace
