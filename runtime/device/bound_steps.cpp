@@ -32,16 +32,16 @@ kernels::KernelCall CallOf(const Branch& branch, const Step& step) {
 }
 
 kernels::BoundKernel BindKernel(const Branch& branch, const Step& step) {
-  const std::string where = "branch '" + branch.name + "', step '" + step.name + "': ";
+  const auto where = [&] { return "branch '" + branch.name + "', step '" + step.name + "': "; };
   const kernels::KernelDef* def = kernels::FindKernel(step.kernel);
   if (def == nullptr) {
-    throw DeviceError(where + "this runtime has no kernel '" + step.kernel +
+    throw DeviceError(where() + "this runtime has no kernel '" + step.kernel +
                       "': use the runtime that belongs to the compiler");
   }
   try {
     return def->bind(CallOf(branch, step));
   } catch (const std::exception& error) {
-    throw DeviceError(where + "kernel '" + step.kernel + "' " + error.what());
+    throw DeviceError(where() + "kernel '" + step.kernel + "' " + error.what());
   }
 }
 

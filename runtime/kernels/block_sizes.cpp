@@ -25,9 +25,10 @@ Ints LargestOf(std::initializer_list<EvenSplit*> splits) {
 Ints BlockSizes(const Attributes& attributes, const Ints& estimate) try {
   Ints sizes = attributes.get_ints(kBlockSizes, estimate);
   const bool are_positive = std::ranges::all_of(sizes, [](std::int64_t size) { return size >= 1; });
-  Require(sizes.size() == estimate.size() && are_positive,
-          "attribute 'block_sizes' is " + ToString(sizes) + ", expected are " +
-              std::to_string(estimate.size()) + " numbers of at least 1");
+  if (sizes.size() != estimate.size() || !are_positive) {
+    throw KernelError("attribute 'block_sizes' is " + ToString(sizes) + ", expected are " +
+                      std::to_string(estimate.size()) + " numbers of at least 1");
+  }
   for (std::int64_t& size : sizes) size = std::min(size, kLargest);
   return sizes;
 } catch (const std::invalid_argument& error) {

@@ -15,12 +15,13 @@ void RequireArity(const KernelCall& call, std::size_t min_inputs, std::size_t ma
   };
   check("inputs", call.inputs.size(), min_inputs, max_inputs);
   check("outputs", call.outputs.size(), min_outputs, max_outputs);
-  for (std::size_t i = 0; i < min_inputs; ++i) {
-    Require(call.inputs[i].defined(), "input " + std::to_string(i) + " is missing");
-  }
-  for (std::size_t i = 0; i < min_outputs; ++i) {
-    Require(call.outputs[i].defined(), "output " + std::to_string(i) + " is missing");
-  }
+  const auto check_defined = [](const std::string& what, const auto& types, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!types[i].defined()) throw KernelError(what + std::to_string(i) + " is missing");
+    }
+  };
+  check_defined("input ", call.inputs, min_inputs);
+  check_defined("output ", call.outputs, min_outputs);
 }
 
 const TensorType& InputOrAbsent(const KernelCall& call, std::size_t i) {

@@ -1,5 +1,7 @@
 #include "runtime/program/control_flow.hpp"
 
+#include <string_view>
+
 namespace poprt::program {
 namespace {
 
@@ -32,7 +34,7 @@ class BodyCheck {
   }
 
  private:
-  void Expect(bool condition, const std::string& message) {
+  void Expect(bool condition, std::string_view message) {
     if (!condition && problem_.empty()) problem_ = message;
   }
 

@@ -13,11 +13,12 @@
 namespace poprt::kernels {
 
 BlockedImage RequireBlockedImage(const TensorType& type, std::string_view what) {
-  Require(
-      type.element == ElementType::kFloat32 && type.shape.size() == 5 && type.shape[4] == kBlock,
-      std::string(what) + " is " + ToString(type) +
-          ", expected is a blocked image, float32[batch, blocks, height, width, 16]");
-  return {type.shape[0], type.shape[1], type.shape[2], type.shape[3]};
+  const Shape& shape = type.shape;
+  if (type.element != ElementType::kFloat32 || shape.size() != 5 || shape[4] != kBlock) {
+    throw KernelError(std::string(what) + " is " + ToString(type) +
+                      ", expected is a blocked image, float32[batch, blocks, height, width, 16]");
+  }
+  return {shape[0], shape[1], shape[2], shape[3]};
 }
 
 BlockedImage RequireBlockedImage(const TensorType& type, std::int64_t channels,

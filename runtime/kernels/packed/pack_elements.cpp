@@ -7,9 +7,9 @@
 namespace poprt::kernels {
 
 void RequireStored(ElementType stored) {
-  Require(stored == ElementType::kFloat32 || stored == ElementType::kFloat16,
-          "weights of type " + std::string(ElementName(stored)) +
-              " cannot be packed, allowed are float32 and float16");
+  if (stored == ElementType::kFloat32 || stored == ElementType::kFloat16) return;
+  throw KernelError("weights of type " + std::string(ElementName(stored)) +
+                    " cannot be packed, allowed are float32 and float16");
 }
 
 void RequireWeights(const Tensor& weights, std::size_t rank) {

@@ -8,10 +8,9 @@ namespace poprt::kernels {
 
 bool RequireHalfOrFloat(ElementType element, std::string_view what) {
   if (element == ElementType::kFloat16) return true;
-  Require(element == ElementType::kFloat32, std::string(what) + " is " +
-                                                std::string(ElementName(element)) +
-                                                ", allowed are float32 and float16");
-  return false;
+  if (element == ElementType::kFloat32) return false;
+  throw KernelError(std::string(what) + " is " + std::string(ElementName(element)) +
+                    ", allowed are float32 and float16");
 }
 
 void RequireBiasAndResidual(const KernelCall& call, std::int64_t channels) {
@@ -30,8 +29,9 @@ std::size_t ScratchBytes(std::int64_t floats) {
 }
 
 Image RequireImage(const TensorType& type, std::string_view what) {
-  Require(type.shape.size() == 4,
-          std::string(what) + " is " + ToString(type) + ", expected is rank 4");
+  if (type.shape.size() != 4) {
+    throw KernelError(std::string(what) + " is " + ToString(type) + ", expected is rank 4");
+  }
   return {type.shape[0], type.shape[1], type.shape[2], type.shape[3]};
 }
 
@@ -44,10 +44,10 @@ Ints RequireKernelShape(const Attributes& attributes) {
 
 std::int64_t RequirePositive(const Attributes& attributes, std::string_view name) {
   const std::int64_t value = attributes.get_int(name, 0);
-  Require(value >= 1, "attribute " + std::string(name) + " is " +
-                          (attributes.has(name) ? std::to_string(value) : "missing") +
-                          ", it must be at least 1");
-  return value;
+  if (value >= 1) return value;
+  throw KernelError("attribute " + std::string(name) + " is " +
+                    (attributes.has(name) ? std::to_string(value) : "missing") +
+                    ", it must be at least 1");
 }
 
 std::span<const KernelDef> PackedKernels() {
