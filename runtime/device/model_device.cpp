@@ -246,7 +246,6 @@ class ModelProgram final : public LoadedProgram {
 
   ModelProgram(std::shared_ptr<const Image> image, const Layout& layout)
       : image_(std::move(image)),
-        pool_(kernels::ProcessThreadPool()),
         arenas_(layout.MakeArenas()),
         variables_(image_->payload.program.VariableBytes()),
         is_loaded_(image_->payload.program.variables.size(), false),
@@ -267,16 +266,18 @@ class ModelProgram final : public LoadedProgram {
             std::max(buffers_[b].extents.size(), branches[i].outputs.size()));
       }
     }
+    // As late as can be: in a process with several threads all that is above takes longer.
+    pool_ = &kernels::ProcessThreadPool();
     for (const std::size_t bytes : scratch_bytes) {
-      scratch_.push_back(std::make_unique<Memory>(bytes * static_cast<std::size_t>(pool_.size())));
+      scratch_.push_back(std::make_unique<Memory>(bytes * static_cast<std::size_t>(pool_->size())));
     }
   }
 
   void RunStage(const BoundSteps& steps, std::size_t stage, StepObserver* observer) {
     if (observer == nullptr) {
-      RunSteps(steps, scratch_[stage]->data(), pool_);
+      RunSteps(steps, scratch_[stage]->data(), *pool_);
     } else {
-      RunSteps(steps, scratch_[stage]->data(), pool_, *observer);
+      RunSteps(steps, scratch_[stage]->data(), *pool_, *observer);
     }
   }
 
@@ -343,11 +344,11 @@ class ModelProgram final : public LoadedProgram {
   }
 
   std::shared_ptr<const Image> image_;
-  kernels::ThreadPool& pool_;
   std::vector<std::unique_ptr<Memory>> arenas_;
   Memory variables_;
   std::vector<bool> is_loaded_;
   std::size_t num_unloaded_;
+  kernels::ThreadPool* pool_ = nullptr;
   std::vector<std::unique_ptr<Memory>> scratch_;  ///< of each stage
   std::vector<Buffer> buffers_;                   ///< of batches
 };
