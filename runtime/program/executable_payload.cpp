@@ -115,6 +115,7 @@ flatbuffers::Offset<fb::Branch> WriteBranch(flatbuffers::FlatBufferBuilder& buil
 std::vector<flatbuffers::Offset<fb::Variable>> WriteVariables(
     flatbuffers::FlatBufferBuilder& builder, const std::vector<Variable>& variables) {
   std::vector<flatbuffers::Offset<fb::Variable>> result;
+  result.reserve(variables.size());
   for (const Variable& variable : variables) {
     result.push_back(fb::CreateVariableDirect(builder, variable.name.c_str(),
                                               static_cast<std::uint8_t>(variable.type.element),

@@ -209,7 +209,7 @@ std::string FindStreamProblem(const Branch& branch) {
                std::to_string(branch.slots.size());
       }
       if (!stream.extent) continue;
-      const std::string problem = FindExtentProblem(branch, stream);
+      std::string problem = FindExtentProblem(branch, stream);
       if (!problem.empty()) return problem;
     }
   }

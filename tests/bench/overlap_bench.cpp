@@ -77,6 +77,7 @@ double Throughput(ModelRunner& runner, const Options& options, bool in_turn = fa
     for (int i = 0; i < kMemories; ++i) requests.emplace_back(runner).Run(runner, options.async);
   }
   std::vector<std::thread> clients;
+  clients.reserve(memories.size());
   const auto start = Clock::now();
   for (const std::vector<Request>& requests : memories) {
     clients.emplace_back([&] {
