@@ -9,6 +9,7 @@
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -138,18 +139,20 @@ template <typename From, typename To>
 void Loop(const std::byte* from, std::byte* to, std::int64_t n) {
   const From* x = reinterpret_cast<const From*>(from);
   To* y = reinterpret_cast<To*>(to);
-  POPRT_INDEPENDENT_LOOP
-  for (std::int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_same_v<From, Float16> || std::is_same_v<From, BFloat16>) {
-      y[i] = ConvertHalf(x[i]);
-    } else if constexpr (Contains(kNarrowFloatTypes, kElementOf<From>)) {
-      y[i] = static_cast<float>(x[i]);
-    } else if constexpr (Contains(kNarrowIntegerTypes, kElementOf<From>)) {
-      y[i] = static_cast<std::int32_t>(x[i]);
-    } else {
-      y[i] = ConvertValue<To>(x[i]);
+  RunWide([=] {
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < n; ++i) {
+      if constexpr (std::is_same_v<From, Float16> || std::is_same_v<From, BFloat16>) {
+        y[i] = ConvertHalf(x[i]);
+      } else if constexpr (Contains(kNarrowFloatTypes, kElementOf<From>)) {
+        y[i] = static_cast<float>(x[i]);
+      } else if constexpr (Contains(kNarrowIntegerTypes, kElementOf<From>)) {
+        y[i] = static_cast<std::int32_t>(x[i]);
+      } else {
+        y[i] = ConvertValue<To>(x[i]);
+      }
     }
-  }
+  });
 }
 
 template <typename From, typename To, Overflow kOverflow>

@@ -1,12 +1,8 @@
 #include "runtime/kernels/inner_loops.hpp"
 
-#include <cstdlib>
-#include <string_view>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
+#include "runtime/kernels/instruction_set.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -40,48 +36,20 @@ constexpr InnerLoops kAvx512{.instruction_set = "avx512",
                              .rows = kAvx512RowKernels,
                              .element_functions = kAvx512ElementFunctions};
 
-// Asking the processor itself takes tens of microseconds on a virtual machine. Clang's
-// __builtin_cpu_supports doesn't know of F16C before version 15.
-bool HasF16c() {
-#if defined(__clang__)
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
-#else
-  return __builtin_cpu_supports("f16c") != 0;
 #endif
-}
 
-bool HasAvx2() {
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 && HasF16c();
-}
-
-bool HasAvx512() {
-  return HasAvx2() && __builtin_cpu_supports("avx512f") != 0 &&
-         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
-         __builtin_cpu_supports("avx512dq") != 0;
-}
-
+const InnerLoops& LoopsFor(InstructionSet set) {
+#if defined(__x86_64__)
+  if (set == InstructionSet::kAvx2) return kAvx2;
+  if (set == InstructionSet::kAvx512) return kAvx512;
 #endif
+  return kPortable;
+}
 
 std::vector<const InnerLoops*> FindSupported() {
-  std::vector<const InnerLoops*> supported{&kPortable};
-#if defined(__x86_64__)
-  if (HasAvx2()) supported.push_back(&kAvx2);
-  if (HasAvx512()) supported.push_back(&kAvx512);
-#endif
+  std::vector<const InnerLoops*> supported;
+  for (const InstructionSet set : SupportedInstructionSets()) supported.push_back(&LoopsFor(set));
   return supported;
-}
-
-const InnerLoops& FindBest() {
-  const auto supported = SupportedInnerLoops();
-  const char* const name = std::getenv("POPRT_INSTRUCTION_SET");
-  for (const InnerLoops* loops : supported) {
-    if (name != nullptr && std::string_view(name) == loops->instruction_set) return *loops;
-  }
-  return *supported.back();
 }
 
 }  // namespace
@@ -94,7 +62,7 @@ std::span<const InnerLoops* const> SupportedInnerLoops() {
 }
 
 const InnerLoops& BestInnerLoops() {
-  static const InnerLoops& best = FindBest();
+  static const InnerLoops& best = LoopsFor(BestInstructionSet());
   return best;
 }
 

@@ -13,6 +13,14 @@
 #define POPRT_INDEPENDENT_LOOP _Pragma("GCC ivdep")
 #endif
 
+/// Before a loop over the lanes of a vector: g++ unrolls it otherwise, and then finds no vectors in
+/// what is left when there are selections in it.
+#if defined(__clang__)
+#define POPRT_LANE_LOOP
+#else
+#define POPRT_LANE_LOOP _Pragma("GCC unroll 1")
+#endif
+
 namespace poprt::kernels {
 
 /// Elements that one task of a cheap loop should have at least.

@@ -10,6 +10,7 @@
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 /// The machinery of all elementwise operators: NumPy broadcasting, conversion between the stored
 /// and the computing types, and distribution over threads, around a loop over contiguous elements.
@@ -87,12 +88,14 @@ void UnaryLoop(const void* op, const std::byte* const* in, std::byte* out, std::
   const T* x = reinterpret_cast<const T*>(in[0]);
   using Result = decltype(ElementOf(f(ValueOf(*x))));
   Result* y = reinterpret_cast<Result*>(out);
-  if constexpr (MostlyBranchFree<Op, T>) {
-    ChunkedLoop(f, x, y, n);
-  } else {
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t i = 0; i < n; ++i) y[i] = ElementOf(f(ValueOf(x[i])));
-  }
+  RunWide([=] {
+    if constexpr (MostlyBranchFree<Op, T>) {
+      ChunkedLoop(f, x, y, n);
+    } else {
+      POPRT_INDEPENDENT_LOOP
+      for (std::int64_t i = 0; i < n; ++i) y[i] = ElementOf(f(ValueOf(x[i])));
+    }
+  });
 }
 
 template <typename Op, typename A, typename B = A>
@@ -102,8 +105,10 @@ void BinaryLoop(const void* op, const std::byte* const* in, std::byte* out, std:
   const B* b = reinterpret_cast<const B*>(in[1]);
   using Result = decltype(ElementOf(f(ValueOf(*a), ValueOf(*b))));
   Result* y = reinterpret_cast<Result*>(out);
-  POPRT_INDEPENDENT_LOOP
-  for (std::int64_t i = 0; i < n; ++i) y[i] = ElementOf(f(ValueOf(a[i]), ValueOf(b[i])));
+  RunWide([=] {
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < n; ++i) y[i] = ElementOf(f(ValueOf(a[i]), ValueOf(b[i])));
+  });
 }
 
 template <typename Op, typename A, typename B, typename C>
@@ -114,10 +119,12 @@ void TernaryLoop(const void* op, const std::byte* const* in, std::byte* out, std
   const C* c = reinterpret_cast<const C*>(in[2]);
   using Result = decltype(ElementOf(f(ValueOf(*a), ValueOf(*b), ValueOf(*c))));
   Result* y = reinterpret_cast<Result*>(out);
-  POPRT_INDEPENDENT_LOOP
-  for (std::int64_t i = 0; i < n; ++i) {
-    y[i] = ElementOf(f(ValueOf(a[i]), ValueOf(b[i]), ValueOf(c[i])));
-  }
+  RunWide([=] {
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < n; ++i) {
+      y[i] = ElementOf(f(ValueOf(a[i]), ValueOf(b[i]), ValueOf(c[i])));
+    }
+  });
 }
 
 /// The functor, made from the attributes of the call when it has any.

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 

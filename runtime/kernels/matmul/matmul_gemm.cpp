@@ -39,13 +39,13 @@ void RunGemm(const GemmPlan& plan, const KernelArguments& args) {
     }
     out[row * gemm.columns + column] = static_cast<T>(result);
   };
-  ForRanges(args.pool, row_blocks * column_blocks, 1,
-            [&](std::int64_t begin, std::int64_t end, int) {
-              for (std::int64_t i = begin; i < end; ++i) {
-                GemmBlock<T>::Run(gemm, args.in<T>(0), args.in<T>(1), i / column_blocks * kGemmRows,
-                                  i % column_blocks * kGemmColumns, store);
-              }
-            });
+  ForWideRanges(
+      args.pool, row_blocks * column_blocks, 1, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          GemmBlock<T>::Run(gemm, args.in<T>(0), args.in<T>(1), i / column_blocks * kGemmRows,
+                            i % column_blocks * kGemmColumns, store);
+        }
+      });
 }
 
 /// C as a matrix of the output's extents, which it broadcasts to.

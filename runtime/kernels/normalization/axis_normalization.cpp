@@ -6,9 +6,9 @@
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/normalization/normalization.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/reduction/axis_split.hpp"
 #include "runtime/kernels/reduction/lane_sum.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -96,18 +96,18 @@ class LineMap {
     if (empty_) return;
     const std::int64_t strips = (split_.inner - 1) / kColumns + 1;
     const std::int64_t cost = split_.length * std::min(split_.inner, kColumns);
-    ForRanges(args.pool, split_.outer * strips, GrainFor(4 * cost),
-              [&](std::int64_t begin, std::int64_t end, int worker) {
-                C* lines = reinterpret_cast<C*>(args.scratch +
-                                                static_cast<std::size_t>(worker) * scratch_bytes());
-                for (std::int64_t task = begin; task < end; ++task) {
-                  if (split_.inner == 1) {
-                    RunContiguous(args, task, lines);
-                  } else {
-                    RunColumns(args, task / strips, task % strips * kColumns, lines);
-                  }
-                }
-              });
+    ForWideRanges(args.pool, split_.outer * strips, GrainFor(4 * cost),
+                  [&](std::int64_t begin, std::int64_t end, int worker) {
+                    C* lines = reinterpret_cast<C*>(
+                        args.scratch + static_cast<std::size_t>(worker) * scratch_bytes());
+                    for (std::int64_t task = begin; task < end; ++task) {
+                      if (split_.inner == 1) {
+                        RunContiguous(args, task, lines);
+                      } else {
+                        RunColumns(args, task / strips, task % strips * kColumns, lines);
+                      }
+                    }
+                  });
   }
 
  private:

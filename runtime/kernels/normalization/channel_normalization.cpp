@@ -8,7 +8,7 @@
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/normalization/moments.hpp"
 #include "runtime/kernels/normalization/normalization.hpp"
-#include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -88,17 +88,17 @@ BoundKernel BindBatchNormOf(const KernelCall& call, const ChannelShape& shape) {
   const C epsilon = FloatAttribute(call, "epsilon", 1e-5F);
   return {.run = [=](const KernelArguments& args) {
     if (shape.empty) return;
-    ForRanges(args.pool, shape.batch * shape.channels, GrainFor(shape.plane),
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                for (std::int64_t i = begin; i < end; ++i) {
-                  const std::int64_t c = i % shape.channels;
-                  const auto at = static_cast<std::size_t>(i * shape.plane);
-                  const C factor = scale.At(args, c) / Sqrt(variance.At(args, c) + epsilon);
-                  Affine<C>(args.inputs[0] + at * load.from_bytes(),
-                            args.outputs[0] + at * store.to_bytes(), shape.plane, load, store,
-                            mean.At(args, c), factor, bias.At(args, c));
-                }
-              });
+    ForWideRanges(args.pool, shape.batch * shape.channels, GrainFor(shape.plane),
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const std::int64_t c = i % shape.channels;
+                      const auto at = static_cast<std::size_t>(i * shape.plane);
+                      const C factor = scale.At(args, c) / Sqrt(variance.At(args, c) + epsilon);
+                      Affine<C>(args.inputs[0] + at * load.from_bytes(),
+                                args.outputs[0] + at * store.to_bytes(), shape.plane, load, store,
+                                mean.At(args, c), factor, bias.At(args, c));
+                    }
+                  });
   }};
 }
 
@@ -131,7 +131,7 @@ BoundKernel BindGroupNormOf(const KernelCall& call, const ChannelShape& shape,
   return {.run =
               [=](const KernelArguments& args) {
                 if (shape.empty) return;
-                ForRanges(
+                ForWideRanges(
                     args.pool, shape.batch * groups, GrainFor(2 * length),
                     [&](std::int64_t begin, std::int64_t end, int worker) {
                       std::byte* line = args.scratch + static_cast<std::size_t>(worker) * scratch;
@@ -227,14 +227,14 @@ struct Lrn {
   void Run(const KernelArguments& args) const {
     if (shape.empty) return;
     const std::int64_t strips = (shape.plane - 1) / kStrip + 1;
-    ForRanges(args.pool, shape.batch * shape.channels * strips, GrainFor(8 * kStrip),
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                for (std::int64_t task = begin; task < end; ++task) {
-                  const std::int64_t image = task / strips;
-                  RunStrip(args, image / shape.channels, image % shape.channels,
-                           task % strips * kStrip);
-                }
-              });
+    ForWideRanges(args.pool, shape.batch * shape.channels * strips, GrainFor(8 * kStrip),
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    for (std::int64_t task = begin; task < end; ++task) {
+                      const std::int64_t image = task / strips;
+                      RunStrip(args, image / shape.channels, image % shape.channels,
+                               task % strips * kStrip);
+                    }
+                  });
   }
 };
 

@@ -6,8 +6,8 @@
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/normalization/moments.hpp"
 #include "runtime/kernels/normalization/normalization.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/strided_index.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -101,7 +101,7 @@ struct LayerNorm {
 
   void Run(const KernelArguments& args) const {
     if (rows == 0) return;
-    ForRanges(
+    ForWideRanges(
         args.pool, rows, GrainFor(2 * length),
         [&](std::int64_t begin, std::int64_t end, int worker) {
           std::byte* scratch = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes();

@@ -3,9 +3,9 @@
 
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/scale_reader.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -55,10 +55,10 @@ BoundKernel BindDequantizeLinear(const KernelCall& call) {
                             .store = Converter(ElementType::kFloat32, call.outputs[0].element),
                             .count = ElementCount(input.shape)};
   return {.run = [plan](const KernelArguments& args) {
-    ForRanges(args.pool, plan.count, kElementsPerTask,
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                RunRange(plan, args, begin, end);
-              });
+    ForWideRanges(args.pool, plan.count, kElementsPerTask,
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    RunRange(plan, args, begin, end);
+                  });
   }};
 }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -43,18 +43,18 @@ BoundKernel BindDynamicQuantizeLinear(const KernelCall& call) {
     const Scaling scaling = FindScaling(x, count);
     *args.out<float>(1) = scaling.scale;
     *args.out<std::uint8_t>(2) = static_cast<std::uint8_t>(scaling.point);
-    ForRanges(args.pool, count, kElementsPerTask,
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                const float low = -scaling.point;
-                const float high = 255.0F - scaling.point;
-                for (std::int64_t i = begin; i < end; ++i) {
-                  const float value = x[i] / scaling.scale;
-                  const float floor = value > low ? value : low;
-                  const float clipped = floor < high ? floor : high;
-                  y[i] = static_cast<std::uint8_t>(
-                      static_cast<std::int32_t>(RoundHalfEven(clipped) + scaling.point));
-                }
-              });
+    ForWideRanges(args.pool, count, kElementsPerTask,
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    const float low = -scaling.point;
+                    const float high = 255.0F - scaling.point;
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const float value = x[i] / scaling.scale;
+                      const float floor = value > low ? value : low;
+                      const float clipped = floor < high ? floor : high;
+                      y[i] = static_cast<std::uint8_t>(
+                          static_cast<std::int32_t>(RoundHalfEven(clipped) + scaling.point));
+                    }
+                  });
   }};
 }
 

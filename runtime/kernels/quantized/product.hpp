@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "runtime/kernels/element_types.hpp"
-#include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 /// Products of matrices of 8-bit elements minus their zero points: differences of integers as int16
 /// summed modulo 2^32, differences of floats as float summed in double in a fixed order.
@@ -121,16 +121,16 @@ void RunProducts(const KernelArguments& args, const ProductShape& shape, const S
   const std::int64_t cost = std::min(shape.rows, kProductRows) *
                             std::min(shape.columns, kProductColumns) *
                             std::max<std::int64_t>(1, shape.depth / 8);
-  ForRanges(args.pool, shape.products * per_product, GrainFor(cost),
-            [&](std::int64_t begin, std::int64_t end, int worker) {
-              auto* scratch = reinterpret_cast<E*>(args.scratch + static_cast<std::size_t>(worker) *
-                                                                      kProductScratch<E>);
-              for (std::int64_t i = begin; i < end; ++i) {
-                const std::int64_t block = i % per_product;
-                run_block(i / per_product, block / column_blocks * kProductRows,
-                          block % column_blocks * kProductColumns, scratch);
-              }
-            });
+  ForWideRanges(args.pool, shape.products * per_product, GrainFor(cost),
+                [&](std::int64_t begin, std::int64_t end, int worker) {
+                  auto* scratch = reinterpret_cast<E*>(
+                      args.scratch + static_cast<std::size_t>(worker) * kProductScratch<E>);
+                  for (std::int64_t i = begin; i < end; ++i) {
+                    const std::int64_t block = i % per_product;
+                    run_block(i / per_product, block / column_blocks * kProductRows,
+                              block % column_blocks * kProductColumns, scratch);
+                  }
+                });
 }
 
 }  // namespace poprt::kernels

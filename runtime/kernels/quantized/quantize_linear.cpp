@@ -4,9 +4,9 @@
 
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/scale_reader.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -98,14 +98,14 @@ BoundKernel BindPrecision(const KernelCall& call) {
       // In ONNX only floats of 4 bits have zero points that are more than a formality.
       .adds_zeros = output == ElementType::kFloat4E2M1 && InputOrAbsent(call, 2).defined()};
   return {.run = [plan, is_integer](const KernelArguments& args) {
-    ForRanges(args.pool, plan.count, kElementsPerTask,
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                if (is_integer) {
-                  RunRange<P, C, true>(plan, args, begin, end);
-                } else {
-                  RunRange<P, C, false>(plan, args, begin, end);
-                }
-              });
+    ForWideRanges(args.pool, plan.count, kElementsPerTask,
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    if (is_integer) {
+                      RunRange<P, C, true>(plan, args, begin, end);
+                    } else {
+                      RunRange<P, C, false>(plan, args, begin, end);
+                    }
+                  });
   }};
 }
 

@@ -8,10 +8,10 @@
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/reduction/axis_split.hpp"
 #include "runtime/kernels/reduction/extreme.hpp"
 #include "runtime/kernels/reduction/reduction.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -94,14 +94,14 @@ std::int64_t SearchLine(const std::byte* from, const Converter& load, std::int64
 
 template <bool kMax, bool kLast, typename T>
 void SearchLines(const KernelArguments& args, const Converter& load, const AxisSplit& split) {
-  ForRanges(args.pool, split.outer, GrainFor(split.length),
-            [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-              for (std::int64_t line = begin; line < end; ++line) {
-                const auto offset = static_cast<std::size_t>(line * split.length);
-                args.out<std::int64_t>(0)[line] = SearchLine<kMax, kLast, T>(
-                    args.inputs[0] + offset * load.from_bytes(), load, split.length);
-              }
-            });
+  ForWideRanges(args.pool, split.outer, GrainFor(split.length),
+                [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                  for (std::int64_t line = begin; line < end; ++line) {
+                    const auto offset = static_cast<std::size_t>(line * split.length);
+                    args.out<std::int64_t>(0)[line] = SearchLine<kMax, kLast, T>(
+                        args.inputs[0] + offset * load.from_bytes(), load, split.length);
+                  }
+                });
 }
 
 template <bool kMax, bool kLast, typename T>
@@ -117,17 +117,17 @@ BoundKernel BindSearch(const KernelCall& call, const AxisSplit& split) {
                              : SearchStrip<kMax, kLast, std::int64_t, T>;
   return {.run = [=](const KernelArguments& args) {
     const std::int64_t strips = (split.inner + kStrip - 1) / kStrip;
-    ForRanges(args.pool, split.outer * strips,
-              GrainFor(split.length * std::min(split.inner, kStrip)),
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                for (std::int64_t task = begin; task < end; ++task) {
-                  const std::int64_t outer = task / strips;
-                  const std::int64_t column = task % strips * kStrip;
-                  search(args.inputs[0], load, split, outer * split.length * split.inner + column,
-                         std::min(kStrip, split.inner - column),
-                         args.out<std::int64_t>(0) + outer * split.inner + column);
-                }
-              });
+    ForWideRanges(
+        args.pool, split.outer * strips, GrainFor(split.length * std::min(split.inner, kStrip)),
+        [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+          for (std::int64_t task = begin; task < end; ++task) {
+            const std::int64_t outer = task / strips;
+            const std::int64_t column = task % strips * kStrip;
+            search(args.inputs[0], load, split, outer * split.length * split.inner + column,
+                   std::min(kStrip, split.inner - column),
+                   args.out<std::int64_t>(0) + outer * split.inner + column);
+          }
+        });
   }};
 }
 

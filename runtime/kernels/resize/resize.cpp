@@ -8,8 +8,8 @@
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/movement/data_movement.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/resize/resize_table.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -139,23 +139,23 @@ void RunWeighted(const ResizePlan& plan, const KernelArguments& args) {
   const std::int64_t width = last.out * plan.inner;
   T extrapolated;
   std::memcpy(&extrapolated, plan.extrapolated.data(), sizeof(T));
-  ForRanges(args.pool, plan.outer * plan.rows, GrainFor(4 * (width + last.in * plan.inner)),
-            [&](std::int64_t begin, std::int64_t end, int worker) {
-              auto* line = reinterpret_cast<Sum<T>*>(
-                  args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes);
-              for (std::int64_t i = begin; i < end; ++i) {
-                const std::int64_t row = i % plan.rows;
-                T* out = args.out<T>(0) + i * width;
-                if (LineOutside(plan, row)) {
-                  std::fill(out, out + width, extrapolated);
-                  continue;
-                }
-                std::fill(line, line + (last.in + 1) * plan.inner, Sum<T>{});
-                AddLines(plan, 0, row, plan.rows, args.in<T>(0) + i / plan.rows * plan.in_block,
-                         1.0, line);
-                ResizeLine(plan, line, out);
-              }
-            });
+  ForWideRanges(args.pool, plan.outer * plan.rows, GrainFor(4 * (width + last.in * plan.inner)),
+                [&](std::int64_t begin, std::int64_t end, int worker) {
+                  auto* line = reinterpret_cast<Sum<T>*>(
+                      args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes);
+                  for (std::int64_t i = begin; i < end; ++i) {
+                    const std::int64_t row = i % plan.rows;
+                    T* out = args.out<T>(0) + i * width;
+                    if (LineOutside(plan, row)) {
+                      std::fill(out, out + width, extrapolated);
+                      continue;
+                    }
+                    std::fill(line, line + (last.in + 1) * plan.inner, Sum<T>{});
+                    AddLines(plan, 0, row, plan.rows, args.in<T>(0) + i / plan.rows * plan.in_block,
+                             1.0, line);
+                    ResizeLine(plan, line, out);
+                  }
+                });
 }
 
 template <typename Unit>
@@ -189,31 +189,31 @@ void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
   const std::int64_t width = last.out * plan.inner;
   Unit extrapolated;
   std::memcpy(&extrapolated, plan.extrapolated.data(), sizeof(Unit));
-  ForRanges(args.pool, plan.outer * plan.rows, GrainFor(width),
-            [&](std::int64_t begin, std::int64_t end, int) {
-              const Unit* previous = nullptr;
-              for (std::int64_t i = begin; i < end; ++i) {
-                Unit* out = args.out<Unit>(0) + i * width;
-                if (LineOutside(plan, i % plan.rows)) {
-                  std::fill(out, out + width, extrapolated);
-                  previous = nullptr;
-                  continue;
-                }
-                const Unit* in = args.in<Unit>(0) + i / plan.rows * plan.in_block;
-                std::int64_t rest = i % plan.rows;
-                for (std::size_t k = plan.axes.size() - 1; k-- > 0;) {
-                  const ResizeAxis& axis = plan.axes[k];
-                  in += axis.index[static_cast<std::size_t>(rest % axis.out)] * plan.strides[k];
-                  rest /= axis.out;
-                }
-                if (in == previous) {
-                  std::copy_n(out - width, width, out);
-                } else {
-                  NearestLine(plan, in, extrapolated, out);
-                }
-                previous = in;
-              }
-            });
+  ForWideRanges(args.pool, plan.outer * plan.rows, GrainFor(width),
+                [&](std::int64_t begin, std::int64_t end, int) {
+                  const Unit* previous = nullptr;
+                  for (std::int64_t i = begin; i < end; ++i) {
+                    Unit* out = args.out<Unit>(0) + i * width;
+                    if (LineOutside(plan, i % plan.rows)) {
+                      std::fill(out, out + width, extrapolated);
+                      previous = nullptr;
+                      continue;
+                    }
+                    const Unit* in = args.in<Unit>(0) + i / plan.rows * plan.in_block;
+                    std::int64_t rest = i % plan.rows;
+                    for (std::size_t k = plan.axes.size() - 1; k-- > 0;) {
+                      const ResizeAxis& axis = plan.axes[k];
+                      in += axis.index[static_cast<std::size_t>(rest % axis.out)] * plan.strides[k];
+                      rest /= axis.out;
+                    }
+                    if (in == previous) {
+                      std::copy_n(out - width, width, out);
+                    } else {
+                      NearestLine(plan, in, extrapolated, out);
+                    }
+                    previous = in;
+                  }
+                });
 }
 
 /// What the loops over the last axis take besides its table.

@@ -4,9 +4,9 @@
 
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/vision/grid_points.hpp"
 #include "runtime/kernels/vision/vision.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -148,7 +148,7 @@ template <typename Weight, typename F>
 void ForBlocks(const SamplePlan& plan, TapFinder<Weight> find_taps, const KernelArguments& args,
                const F& sample) {
   const std::int64_t blocks = (plan.out_plane - 1) / plan.block + 1;
-  ForRanges(
+  ForWideRanges(
       args.pool, plan.batch * blocks, GrainFor(plan.block * plan.channels * plan.taps),
       [&](std::int64_t begin, std::int64_t end, int worker) {
         std::byte* scratch = args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes;

@@ -4,8 +4,8 @@
 #include "runtime/kernels/gather/gather.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/vision/vision.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -214,20 +214,21 @@ void RunRoiAlign(const AlignPlan& plan, const KernelArguments& args) {
   const std::int64_t plane = plan.in_height * plan.in_width;
   const std::int64_t bins = plan.out_height * plan.out_width;
   const std::int64_t groups = (plan.channels + kMost - 1) / kMost;
-  ForRanges(args.pool, plan.regions * groups, GrainFor(bins * 16 * kMost),
-            [&](std::int64_t begin, std::int64_t end, int) {
-              for (std::int64_t i = begin; i < end; ++i) {
-                const std::int64_t region = i / groups;
-                const std::int64_t channel = i % groups * kMost;
-                const std::int64_t image = ClampedIndex(args.in<Number>(2)[region], plan.images);
-                const Channels<T> channels{
-                    .first = args.in<T>(0) + (image * plan.channels + channel) * plane,
-                    .plane = plane,
-                    .count = std::min(kMost, plan.channels - channel)};
-                PoolRegion<T, F>(plan, args.in<T>(1) + region * 4, channels,
-                                 args.out<T>(0) + (region * plan.channels + channel) * bins);
-              }
-            });
+  ForWideRanges(args.pool, plan.regions * groups, GrainFor(bins * 16 * kMost),
+                [&](std::int64_t begin, std::int64_t end, int) {
+                  for (std::int64_t i = begin; i < end; ++i) {
+                    const std::int64_t region = i / groups;
+                    const std::int64_t channel = i % groups * kMost;
+                    const std::int64_t image =
+                        ClampedIndex(args.in<Number>(2)[region], plan.images);
+                    const Channels<T> channels{
+                        .first = args.in<T>(0) + (image * plan.channels + channel) * plane,
+                        .plane = plane,
+                        .count = std::min(kMost, plan.channels - channel)};
+                    PoolRegion<T, F>(plan, args.in<T>(1) + region * 4, channels,
+                                     args.out<T>(0) + (region * plan.channels + channel) * bins);
+                  }
+                });
 }
 
 std::int64_t ReadCount(const KernelCall& call, std::string_view name, std::int64_t least,

@@ -1,0 +1,83 @@
+#include "runtime/kernels/instruction_set.hpp"
+
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace poprt::kernels {
+namespace {
+
+#if defined(__x86_64__)
+
+// Asking the processor itself takes tens of microseconds on a virtual machine. Clang's
+// __builtin_cpu_supports doesn't know of F16C before version 15.
+bool HasF16c() {
+#if defined(__clang__)
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+#else
+  return __builtin_cpu_supports("f16c") != 0;
+#endif
+}
+
+bool HasAvx2() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 && HasF16c();
+}
+
+bool HasAvx512() {
+  return HasAvx2() && __builtin_cpu_supports("avx512f") != 0 &&
+         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0;
+}
+
+#endif
+
+std::vector<InstructionSet> FindSupported() {
+  std::vector<InstructionSet> supported{InstructionSet::kPortable};
+#if defined(__x86_64__)
+  if (HasAvx2()) supported.push_back(InstructionSet::kAvx2);
+  if (HasAvx512()) supported.push_back(InstructionSet::kAvx512);
+#endif
+  return supported;
+}
+
+InstructionSet FindBest() {
+  const auto supported = SupportedInstructionSets();
+  const char* const name = std::getenv("POPRT_INSTRUCTION_SET");
+  for (const InstructionSet set : supported) {
+    if (name != nullptr && std::string_view(name) == NameOf(set)) return set;
+  }
+  return supported.back();
+}
+
+}  // namespace
+
+const char* NameOf(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::kAvx2:
+      return "avx2";
+    case InstructionSet::kAvx512:
+      return "avx512";
+    default:
+      return "portable";
+  }
+}
+
+std::span<const InstructionSet> SupportedInstructionSets() {
+  static const std::vector<InstructionSet> supported = FindSupported();
+  return supported;
+}
+
+InstructionSet BestInstructionSet() {
+  static const InstructionSet best = FindBest();
+  return best;
+}
+
+}  // namespace poprt::kernels

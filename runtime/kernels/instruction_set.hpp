@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace poprt::kernels {
+
+/// What loops are compiled for, each including those before it.
+enum class InstructionSet : std::uint8_t {
+  kPortable,  ///< the baseline of the build
+  kAvx2,      ///< AVX2, FMA and F16C
+  kAvx512,    ///< AVX-512 F, BW, VL and DQ
+};
+
+/// "portable", "avx2" or "avx512".
+const char* NameOf(InstructionSet set);
+
+/// Those that this processor can run, the fastest last. Found once in a process.
+std::span<const InstructionSet> SupportedInstructionSets();
+
+/// The one that the environment variable POPRT_INSTRUCTION_SET names, if this processor can run
+/// it, or the fastest for it. Found once in a process.
+InstructionSet BestInstructionSet();
+
+}  // namespace poprt::kernels

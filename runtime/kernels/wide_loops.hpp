@@ -1,0 +1,62 @@
+#pragma once
+
+#include <utility>
+
+#include "runtime/kernels/instruction_set.hpp"
+#include "runtime/kernels/parallel.hpp"
+
+/// The loops of generic kernels, compiled once for every instruction set from one source. The
+/// compiler makes vectors of them; since it neither contracts nor reorders arithmetic, all sets
+/// give the same bits, and constant folding may use whichever the machine has.
+namespace poprt::kernels {
+namespace detail {
+
+#if defined(__x86_64__)
+
+template <typename F>
+[[gnu::target("avx2"), gnu::flatten]] void RunWithAvx2(F f) {
+  f();
+}
+
+#if defined(__clang__)
+#define POPRT_AVX512 "avx512f,avx512bw,avx512vl,avx512dq"
+#else
+#define POPRT_AVX512 "avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512"
+#endif
+template <typename F>
+[[gnu::target(POPRT_AVX512), gnu::flatten]] void RunWithAvx512(F f) {
+  f();
+}
+#undef POPRT_AVX512
+
+#endif
+
+}  // namespace detail
+
+/// Calls f() with everything that it calls and that is defined in this file compiled for `set`,
+/// which this processor must support.
+template <typename F>
+void RunWith(InstructionSet set, F f) {
+#if defined(__x86_64__)
+  if (set == InstructionSet::kAvx512) return detail::RunWithAvx512(std::move(f));
+  if (set == InstructionSet::kAvx2) return detail::RunWithAvx2(std::move(f));
+#endif
+  f();
+}
+
+/// The same for the best set of this processor. What loops read should be captured by value: the
+/// compiler then knows that stores don't change it.
+template <typename F>
+void RunWide(F f) {
+  RunWith(BestInstructionSet(), std::move(f));
+}
+
+/// ForRanges with a function that is compiled for every instruction set.
+template <typename F>
+void ForWideRanges(ThreadPool* pool, std::int64_t count, std::int64_t grain, const F& f) {
+  ForRanges(pool, count, grain, [&f](std::int64_t begin, std::int64_t end, int worker) {
+    RunWide([&f, begin, end, worker] { f(begin, end, worker); });
+  });
+}
+
+}  // namespace poprt::kernels
