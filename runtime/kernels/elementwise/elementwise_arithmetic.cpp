@@ -92,6 +92,49 @@ BoundKernel BindMod(const KernelCall& call) {
   return BindBinary<ModOp, kIntegerTypes>(call);
 }
 
+/// y[i] = base[i]^exponent[i] for a chunk. The frequent powers, and those without special cases,
+/// are computed with vectors.
+void PowerChunk(const float* base, const double* exponent, float* y, std::int64_t n) {
+  const double first = exponent[0];
+  int same = 1;
+  int plain = 1;
+  for (std::int64_t i = 0; i < n; ++i) {
+    same &= exponent[i] == first ? 1 : 0;
+    plain &= IsPlainPower(base[i], exponent[i]) ? 1 : 0;
+  }
+  const auto apply = [=](auto power) __attribute__((always_inline)) {
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < n; ++i) {
+      y[i] = static_cast<float>(power(static_cast<double>(base[i])));
+    }
+  };
+  if (same != 0 && first == 2.0) {
+    apply([](double x) { return x * x; });
+  } else if (same != 0 && first == 3.0) {
+    apply([](double x) { return x * x * x; });
+  } else if (same != 0 && first == 0.5 && plain != 0) {
+    apply([](double x) { return Sqrt(x) + 0.0; });  // of -0 as well
+  } else if (plain != 0) {
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < n; ++i) y[i] = PowerInRange(base[i], exponent[i]);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = PowOp()(base[i], exponent[i]);
+  }
+}
+
+void FloatPowerLoop(const void* /*op*/, const std::byte* const* in, std::byte* out,
+                    std::int64_t n) {
+  constexpr std::int64_t kChunk = 256;
+  const auto* base = reinterpret_cast<const float*>(in[0]);
+  const auto* exponent = reinterpret_cast<const double*>(in[1]);
+  auto* y = reinterpret_cast<float*>(out);
+  RunWide([=] {
+    for (std::int64_t i = 0; i < n; i += kChunk) {
+      PowerChunk(base + i, exponent + i, y + i, std::min(kChunk, n - i));
+    }
+  });
+}
+
 // The exponent is of any type; it is computed with as double, or int64 if both are integers.
 BoundKernel BindPow(const KernelCall& call) {
   constexpr TypeSet kBases = kFloatTypes | Types({ElementType::kInt32, ElementType::kInt64});
@@ -107,7 +150,11 @@ BoundKernel BindPow(const KernelCall& call) {
       .output = base};
   VisitCompute<void, kBases>(base, [&](auto type) {
     using T = typename decltype(type)::type;
-    spec.loop = BinaryLoop<PowOp, T, double>;
+    if constexpr (std::is_same_v<T, float>) {
+      spec.loop = FloatPowerLoop;
+    } else {
+      spec.loop = BinaryLoop<PowOp, T, double>;
+    }
     if constexpr (std::is_integral_v<T>) {
       if (integers) spec.loop = BinaryLoop<PowOp, T, std::int64_t>;
     }

@@ -13,21 +13,16 @@ namespace {
 // clang-format off
 #define POPRT_UNARY(NAME, EXPRESSION) \
   struct NAME { template <typename T> T operator()(T x) const { return EXPRESSION; } };
-// Through double, for functions that are rarely hot.
-#define POPRT_UNARY_WIDE(NAME, EXPRESSION) \
-  struct NAME { template <typename T> T operator()(T v) const { \
-    const auto x = static_cast<double>(v); return static_cast<T>(EXPRESSION); } };
 // clang-format on
 
-POPRT_UNARY_WIDE(AcosOp, std::acos(x))
-POPRT_UNARY_WIDE(AcoshOp, std::acosh(x))
-POPRT_UNARY_WIDE(AsinOp, std::asin(x))
-POPRT_UNARY_WIDE(AsinhOp, std::asinh(x))
-POPRT_UNARY_WIDE(AtanOp, std::atan(x))
-POPRT_UNARY_WIDE(AtanhOp, std::atanh(x))
-POPRT_UNARY_WIDE(CoshOp, std::cosh(x))
-POPRT_UNARY_WIDE(SinhOp, std::sinh(x))
-POPRT_UNARY_WIDE(TanOp, std::tan(x))
+POPRT_UNARY(AcosOp, Acos(x))
+POPRT_UNARY(AcoshOp, Acosh(x))
+POPRT_UNARY(AsinOp, Asin(x))
+POPRT_UNARY(AsinhOp, Asinh(x))
+POPRT_UNARY(AtanOp, Atan(x))
+POPRT_UNARY(AtanhOp, Atanh(x))
+POPRT_UNARY(CoshOp, Cosh(x))
+POPRT_UNARY(SinhOp, Sinh(x))
 POPRT_UNARY(CeilOp, Ceil(x))
 POPRT_UNARY(FloorOp, Floor(x))
 POPRT_UNARY(RoundOp, RoundEven(x))
@@ -50,6 +45,13 @@ struct CosOp {
   double operator()(double x) const { return Cos(x); }
   static bool IsBranchFree(float x) { return IsReducibleAngle(x); }
   static float BranchFree(float x) { return detail::SineInRange(x, 1); }
+};
+
+struct TanOp {
+  float operator()(float x) const { return Tan(x); }
+  double operator()(double x) const { return Tan(x); }
+  static bool IsBranchFree(float x) { return IsReducibleAngle(x); }
+  static float BranchFree(float x) { return detail::TangentInRange(x); }
 };
 
 struct AbsOp {

@@ -8,9 +8,9 @@
 
 /// Elementary functions with the same bits on every machine. Those for float are free of branches
 /// and calls, so that loops over them are vectorised, and err by less than 2 units in the last
-/// place over the whole range, subnormal numbers, infinities and NaN included. Sin and Cos branch
-/// for huge numbers. Functions that are rarely hot go through double. float_math_test.cpp asserts
-/// the bounds.
+/// place over the whole range, subnormal numbers, infinities and NaN included. Sin, Cos
+/// and Tan branch for huge numbers. The rarer functions compute in double. float_math_test.cpp
+/// asserts the bounds.
 namespace poprt::kernels {
 
 #define POPRT_INLINE [[gnu::always_inline]] inline
@@ -106,9 +106,15 @@ POPRT_INLINE float LogOf(float k, float f) {
 /// Angles below this are reduced without any error that the result would show.
 constexpr float kLargestAngle = 0x1p19F;
 
-/// sin(angle + quarters * pi / 2) for |angle| < kLargestAngle. In double, for angles near a
-/// multiple of pi; within 0.502 units in the last place.
-POPRT_INLINE float SineInRange(float angle, std::uint64_t quarters) {
+/// Sine and cosine of an angle less n pi / 2, and n in the low bits of `quadrant`.
+struct Angle {
+  double sine;
+  double cosine;
+  std::uint64_t quadrant;
+};
+
+/// For |angle| < kLargestAngle. In double, for angles near a multiple of pi.
+POPRT_INLINE Angle SplitAngle(float angle) {
   constexpr double kRound = 0x1.8p52;
   // Pi / 2 in two parts: the first has 33 bits, so that its multiples are exact.
   constexpr double kHigh = 1.57079632673412561417e+00;
@@ -128,12 +134,98 @@ POPRT_INLINE float SineInRange(float angle, std::uint64_t quarters) {
   cosine = cosine * z + 4.16666233237390631894e-2;
   cosine = cosine * z - 4.99999997251031003120e-1;
   cosine = cosine * z + 1.0;
+  return {sine, cosine, std::bit_cast<std::uint64_t>(shifted)};
+}
+
+/// sin(angle + quarters * pi / 2), within 0.502 units in the last place.
+POPRT_INLINE float SineInRange(float angle, std::uint64_t quarters) {
+  const Angle a = SplitAngle(angle);
   // The baseline processor has no comparison of 64 bits, so selections are made of masks.
-  const std::uint64_t quadrant = std::bit_cast<std::uint64_t>(shifted) + quarters;
+  const std::uint64_t quadrant = a.quadrant + quarters;
   const std::uint64_t is_odd = 0 - (quadrant & 1);
-  const std::uint64_t magnitude = (std::bit_cast<std::uint64_t>(sine) & ~is_odd) |
-                                  (std::bit_cast<std::uint64_t>(cosine) & is_odd);
+  const std::uint64_t magnitude = (std::bit_cast<std::uint64_t>(a.sine) & ~is_odd) |
+                                  (std::bit_cast<std::uint64_t>(a.cosine) & is_odd);
   return static_cast<float>(std::bit_cast<double>(magnitude ^ ((quadrant & 2) << 62)));
+}
+
+/// tan(angle)
+POPRT_INLINE float TangentInRange(float angle) {
+  const Angle a = SplitAngle(angle);
+  const std::uint64_t is_odd = 0 - (a.quadrant & 1);
+  const auto sine = std::bit_cast<std::uint64_t>(a.sine);
+  const auto cosine = std::bit_cast<std::uint64_t>(a.cosine);
+  const std::uint64_t above = (sine & ~is_odd) | (cosine & is_odd);
+  const std::uint64_t below = (cosine & ~is_odd) | (sine & is_odd);
+  return static_cast<float>(std::bit_cast<double>(above ^ (is_odd << 63)) /
+                            std::bit_cast<double>(below));
+}
+
+/// log(x) within 1e-12 for finite positive x that double holds normally. About -709 for zero.
+POPRT_INLINE double WideLog(double x) {
+  constexpr std::uint64_t kRootHalf = 0x3FE6A09E667F3BCDU;
+  const std::uint64_t word = std::bit_cast<std::uint64_t>(x) + (0x3FF0000000000000U - kRootHalf);
+  const double m = std::bit_cast<double>((word & 0x000FFFFFFFFFFFFFU) + kRootHalf);
+  // 2^52 + n has the bits of n.
+  const double k = std::bit_cast<double>((word >> 52) | 0x4330000000000000U) - (0x1p52 + 1023.0);
+  const double f = m - 1.0;
+  const double s = f / (2.0 + f);
+  const double z = s * s;
+  double series = 1.0 / 15.0;
+  series = series * z + 1.0 / 13.0;
+  series = series * z + 1.0 / 11.0;
+  series = series * z + 1.0 / 9.0;
+  series = series * z + 1.0 / 7.0;
+  series = series * z + 1.0 / 5.0;
+  series = series * z + 1.0 / 3.0;
+  return k * 6.93147180559945309417e-1 + 2.0 * (s + s * z * series);
+}
+
+/// e^x, relatively within 1e-11, for what float holds of it: what overflows there is at least
+/// 2^129, what vanishes at most 2^-158.
+POPRT_INLINE double WideExp(double x) {
+  const double low = Select(x < -110.0, -110.0, x);
+  const double clamped = Select(low > 90.0, 90.0, low);
+  constexpr double kRound = 0x1.8p52;
+  const double shifted = clamped * 1.44269504088896340736 + kRound;
+  const double n = shifted - kRound;
+  const double r = clamped - n * 6.93147180559945309417e-1;
+  double p = 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  const std::uint64_t power = (std::bit_cast<std::uint64_t>(shifted) + 1023U) << 52;
+  return p * std::bit_cast<double>(power);
+}
+
+/// atan(x), relatively within 1e-10.
+POPRT_INLINE double WideAtan(double x) {
+  const double t = Abs(x);
+  const bool beyond = t > 1.0;
+  const double inner = Select(beyond, 1.0 / t, t);
+  const bool steep = inner > 0.41421356237309503;  // tan(pi / 8)
+  const double r = Select(steep, (inner - 1.0) / (inner + 1.0), inner);
+  const double z = r * r;
+  double series = 1.0 / 25.0;
+  series = series * z - 1.0 / 23.0;
+  series = series * z + 1.0 / 21.0;
+  series = series * z - 1.0 / 19.0;
+  series = series * z + 1.0 / 17.0;
+  series = series * z - 1.0 / 15.0;
+  series = series * z + 1.0 / 13.0;
+  series = series * z - 1.0 / 11.0;
+  series = series * z + 1.0 / 9.0;
+  series = series * z - 1.0 / 7.0;
+  series = series * z + 1.0 / 5.0;
+  series = series * z - 1.0 / 3.0;
+  const double angle = Select(steep, 7.85398163397448309616e-1, 0.0) + (r + r * z * series);
+  return WithSign(Select(beyond, 1.57079632679489661923 - angle, angle), x);
 }
 
 }  // namespace detail
@@ -152,6 +244,28 @@ POPRT_INLINE float Cos(float x) {
   return detail::SineInRange(x, 1);
 }
 POPRT_INLINE double Cos(double x) { return std::cos(x); }
+
+POPRT_INLINE float Tan(float x) {
+  if (!IsReducibleAngle(x)) return static_cast<float>(std::tan(static_cast<double>(x)));
+  return detail::TangentInRange(x);
+}
+POPRT_INLINE double Tan(double x) { return std::tan(x); }
+
+POPRT_INLINE float Atan(float x) { return static_cast<float>(detail::WideAtan(x)); }
+POPRT_INLINE double Atan(double x) { return std::atan(x); }
+
+/// NaN beyond [-1, 1].
+POPRT_INLINE float Asin(float x) {
+  const double wide = x;
+  return static_cast<float>(detail::WideAtan(wide / Sqrt((1.0 - wide) * (1.0 + wide))));
+}
+POPRT_INLINE double Asin(double x) { return std::asin(x); }
+
+POPRT_INLINE float Acos(float x) {
+  const double wide = x;
+  return static_cast<float>(2.0 * detail::WideAtan(Sqrt((1.0 - wide) / (1.0 + wide))));
+}
+POPRT_INLINE double Acos(double x) { return std::acos(x); }
 
 POPRT_INLINE float Exp(float x) {
   // Beyond these bounds the result is infinity or zero, which the two multiplications produce.
@@ -172,6 +286,76 @@ POPRT_INLINE float Expm1NonPositive(float x) {
   return Select(x == 0.0F, x, e.tail * scale + (scale - 1.0F));
 }
 POPRT_INLINE double Expm1NonPositive(double x) { return std::expm1(x); }
+
+POPRT_INLINE float Cosh(float x) {
+  const double e = detail::WideExp(Abs(x));
+  return static_cast<float>(0.5 * (e + 1.0 / e));
+}
+POPRT_INLINE double Cosh(double x) { return std::cosh(x); }
+
+POPRT_INLINE float Sinh(float x) {
+  const double wide = x;
+  const double t = Abs(wide);
+  const double z = t * t;
+  const double near = t + t * z * (1.0 / 6.0 + z * (1.0 / 120.0 + z * (1.0 / 5040.0)));
+  const double e = detail::WideExp(t);
+  return static_cast<float>(WithSign(Select(t < 0.25, near, 0.5 * (e - 1.0 / e)), wide));
+}
+POPRT_INLINE double Sinh(double x) { return std::sinh(x); }
+
+POPRT_INLINE float Asinh(float x) {
+  const double wide = x;
+  const double t = Abs(wide);
+  const double near = t - t * t * t * (1.0 / 6.0);
+  const double far = detail::WideLog(t + Sqrt(t * t + 1.0));
+  const double result = Select(t < 0x1p-8, near, Select(t < 0x1p129, far, t));
+  return static_cast<float>(WithSign(Select(t != t, t, result), wide));
+}
+POPRT_INLINE double Asinh(double x) { return std::asinh(x); }
+
+/// NaN below 1.
+POPRT_INLINE float Acosh(float x) {
+  const double t = x;
+  const double root = Sqrt(t * t - 1.0);
+  const double far = detail::WideLog(t + root);
+  const double result = Select(t < 0x1p129, far, t);
+  return static_cast<float>(Select(t >= 1.0, result, std::numeric_limits<double>::quiet_NaN()));
+}
+POPRT_INLINE double Acosh(double x) { return std::acosh(x); }
+
+/// Infinite at -1 and 1, NaN beyond.
+POPRT_INLINE float Atanh(float x) {
+  const double wide = x;
+  const double t = Abs(wide);
+  const double near = t + t * t * t * (1.0 / 3.0);
+  const double far = 0.5 * detail::WideLog((1.0 + t) / (1.0 - t));
+  const double edge = Select(t == 1.0, std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::quiet_NaN());
+  return static_cast<float>(WithSign(Select(t < 0x1p-8, near, Select(t < 1.0, far, edge)), wide));
+}
+POPRT_INLINE double Atanh(double x) { return std::atanh(x); }
+
+/// Whether PowerInRange gives base^exponent.
+POPRT_INLINE bool IsPlainPower(float base, double exponent) {
+  // As numbers, so that nothing branches.
+  const int is_finite = Abs(base) <= std::numeric_limits<float>::max() ? 1 : 0;
+  const int is_small = Abs(exponent) < 0x1p51 ? 1 : 0;
+  const int is_whole = RoundEven(exponent) == exponent ? 1 : 0;
+  const int is_unsigned = (std::bit_cast<std::uint32_t>(base) >> 31) == 0 ? 1 : 0;
+  return (is_finite & is_small & (is_whole | is_unsigned)) != 0;
+}
+
+/// base^exponent of a finite base and a finite exponent, which is whole if the base has a sign.
+POPRT_INLINE float PowerInRange(float base, double exponent) {
+  const double wide = base;
+  const double magnitude = Abs(wide);
+  const double logarithm = Select(magnitude == 0.0, -1e300, detail::WideLog(magnitude));
+  const double power = detail::WideExp(exponent * logarithm);
+  // 2^52 + n has the bits of n. Odd powers have the sign of the base.
+  const std::uint64_t whole = std::bit_cast<std::uint64_t>(Abs(exponent) + 0x1p52);
+  const std::uint64_t sign = std::bit_cast<std::uint64_t>(wide) & (whole << 63);
+  return static_cast<float>(std::bit_cast<double>(std::bit_cast<std::uint64_t>(power) | sign));
+}
 
 /// -inf at zero, NaN below.
 POPRT_INLINE float Log(float x) {

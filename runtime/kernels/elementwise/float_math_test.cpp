@@ -67,6 +67,24 @@ INSTANTIATE_TEST_SUITE_P(
                                [](double x) { return std::sin(x); }, -1e39, 1e39, 0.502},
                       MathCase{"Cos", [](float x) { return Cos(x); },
                                [](double x) { return std::cos(x); }, -1e39, 1e39, 0.502},
+                      MathCase{"Tan", [](float x) { return Tan(x); },
+                               [](double x) { return std::tan(x); }, -1e39, 1e39, 0.51},
+                      MathCase{"Atan", [](float x) { return Atan(x); },
+                               [](double x) { return std::atan(x); }, -1e39, 1e39, 0.51},
+                      MathCase{"Asin", [](float x) { return Asin(x); },
+                               [](double x) { return std::asin(x); }, -1e39, 1e39, 0.51},
+                      MathCase{"Acos", [](float x) { return Acos(x); },
+                               [](double x) { return std::acos(x); }, -1e39, 1e39, 0.51},
+                      MathCase{"Sinh", [](float x) { return Sinh(x); },
+                               [](double x) { return std::sinh(x); }, -1e39, 1e39, 0.51},
+                      MathCase{"Cosh", [](float x) { return Cosh(x); },
+                               [](double x) { return std::cosh(x); }, -1e39, 1e39, 0.51},
+                      MathCase{"Asinh", [](float x) { return Asinh(x); },
+                               [](double x) { return std::asinh(x); }, -1e39, 1e39, 0.51},
+                      MathCase{"Acosh", [](float x) { return Acosh(x); },
+                               [](double x) { return std::acosh(x); }, -1e39, 1e39, 0.51},
+                      MathCase{"Atanh", [](float x) { return Atanh(x); },
+                               [](double x) { return std::atanh(x); }, -1e39, 1e39, 0.51},
                       MathCase{"Erf", [](float x) { return Erf(x); },
                                [](double x) { return std::erf(x); }, -1e39, 1e39, 2.0},
                       MathCase{"Tanh", [](float x) { return Tanh(x); },
@@ -104,6 +122,26 @@ TEST(FloatMathTest, SpecialValues) {
   EXPECT_EQ(Cos(0.0F), 1.0F);
   EXPECT_TRUE(std::isnan(Sin(kInf)));
   EXPECT_TRUE(std::isnan(Cos(kNan)));
+  EXPECT_TRUE(std::signbit(Tan(-0.0F)));
+  EXPECT_TRUE(std::isnan(Tan(kInf)));
+  EXPECT_EQ(Atan(kInf), static_cast<float>(std::atan(INFINITY)));
+  EXPECT_TRUE(std::signbit(Atan(-0.0F)));
+  EXPECT_TRUE(std::signbit(Asin(-0.0F)));
+  EXPECT_EQ(Asin(1.0F), static_cast<float>(std::asin(1.0)));
+  EXPECT_TRUE(std::isnan(Asin(1.5F)));
+  EXPECT_EQ(Acos(1.0F), 0.0F);
+  EXPECT_EQ(Acos(-1.0F), static_cast<float>(std::acos(-1.0)));
+  EXPECT_TRUE(std::isnan(Acos(-1.5F)));
+  EXPECT_EQ(Sinh(-kInf), -kInf);
+  EXPECT_TRUE(std::signbit(Sinh(-0.0F)));
+  EXPECT_EQ(Cosh(-kInf), kInf);
+  EXPECT_EQ(Asinh(-kInf), -kInf);
+  EXPECT_TRUE(std::signbit(Asinh(-0.0F)));
+  EXPECT_EQ(Acosh(1.0F), 0.0F);
+  EXPECT_EQ(Acosh(kInf), kInf);
+  EXPECT_TRUE(std::isnan(Acosh(0.5F)));
+  EXPECT_EQ(Atanh(-1.0F), -kInf);
+  EXPECT_TRUE(std::isnan(Atanh(kInf)));
   EXPECT_EQ(Tanh(kInf), 1.0F);
   EXPECT_EQ(Tanh(-kInf), -1.0F);
   EXPECT_TRUE(std::signbit(Tanh(-0.0F)));
@@ -113,6 +151,27 @@ TEST(FloatMathTest, SpecialValues) {
   EXPECT_TRUE(std::signbit(Floor(-0.0F)));
   EXPECT_EQ(RoundEven(2.5), 2.0);
   EXPECT_EQ(RoundEven(-1.5), -2.0);
+}
+
+TEST(FloatMathTest, PowersMatchTheLibrary) {
+  double worst = 0;
+  for (std::uint64_t word = 0; word < (std::uint64_t{1} << 32); word += 100003) {
+    const auto base = std::bit_cast<float>(static_cast<std::uint32_t>(word));
+    for (const double exponent : {0.0, 0.5, 1.0, 3.0, -1.0, -2.5, 0.75, 1e-3, 7.0, 1e9, -0.2}) {
+      if (!IsPlainPower(base, exponent)) continue;
+      worst = std::max(worst, UlpError(PowerInRange(base, exponent),
+                                       std::pow(static_cast<double>(base), exponent)));
+    }
+  }
+  EXPECT_LE(worst, 0.51);
+  EXPECT_EQ(PowerInRange(-3.0F, 3.0), -27.0F);
+  EXPECT_EQ(PowerInRange(0.0F, -1.0), kInf);
+  EXPECT_EQ(PowerInRange(-0.0F, -1.0), -kInf);
+  EXPECT_TRUE(std::signbit(PowerInRange(-0.0F, 3.0)));
+  EXPECT_FALSE(std::signbit(PowerInRange(-0.0F, 2.0)));
+  EXPECT_FALSE(IsPlainPower(-2.0F, 0.5));
+  EXPECT_FALSE(IsPlainPower(kInf, 2.0));
+  EXPECT_FALSE(IsPlainPower(kNan, 0.0));
 }
 
 /// Where the reduced angle is smallest relative to the angle, and around the bound of reduction.
