@@ -6,12 +6,12 @@
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/reduction/extreme.hpp"
 #include "runtime/kernels/reduction/lane_sum.hpp"
 #include "runtime/kernels/reduction/reducers.hpp"
 #include "runtime/kernels/reduction/reduction.hpp"
 #include "runtime/kernels/strided_index.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -22,6 +22,8 @@ constexpr std::int64_t kStrip = 512;   // columns, or results, handled together
 /// Rows of up to kShortRow elements are handled kTogether at a time.
 constexpr std::int64_t kShortRow = 16;
 constexpr std::int64_t kTogether = 64;
+/// Rows from here on are worth folding one by one.
+constexpr std::int64_t kLongRow = 256;
 static_assert(kShortRow * kTogether <= kBlock);
 
 /// Results that are fewer than kFewTasks are cut into up to kMaxParts parts of at least kMinPart
@@ -104,8 +106,8 @@ class Reducer {
       RunEmpty(args);
     } else if (walk_.run_is_kept) {
       RunColumns(args);
-    } else if (HasShortRows()) {
-      RunShortRows(args);
+    } else if (HasNeighbouringRows()) {
+      RunNeighbouringRows(args);
     } else {
       RunRows(args);
     }
@@ -177,9 +179,10 @@ class Reducer {
     const std::int64_t blocks = walk_.reduced.count() * blocks_per_run();
     if (part_ == 0) return ReduceBlocks<R>(args.inputs[0], start, shift, 0, blocks);
     auto* parts = reinterpret_cast<Total*>(args.scratch);
-    ForRanges(args.pool, blocks, part_, [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-      parts[begin / part_] = ReduceBlocks<R>(args.inputs[0], start, shift, begin, end);
-    });
+    ForWideRanges(
+        args.pool, blocks, part_, [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+          parts[begin / part_] = ReduceBlocks<R>(args.inputs[0], start, shift, begin, end);
+        });
     Total total = R::template Identity<Total>();
     for (std::int64_t i = 0; i * part_ < blocks; ++i) total = R::Combine(total, parts[i]);
     return total;
@@ -193,34 +196,59 @@ class Reducer {
 
   void RunRows(const KernelArguments& args) const {
     // With parts, threads share each row instead.
-    ForRanges(part_ == 0 ? args.pool : nullptr, walk_.results, GrainFor(walk_.count),
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                C values[kTogether];
-                StridedWalk kept(walk_.kept, begin);
-                for (std::int64_t i = begin; i < end; i += kTogether) {
-                  const std::int64_t n = std::min(kTogether, end - i);
-                  for (std::int64_t k = 0; k < n; ++k, kept.Next()) {
-                    values[k] = RowResult(args, kept.offset());
-                  }
-                  Store(args, i, values, n);
-                }
-              });
+    ForWideRanges(part_ == 0 ? args.pool : nullptr, walk_.results, GrainFor(walk_.count),
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    C values[kTogether];
+                    StridedWalk kept(walk_.kept, begin);
+                    for (std::int64_t i = begin; i < end; i += kTogether) {
+                      const std::int64_t n = std::min(kTogether, end - i);
+                      for (std::int64_t k = 0; k < n; ++k, kept.Next()) {
+                        values[k] = RowResult(args, kept.offset());
+                      }
+                      Store(args, i, values, n);
+                    }
+                  });
   }
 
-  // ---- Rows of a few neighbours that follow each other: many at once, each a lane
+  // ---- Rows that are one block each and follow each other: many at once
 
-  bool HasShortRows() const {
-    return !Op::kShifted && is_one_block_ && walk_.run <= kShortRow &&
-           walk_.kept.strides.size() == 1 && walk_.kept.strides.front() == walk_.run;
+  bool HasNeighbouringRows() const {
+    return !Op::kShifted && part_ == 0 && is_one_block_ && walk_.kept.strides.size() == 1 &&
+           walk_.kept.strides.front() == walk_.run && walk_.run < kLongRow;
   }
 
-  void RunShortRows(const KernelArguments& args) const {
-    ForRanges(args.pool, walk_.results, GrainFor(walk_.count),
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                for (std::int64_t i = begin; i < end; i += kTogether) {
-                  ReduceShortRows(args, i, std::min(kTogether, end - i));
-                }
-              });
+  void RunNeighbouringRows(const KernelArguments& args) const {
+    ForWideRanges(args.pool, walk_.results, GrainFor(walk_.count),
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    for (std::int64_t i = begin; i < end; i += kTogether) {
+                      const std::int64_t rows = std::min(kTogether, end - i);
+                      if (walk_.run <= kShortRow) {
+                        ReduceShortRows(args, i, rows);
+                      } else {
+                        ReduceMiddleRows(args, i, rows);
+                      }
+                    }
+                  });
+  }
+
+  void ReduceMiddleRows(const KernelArguments& args, std::int64_t first, std::int64_t rows) const {
+    using Sum = typename Op::template Partial<C>;
+    const auto combine = [](Sum a, Sum b) { return Op::Combine(a, b); };
+    C block[kBlock];
+    Sum lanes[kTogether * kFoldLanes];
+    C values[kTogether];
+    for (std::int64_t k = 0; k < rows; ++k) {
+      const C* x = Load(args.inputs[0], (first + k) * walk_.run, walk_.run, block);
+      FoldIntoLanes(
+          walk_.run, Op::template Identity<Sum>(),
+          [x](std::int64_t j) { return static_cast<Sum>(Op::Map(x[j], C(0))); }, combine,
+          lanes + k * kFoldLanes);
+    }
+    JoinLanes<kFoldLanes / 2>(rows, lanes, combine);
+    for (std::int64_t k = 0; k < rows; ++k) {
+      values[k] = Op::template Finish<C, Total>(static_cast<Total>(lanes[k]), walk_.count, C(0));
+    }
+    Store(args, first, values, rows);
   }
 
   void ReduceShortRows(const KernelArguments& args, std::int64_t first, std::int64_t rows) const {
@@ -288,9 +316,11 @@ class Reducer {
     const std::int64_t rows = walk_.reduced.count();
     if (part_ == 0) return ReduceLines<R>(args.inputs[0], start, n, shifts, 0, rows, totals);
     auto* parts = reinterpret_cast<Total*>(args.scratch);
-    ForRanges(args.pool, rows, part_, [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-      ReduceLines<R>(args.inputs[0], start, n, shifts, begin, end, parts + begin / part_ * kStrip);
-    });
+    ForWideRanges(args.pool, rows, part_,
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    ReduceLines<R>(args.inputs[0], start, n, shifts, begin, end,
+                                   parts + begin / part_ * kStrip);
+                  });
     std::copy_n(parts, n, totals);
     for (std::int64_t part = 1; part * part_ < rows; ++part) {
       for (std::int64_t i = 0; i < n; ++i) {
@@ -304,12 +334,12 @@ class Reducer {
   void RunColumns(const KernelArguments& args) const {
     const std::int64_t outer = walk_.results / walk_.run;
     const std::int64_t cost = std::min(walk_.run, kStrip) * walk_.count;
-    ForRanges(part_ == 0 ? args.pool : nullptr, outer * strips(), GrainFor(cost),
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                for (std::int64_t task = begin; task < end; ++task) {
-                  RunStrip(args, task / strips(), task % strips() * kStrip);
-                }
-              });
+    ForWideRanges(part_ == 0 ? args.pool : nullptr, outer * strips(), GrainFor(cost),
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    for (std::int64_t task = begin; task < end; ++task) {
+                      RunStrip(args, task / strips(), task % strips() * kStrip);
+                    }
+                  });
   }
 
   void RunStrip(const KernelArguments& args, std::int64_t outer, std::int64_t column) const {

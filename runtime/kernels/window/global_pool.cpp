@@ -1,9 +1,8 @@
-#include <limits>
+#include <numeric>
 
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/parallel.hpp"
-#include "runtime/kernels/reduction/extreme.hpp"
 #include "runtime/kernels/reduction/lane_sum.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 #include "runtime/kernels/window/pooling.hpp"
 
 namespace poprt::kernels {
@@ -18,12 +17,12 @@ struct GlobalPlan {
 /// Calls plane_result(first element, count) -> double for every plane.
 template <typename T, typename F>
 void ForPlanes(const GlobalPlan& plan, const KernelArguments& args, const F& plane_result) {
-  ForRanges(args.pool, plan.planes, GrainFor(plan.plane),
-            [&](std::int64_t begin, std::int64_t end, int) {
-              for (std::int64_t i = begin; i < end; ++i) {
-                args.out<T>(0)[i] = FromDouble<T>(plane_result(args.in<T>(0) + i * plan.plane));
-              }
-            });
+  ForWideRanges(args.pool, plan.planes, GrainFor(plan.plane),
+                [&](std::int64_t begin, std::int64_t end, int) {
+                  for (std::int64_t i = begin; i < end; ++i) {
+                    args.out<T>(0)[i] = FromDouble<T>(plane_result(args.in<T>(0) + i * plan.plane));
+                  }
+                });
 }
 
 GlobalPlan CheckGlobal(const KernelCall& call) {
@@ -54,37 +53,24 @@ BoundKernel BindGlobal(const KernelCall& call, const GlobalPlan& plan, const Run
   });
 }
 
+/// A reduction of the spatial axes.
+BoundKernel BindReduction(const KernelCall& call, std::string_view name) {
+  if (CheckGlobal(call).planes == 0) return NothingToRun();
+  KernelCall reduction = call;
+  Ints axes(call.inputs[0].shape.size() - 2);
+  std::iota(axes.begin(), axes.end(), std::int64_t{2});
+  // Without spatial axes nothing is reduced.
+  reduction.attributes = {{"axes", axes}, {"noop_with_empty_axes", std::int64_t{1}}};
+  return FindKernel(name)->bind(reduction);
+}
+
 }  // namespace
 
 BoundKernel BindGlobalAveragePool(const KernelCall& call) {
-  return BindGlobal(
-      call, CheckGlobal(call),
-      []<typename T>(const GlobalPlan& plan, const KernelArguments& args, std::type_identity<T>) {
-        ForPlanes<T>(plan, args, [&](const T* in) {
-          const double sum = FoldLanes(
-              plan.plane, 0.0, [&](std::int64_t i) { return ToDouble(in[i]); },
-              [](double a, double b) { return a + b; });
-          return sum / static_cast<double>(plan.plane);
-        });
-      });
+  return BindReduction(call, "ReduceMean");
 }
 
-BoundKernel BindGlobalMaxPool(const KernelCall& call) {
-  return BindGlobal(
-      call, CheckGlobal(call),
-      []<typename T>(const GlobalPlan& plan, const KernelArguments& args, std::type_identity<T>) {
-        ForPlanes<T>(plan, args, [&](const T* in) {
-          if constexpr (std::is_same_v<T, float>) {
-            return static_cast<double>(ExtremeOf<true>(in, plan.plane));
-          } else {
-            return FoldLanes(
-                plan.plane, -std::numeric_limits<double>::infinity(),
-                [&](std::int64_t i) { return ToDouble(in[i]); },
-                [](double a, double b) { return b > a || b != b ? b : a; });
-          }
-        });
-      });
-}
+BoundKernel BindGlobalMaxPool(const KernelCall& call) { return BindReduction(call, "ReduceMax"); }
 
 BoundKernel BindGlobalLpPool(const KernelCall& call) {
   GlobalPlan checked = CheckGlobal(call);
