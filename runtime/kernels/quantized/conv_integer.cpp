@@ -1,45 +1,28 @@
 #include <algorithm>
-#include <vector>
+#include <optional>
 
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/quantized/product.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
+#include "runtime/kernels/window/padded_conv.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::kernels {
 namespace {
 
-using E = std::int16_t;
-
-/// A convolution as products: for every image and group, weights times patches of the input.
+/// A convolution of differences from zero points, which float holds.
 struct ConvPlan {
-  ProductShape shape;
-  std::int64_t groups = 1;
-  std::int64_t channels = 0;  // of the input, in a group
-  Window window;
-  Shape input;
-  Shape output;
+  std::optional<PaddedConv> conv;  ///< none where there is nothing to compute
+  std::size_t scratch_bytes = 0;
   std::int64_t input_plane = 0;
-  std::int64_t taps = 0;
-  std::vector<std::int64_t> tap_offsets;  // per spatial axis, of every tap in row-major order
+  std::int64_t input_width = 0;
+  std::int64_t output_plane = 0;
+  std::int64_t out_channels = 0;
+  LoadDifferences<float> load_x = nullptr;
+  LoadDifferences<float> load_w = nullptr;
 };
-
-/// The place of every tap relative to the first one.
-std::vector<std::int64_t> TapOffsets(const Window& window) {
-  std::vector<std::int64_t> offsets;
-  const std::size_t rank = window.kernel.size();
-  std::vector<std::int64_t> at(rank);
-  for (std::int64_t tap = ElementCount(window.kernel); tap > 0; --tap) {
-    for (std::size_t i = 0; i < rank; ++i) offsets.push_back(at[i] * window.dilations[i]);
-    for (std::size_t i = rank; i-- > 0;) {
-      if (++at[i] < window.kernel[i]) break;
-      at[i] = 0;
-    }
-  }
-  return offsets;
-}
 
 ConvPlan PlanConv(const KernelCall& call, const TensorType& x, const TensorType& w,
                   ElementType result) {
@@ -48,98 +31,72 @@ ConvPlan PlanConv(const KernelCall& call, const TensorType& x, const TensorType&
   Require(x.shape.size() >= 3 && w.shape.size() == x.shape.size(),
           "the input is " + ToString(x) + ", the weights are " + ToString(w) +
               ", their ranks must be the same and 3 or more");
-  ConvPlan plan;
-  plan.groups = IntAttribute(call, "group", 1);
-  plan.channels = w.shape[1];
-  Require(plan.groups > 0 && x.shape[1] % plan.groups == 0 &&
-              x.shape[1] / plan.groups == plan.channels && w.shape[0] % plan.groups == 0,
+  const std::int64_t groups = IntAttribute(call, "group", 1);
+  const std::int64_t channels = w.shape[1];
+  Require(groups > 0 && x.shape[1] % groups == 0 && x.shape[1] / groups == channels &&
+              w.shape[0] % groups == 0,
           "the input is " + ToString(x) + ", the weights are " + ToString(w) +
-              ", which do not fit in " + std::to_string(plan.groups) + " groups");
+              ", which do not fit in " + std::to_string(groups) + " groups");
   const Ints kernel(w.shape.begin() + 2, w.shape.end());
   const Ints given = IntsAttribute(call, "kernel_shape");
   Require(given.empty() || given == kernel,
           "attribute 'kernel_shape' does not fit the weights, which are " + ToString(w));
-  plan.input = Shape(x.shape.begin() + 2, x.shape.end());
-  plan.window = ResolveWindow(call.attributes, plan.input, kernel);
-  plan.output = WindowOutputExtents(plan.window, plan.input, false);
+  const Shape input(x.shape.begin() + 2, x.shape.end());
+  const Window window = ResolveWindow(call.attributes, input, kernel);
+  const Shape output = WindowOutputExtents(window, input, false);
   Shape wanted{x.shape[0], w.shape[0]};
-  wanted.insert(wanted.end(), plan.output.begin(), plan.output.end());
+  wanted.insert(wanted.end(), output.begin(), output.end());
   RequireType(call.outputs[0], {result, wanted}, "output 0");
-  if (RequireCount(wanted, "the output") == 0) return plan;
-  plan.shape = {.products = x.shape[0] * plan.groups,
-                .rows = w.shape[0] / plan.groups,
-                .columns = ElementCount(plan.output),
-                .depth = 0};
-  if (plan.channels == 0) return plan;
-  plan.input_plane = ElementCount(plan.input);
-  plan.taps = ElementCount(kernel);
-  plan.shape.depth = plan.channels * plan.taps;
-  plan.tap_offsets = TapOffsets(plan.window);
+  if (RequireCount(wanted, "the output") == 0) return {};
+  ConvPlan plan{.conv = PaddedConv({.batch = x.shape[0],
+                                    .groups = groups,
+                                    .depth = channels,
+                                    .per_group = w.shape[0] / groups},
+                                   window, input, output),
+                .input_plane = ElementCount(input),
+                .input_width = input.back(),
+                .output_plane = ElementCount(output),
+                .out_channels = w.shape[0],
+                .load_x = FindLoadDifferences<float>(x.element),
+                .load_w = FindLoadDifferences<float>(w.element)};
+  plan.scratch_bytes = plan.conv->ScratchBytes(sizeof(float), sizeof(std::int32_t));
   return plan;
 }
 
-struct ConvSource {
-  const ConvPlan* plan;
-  LoadDifferences<E> load_x;
-  LoadDifferences<E> load_w;
+/// What a run reads.
+struct ConvOperands {
   const std::byte* x;
+  const std::byte* x_point;
   const std::byte* w;
-  E x_point;
   const std::byte* w_points;
   std::int64_t w_stride;  // 0: one zero point for all channels
-
-  void LoadRow(std::int64_t product, std::int64_t row, std::int64_t first, std::int64_t n,
-               E* to) const {
-    const std::int64_t channel = product % plan->groups * plan->shape.rows + row;
-    load_w(w + channel * plan->shape.depth + first, 1, n,
-           ReadPoint(load_w, w_points, channel * w_stride), to, 1);
-  }
-
-  void LoadColumns(std::int64_t product, std::int64_t column, std::int64_t count,
-                   std::int64_t first, std::int64_t n, E* to) const {
-    const std::byte* planes = x + product * plan->channels * plan->input_plane;
-    for (std::int64_t c = 0; c < count; ++c) {
-      for (std::int64_t tap = 0; tap < plan->taps; ++tap) {
-        LoadTap(planes, column + c, tap, first, n, to + c * kProductDepth);
-      }
-    }
-  }
-
-  /// The elements that one tap of the patch at one output position reads from all channels.
-  void LoadTap(const std::byte* planes, std::int64_t position, std::int64_t tap, std::int64_t first,
-               std::int64_t n, E* to) const {
-    const std::int64_t taps = plan->taps;
-    const std::int64_t channel = first <= tap ? 0 : (first - tap - 1) / taps + 1;
-    const std::int64_t end = first + n <= tap ? 0 : (first + n - tap - 1) / taps + 1;
-    if (channel >= end) return;
-    to += channel * taps + tap - first;
-    const std::int64_t at = InputIndex(position, tap);
-    if (at < 0) {
-      for (std::int64_t i = 0; i < end - channel; ++i) to[i * taps] = 0;
-    } else {
-      load_x(planes + channel * plan->input_plane + at, plan->input_plane, end - channel, x_point,
-             to, taps);
-    }
-  }
-
-  /// Where the tap falls in a plane, -1 in the padding.
-  std::int64_t InputIndex(std::int64_t position, std::int64_t tap) const {
-    const Window& window = plan->window;
-    const std::size_t rank = plan->output.size();
-    const std::int64_t* offset = plan->tap_offsets.data() + tap * static_cast<std::int64_t>(rank);
-    std::int64_t index = 0;
-    std::int64_t stride = 1;
-    for (std::size_t i = rank; i-- > 0;) {
-      const std::int64_t at =
-          position % plan->output[i] * window.strides[i] - window.pads_begin[i] + offset[i];
-      position /= plan->output[i];
-      if (at < 0 || at >= plan->input[i]) return -1;
-      index += at * stride;
-      stride *= plan->input[i];
-    }
-    return index;
-  }
 };
+
+/// Calls store(channel, index, count, sums) for rows of the output, from element `index` on.
+template <typename Store>
+void RunConv(const ConvPlan& plan, const ConvOperands& operands, const KernelArguments& args,
+             const Store& store) {
+  const float x_point = ReadPoint(plan.load_x, operands.x_point, 0);
+  const auto load_row = [&](std::int64_t image, std::int64_t row, std::int64_t n, float* to) {
+    plan.load_x(operands.x + image * plan.input_plane + row * plan.input_width, 1, n, x_point, to,
+                1);
+  };
+  const auto load_weights = [&](std::int64_t channel, std::int64_t stride, float* to) {
+    plan.load_w(operands.w + channel * plan.conv->sums(), 1, plan.conv->sums(),
+                ReadPoint(plan.load_w, operands.w_points, channel * operands.w_stride), to, stride);
+  };
+  const auto store_row = [&](std::int64_t image, std::int64_t channel, std::int64_t position,
+                             std::int64_t n, const std::int32_t* sums) {
+    store(channel, (image * plan.out_channels + channel) * plan.output_plane + position, n, sums);
+  };
+  ForWideRanges(
+      args.pool, plan.conv->tasks(), 1, [&](std::int64_t begin, std::int64_t end, int worker) {
+        std::byte* scratch = args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes;
+        for (std::int64_t task = begin; task < end; ++task) {
+          plan.conv->RunTask<float, std::int32_t>(task, scratch, load_row, load_weights, store_row);
+        }
+      });
+}
 
 /// A zero point or scale of the weights is one number or one per output channel; returns its
 /// stride.
@@ -158,12 +115,6 @@ void RequireOne(const TensorType& type, const std::string& what) {
 
 const std::byte* InputOrNull(const KernelArguments& args, std::size_t i) {
   return i < args.inputs.size() ? args.inputs[i] : nullptr;
-}
-
-/// What becomes of the sums of one row: element `at` of the output on.
-std::int64_t OutputIndex(const ConvPlan& plan, std::int64_t product, std::int64_t row,
-                         std::int64_t column) {
-  return (product * plan.shape.rows + row) * plan.shape.columns + column;
 }
 
 }  // namespace
@@ -186,28 +137,20 @@ BoundKernel BindConvInteger(const KernelCall& call) {
     RequireElement(w_points, Types({w.element}), "input 3");
     w_stride = ChannelStride(w_points, w.shape[0], "input 3");
   }
-  if (plan.shape.products == 0) return NothingToRun();
-  const auto load_x = FindLoadDifferences<E>(x.element);
-  const auto load_w = FindLoadDifferences<E>(w.element);
+  if (!plan.conv) return NothingToRun();
   return {.run =
-              [plan, load_x, load_w, w_stride](const KernelArguments& args) {
-                const ConvSource source{&plan,
-                                        load_x,
-                                        load_w,
-                                        args.inputs[0],
-                                        args.inputs[1],
-                                        ReadPoint(load_x, InputOrNull(args, 2), 0),
-                                        InputOrNull(args, 3),
-                                        w_stride};
+              [plan, w_stride](const KernelArguments& args) {
+                const ConvOperands operands{.x = args.inputs[0],
+                                            .x_point = InputOrNull(args, 2),
+                                            .w = args.inputs[1],
+                                            .w_points = InputOrNull(args, 3),
+                                            .w_stride = w_stride};
                 std::int32_t* out = args.out<std::int32_t>(0);
-                RunProducts<E>(args, plan.shape, source,
-                               [&](std::int64_t product, std::int64_t row, std::int64_t column,
-                                   std::int64_t count, const std::int32_t* sums) {
-                                 std::copy_n(sums, count,
-                                             out + OutputIndex(plan, product, row, column));
-                               });
+                RunConv(plan, operands, args,
+                        [out](std::int64_t /*channel*/, std::int64_t index, std::int64_t count,
+                              const std::int32_t* sums) { std::copy_n(sums, count, out + index); });
               },
-          .scratch_bytes = kProductScratch<E>};
+          .scratch_bytes = plan.scratch_bytes};
 }
 
 namespace {
@@ -218,35 +161,34 @@ enum Input : std::size_t { kX, kXScale, kXPoint, kW, kWScale, kWPoint, kYScale, 
 struct QLinearConvPlan {
   ConvPlan conv;
   std::int64_t w_stride = 0;
-  LoadDifferences<E> load_x = nullptr;
-  LoadDifferences<E> load_w = nullptr;
-  LoadDifferences<E> load_y = nullptr;
+  LoadDifferences<float> load_y = nullptr;
   Requantizer requantize;
 };
 
 void RunQLinearConv(const QLinearConvPlan& plan, const KernelArguments& args) {
-  const ConvSource source{&plan.conv,           plan.load_x,
-                          plan.load_w,          args.inputs[kX],
-                          args.inputs[kW],      ReadPoint(plan.load_x, args.inputs[kXPoint], 0),
-                          args.inputs[kWPoint], plan.w_stride};
+  const ConvOperands operands{.x = args.inputs[kX],
+                              .x_point = args.inputs[kXPoint],
+                              .w = args.inputs[kW],
+                              .w_points = args.inputs[kWPoint],
+                              .w_stride = plan.w_stride};
   const auto* bias = reinterpret_cast<const std::int32_t*>(InputOrNull(args, kBias));
-  const double y_point = ReadPoint(plan.load_y, args.inputs[kYPoint], 0);
+  const auto y_point = static_cast<double>(ReadPoint(plan.load_y, args.inputs[kYPoint], 0));
   const float x_scale = *args.in<float>(kXScale);
   const float y_scale = *args.in<float>(kYScale);
-  RunProducts<E>(
-      args, plan.conv.shape, source,
-      [&](std::int64_t product, std::int64_t row, std::int64_t column, std::int64_t count,
-          const std::int32_t* sums) {
-        const std::int64_t channel = product % plan.conv.groups * plan.conv.shape.rows + row;
+  RunConv(
+      plan.conv, operands, args,
+      [&](std::int64_t channel, std::int64_t index, std::int64_t count, const std::int32_t* sums) {
         const float w_scale = args.in<float>(kWScale)[channel * plan.w_stride];
         const double factor = ProductFactor(ElementType::kFloat32, x_scale, w_scale, y_scale);
         const std::int32_t offset = bias == nullptr ? 0 : bias[channel];
-        double values[Requantizer::kMost];
-        for (std::int64_t c = 0; c < count; ++c) {
-          values[c] = static_cast<double>(AddSums(sums[c], offset)) * factor;
+        for (std::int64_t done = 0; done < count; done += Requantizer::kMost) {
+          const std::int64_t n = std::min(Requantizer::kMost, count - done);
+          double values[Requantizer::kMost];
+          for (std::int64_t c = 0; c < n; ++c) {
+            values[c] = static_cast<double>(AddSums(sums[done + c], offset)) * factor;
+          }
+          plan.requantize(values, y_point, n, args.outputs[0] + index + done);
         }
-        plan.requantize(values, y_point, count,
-                        args.outputs[0] + OutputIndex(plan.conv, product, row, column));
       });
 }
 
@@ -273,15 +215,13 @@ BoundKernel BindQLinearConv(const KernelCall& call) {
   const std::int64_t w_stride = ChannelStride(call.inputs[kWScale], w.shape[0], "input 4");
   const TensorType& bias = InputOrAbsent(call, kBias);
   if (bias.defined()) RequireType(bias, {ElementType::kInt32, {w.shape[0]}}, "input 8");
-  if (conv.shape.products == 0) return NothingToRun();
+  if (!conv.conv) return NothingToRun();
   const QLinearConvPlan plan{.conv = conv,
                              .w_stride = w_stride,
-                             .load_x = FindLoadDifferences<E>(x.element),
-                             .load_w = FindLoadDifferences<E>(w.element),
-                             .load_y = FindLoadDifferences<E>(output),
+                             .load_y = FindLoadDifferences<float>(output),
                              .requantize = Requantizer(output)};
   return {.run = [plan](const KernelArguments& args) { RunQLinearConv(plan, args); },
-          .scratch_bytes = kProductScratch<E>};
+          .scratch_bytes = conv.scratch_bytes};
 }
 
 }  // namespace poprt::kernels
