@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "runtime/kernels/kernel_attributes.hpp"
-#include "runtime/kernels/window/pool_rows.hpp"
+#include "runtime/kernels/window/pool_lines.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -29,13 +29,13 @@ std::vector<std::int64_t> CountTaps(const PoolGeometry& geometry, std::size_t ax
 }
 
 template <typename T>
-void RunAveragePool(const PoolRows<Accumulator<T>>& rows, const TapCounts& counts,
+void RunAveragePool(const PoolLines<Accumulator<T>>& lines, const TapCounts& counts,
                     const KernelArguments& args) {
   using Acc = Accumulator<T>;
-  const WindowRows& window = rows.window();
-  rows.template Run<T>(
-      args, Acc{},
-      [](Acc& sum, T element, std::int64_t /*at*/) { sum += static_cast<Acc>(element); },
+  const WindowRows& window = lines.window();
+  lines.template Run<T>(
+      args, Acc{}, [](T element) { return static_cast<Acc>(element); },
+      [](Acc a, Acc b) { return a + b; },
       [&](std::int64_t plane, std::int64_t row, const Acc* sums) {
         std::int64_t above = 1;
         window.VisitPosition(row, [&](std::size_t axis, std::int64_t at) {
@@ -63,11 +63,11 @@ BoundKernel BindAveragePool(const KernelCall& call) {
   }
   return VisitElement<BoundKernel, kFloatTypes>(
       call.inputs[0].element, [&]<typename T>(std::type_identity<T>) {
-        const PoolRows<Accumulator<T>> rows(geometry);
+        const PoolLines<Accumulator<T>> lines(geometry);
         return BoundKernel{
-            .run = [rows,
-                    counts](const KernelArguments& args) { RunAveragePool<T>(rows, counts, args); },
-            .scratch_bytes = rows.scratch_bytes()};
+            .run = [lines, counts](
+                       const KernelArguments& args) { RunAveragePool<T>(lines, counts, args); },
+            .scratch_bytes = lines.scratch_bytes()};
       });
 }
 

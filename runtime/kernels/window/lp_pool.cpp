@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "runtime/kernels/kernel_attributes.hpp"
-#include "runtime/kernels/window/pool_rows.hpp"
+#include "runtime/kernels/window/pool_lines.hpp"
 
 namespace poprt::kernels {
 
@@ -19,6 +19,7 @@ double PowerOf(double value, std::int64_t p) {
   const double magnitude = std::fabs(value);
   if (p == 1) return magnitude;
   if (p == 2) return magnitude * magnitude;
+  if (p == 3) return magnitude * magnitude * magnitude;
   return std::pow(magnitude, static_cast<double>(p));
 }
 
@@ -34,16 +35,14 @@ BoundKernel BindLpPool(const KernelCall& call) {
   const PoolGeometry geometry = CheckPool(call);
   const std::int64_t p = ReadNorm(call);
   if (geometry.empty) return NothingToRun();
-  const PoolRows<double> rows(geometry);
+  const PoolLines<double> lines(geometry);
   return VisitElement<BoundKernel, kFloatTypes>(
       call.inputs[0].element, [&]<typename T>(std::type_identity<T>) {
-        const auto run = [rows, p](const KernelArguments& args) {
-          const WindowRows& window = rows.window();
-          rows.Run<T>(
-              args, 0.0,
-              [p](double& sum, T element, std::int64_t /*at*/) {
-                sum += PowerOf(ToDouble(element), p);
-              },
+        const auto run = [lines, p](const KernelArguments& args) {
+          const WindowRows& window = lines.window();
+          lines.Run<T>(
+              args, 0.0, [p](T element) { return PowerOf(ToDouble(element), p); },
+              [](double a, double b) { return a + b; },
               [&](std::int64_t plane, std::int64_t row, const double* sums) {
                 T* out = args.out<T>(0) + (plane * window.rows() + row) * window.width();
                 for (std::int64_t x = 0; x < window.width(); ++x) {
@@ -51,7 +50,7 @@ BoundKernel BindLpPool(const KernelCall& call) {
                 }
               });
         };
-        return BoundKernel{.run = run, .scratch_bytes = rows.scratch_bytes()};
+        return BoundKernel{.run = run, .scratch_bytes = lines.scratch_bytes()};
       });
 }
 

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "runtime/kernels/kernel_attributes.hpp"
+#include "runtime/kernels/window/pool_lines.hpp"
 #include "runtime/kernels/window/pool_rows.hpp"
 
 namespace poprt::kernels {
@@ -29,15 +30,12 @@ bool Exceeds(V a, V b) {
 }
 
 template <typename T>
-void RunMaxPool(const PoolRows<Compared<T>>& rows, const KernelArguments& args) {
+void RunMaxPool(const PoolLines<Compared<T>>& lines, const KernelArguments& args) {
   using V = Compared<T>;
-  const WindowRows& window = rows.window();
-  rows.template Run<T>(
-      args, Lowest<V>(),
-      [](V& best, T element, std::int64_t /*at*/) {
-        const V value = static_cast<V>(element);
-        best = Exceeds(value, best) ? value : best;
-      },
+  const WindowRows& window = lines.window();
+  lines.template Run<T>(
+      args, Lowest<V>(), [](T element) { return static_cast<V>(element); },
+      [](V best, V value) { return Exceeds(value, best) ? value : best; },
       [&](std::int64_t plane, std::int64_t row, const V* best) {
         T* out = args.out<T>(0) + (plane * window.rows() + row) * window.width();
         for (std::int64_t x = 0; x < window.width(); ++x) out[x] = static_cast<T>(best[x]);
@@ -127,10 +125,10 @@ BoundKernel BindMaxPool(const KernelCall& call) {
                          const KernelArguments& args) { RunMaxPoolIndices<T>(rows, form, args); },
               .scratch_bytes = rows.scratch_bytes()};
         }
-        const PoolRows<Compared<T>> rows(geometry);
+        const PoolLines<Compared<T>> lines(geometry);
         return BoundKernel{
-            .run = [rows](const KernelArguments& args) { RunMaxPool<T>(rows, args); },
-            .scratch_bytes = rows.scratch_bytes()};
+            .run = [lines](const KernelArguments& args) { RunMaxPool<T>(lines, args); },
+            .scratch_bytes = lines.scratch_bytes()};
       });
 }
 
