@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -6,8 +7,9 @@
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/normalization/normalization.hpp"
-#include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/reduction/lane_sum.hpp"
 #include "runtime/kernels/strided_index.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -15,51 +17,62 @@ namespace {
 /// (x - mean) / (standard deviation + 1e-9) over any axes, in double.
 struct MeanVariance {
   StridedDims kept;
-  StridedDims reduced;
+  StridedDims reduced;   // without the run
+  std::int64_t run = 1;  // neighbours that are reduced
   bool empty = false;
   Converter load;
   Converter store;
 
-  double At(const KernelArguments& args, std::int64_t offset) const {
-    double value = 0;
-    load(args.inputs[0] + static_cast<std::size_t>(offset) * load.from_bytes(),
-         reinterpret_cast<std::byte*>(&value), 1);
-    return value;
-  }
+  static constexpr std::int64_t kBlock = 1024;
 
+  /// Calls f(values, n, offset) for runs of neighbouring elements of a group, and their offset.
   template <typename F>
-  void ForEach(std::int64_t start, std::int64_t count, const F& f) const {
+  void ForBlocks(const KernelArguments& args, std::int64_t start, const F& f) const {
+    double values[kBlock];
     StridedWalk walk(reduced, 0);
-    for (std::int64_t i = 0; i < count; ++i, walk.Next()) f(start + walk.offset());
+    const std::int64_t count = reduced.count();
+    for (std::int64_t i = 0; i < count; ++i, walk.Next()) {
+      for (std::int64_t done = 0; done < run; done += kBlock) {
+        const std::int64_t n = std::min(kBlock, run - done);
+        const std::int64_t at = start + walk.offset() + done;
+        load(args.inputs[0] + static_cast<std::size_t>(at) * load.from_bytes(),
+             reinterpret_cast<std::byte*>(values), n);
+        f(values, n, at);
+      }
+    }
   }
 
-  void RunGroup(const KernelArguments& args, std::int64_t start, std::int64_t count) const {
+  void RunGroup(const KernelArguments& args, std::int64_t start) const {
+    const auto add = [](double a, double b) { return a + b; };
+    const auto count = static_cast<double>(reduced.count() * run);
     double sum = 0;
-    ForEach(start, count, [&](std::int64_t at) { sum += At(args, at); });
-    const double mean = sum / static_cast<double>(count);
-    double squares = 0;
-    ForEach(start, count, [&](std::int64_t at) {
-      const double distance = At(args, at) - mean;
-      squares += distance * distance;
+    ForBlocks(args, start, [&](const double* x, std::int64_t n, std::int64_t /*at*/) {
+      sum += FoldLanes(
+          n, 0.0, [x](std::int64_t i) { return x[i]; }, add);
     });
-    const double deviation = std::sqrt(squares / static_cast<double>(count)) + 1e-9;
-    ForEach(start, count, [&](std::int64_t at) {
-      const double value = (At(args, at) - mean) / deviation;
-      store(reinterpret_cast<const std::byte*>(&value),
-            args.outputs[0] + static_cast<std::size_t>(at) * store.to_bytes(), 1);
+    const double mean = sum / count;
+    double squares = 0;
+    ForBlocks(args, start, [&](const double* x, std::int64_t n, std::int64_t /*at*/) {
+      const auto square = [x, mean](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); };
+      squares += FoldLanes(n, 0.0, square, add);
+    });
+    const double deviation = std::sqrt(squares / count) + 1e-9;
+    ForBlocks(args, start, [&](double* x, std::int64_t n, std::int64_t at) {
+      for (std::int64_t i = 0; i < n; ++i) x[i] = (x[i] - mean) / deviation;
+      store(reinterpret_cast<const std::byte*>(x),
+            args.outputs[0] + static_cast<std::size_t>(at) * store.to_bytes(), n);
     });
   }
 
   void Run(const KernelArguments& args) const {
     if (empty) return;
-    const std::int64_t count = reduced.count();
-    ForRanges(args.pool, kept.count(), GrainFor(count),
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                StridedWalk walk(kept, begin);
-                for (std::int64_t i = begin; i < end; ++i, walk.Next()) {
-                  RunGroup(args, walk.offset(), count);
-                }
-              });
+    ForWideRanges(args.pool, kept.count(), GrainFor(reduced.count() * run),
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    StridedWalk walk(kept, begin);
+                    for (std::int64_t i = begin; i < end; ++i, walk.Next()) {
+                      RunGroup(args, walk.offset());
+                    }
+                  });
   }
 };
 
@@ -78,6 +91,12 @@ BoundKernel BindMeanVariance(const KernelCall& call) {
   const Shape strides = Strides(input.shape);
   for (std::size_t d = 0; d < mask.size() && !op.empty; ++d) {
     (mask[d] ? op.reduced : op.kept).Append(input.shape[d], strides[d]);
+  }
+  StridedDims& reduced = op.reduced;
+  if (!reduced.strides.empty() && reduced.strides.back() == 1) {
+    op.run = reduced.extents.back();
+    reduced.extents.pop_back();
+    reduced.strides.pop_back();
   }
   const auto shared = std::make_shared<const MeanVariance>(std::move(op));
   return {.run = [shared](const KernelArguments& args) { shared->Run(args); }};

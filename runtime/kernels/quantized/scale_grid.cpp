@@ -48,6 +48,14 @@ ScaleGrid ScaleGrid::Resolve(const KernelCall& call, const TensorType& tensor,
   return grid;
 }
 
+ScaleGrid::Run ScaleGrid::RunAt(std::int64_t begin) const {
+  constexpr std::int64_t kShortest = 16;  // for fewer, runs cost more than indices
+  if (inner_stride_ != 0 || inner_ < kShortest) return {};
+  const std::int64_t position = begin / inner_ % extent_;
+  return {.index = begin / inner_ / extent_ * outer_stride_ + position / block_ * block_stride_,
+          .count = inner_ - begin % inner_};
+}
+
 void ScaleGrid::Indices(std::int64_t begin, std::int64_t count, std::int64_t* indices) const {
   if (is_uniform_) {
     std::fill_n(indices, count, std::int64_t{0});

@@ -18,6 +18,14 @@ class ScaleGrid {
   /// One scale for all elements.
   bool is_uniform() const { return is_uniform_; }
 
+  /// As Indices where the elements from `begin` on have one scale: its index, and the number of
+  /// such elements in a row. 0 elements where neighbours have scales of their own.
+  struct Run {
+    std::int64_t index = 0;
+    std::int64_t count = 0;
+  };
+  Run RunAt(std::int64_t begin) const;
+
   /// The index of the scale of each of the elements [begin, begin + count) in row-major order.
   void Indices(std::int64_t begin, std::int64_t count, std::int64_t* indices) const;
 

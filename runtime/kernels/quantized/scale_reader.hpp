@@ -36,15 +36,12 @@ class ScaleReader {
                  const Block& block) const {
     alignas(64) C scales[kBlock];
     alignas(64) C points[kBlock];
-    std::int64_t indices[kBlock];
     std::fill_n(points, kBlock, C{0});
     bool is_filled = false;
     for (std::int64_t first = begin; first < end; first += kBlock) {
       const std::int64_t count = std::min(kBlock, end - first);
       if (!is_filled) {
-        grid_.Indices(first, count, indices);
-        scales_(args.inputs[1], indices, count, scales);
-        if (points_ != nullptr) points_(args.inputs[2], indices, count, points);
+        Fill(args, first, count, scales, points);
         is_filled = grid_.is_uniform();
       }
       block(first, count, static_cast<const C*>(scales), static_cast<const C*>(points));
@@ -52,6 +49,31 @@ class ScaleReader {
   }
 
  private:
+  void Fill(const KernelArguments& args, std::int64_t first, std::int64_t count, C* scales,
+            C* points) const {
+    for (std::int64_t done = 0; done < count;) {
+      const ScaleGrid::Run run = grid_.RunAt(first + done);
+      const std::int64_t n = std::min(run.count, count - done);
+      if (n == 0) return Gather(args, first, count, scales, points);
+      C value{};
+      scales_(args.inputs[1], &run.index, 1, &value);
+      std::fill_n(scales + done, n, value);
+      if (points_ != nullptr) {
+        points_(args.inputs[2], &run.index, 1, &value);
+        std::fill_n(points + done, n, value);
+      }
+      done += n;
+    }
+  }
+
+  void Gather(const KernelArguments& args, std::int64_t first, std::int64_t count, C* scales,
+              C* points) const {
+    std::int64_t indices[kBlock];
+    grid_.Indices(first, count, indices);
+    scales_(args.inputs[1], indices, count, scales);
+    if (points_ != nullptr) points_(args.inputs[2], indices, count, points);
+  }
+
   ScaleGrid grid_;
   GatherScales<C> scales_ = nullptr;
   GatherScales<C> points_ = nullptr;  // null without zero points
