@@ -337,12 +337,13 @@ POPRT_INLINE double Atanh(double x) { return std::atanh(x); }
 
 /// Whether PowerInRange gives base^exponent.
 POPRT_INLINE bool IsPlainPower(float base, double exponent) {
+  const bool is_finite = Abs(base) <= std::numeric_limits<float>::max();
+  const bool is_small = Abs(exponent) < 0x1p51;
+  const bool is_whole = RoundEven(exponent) == exponent;
+  const bool is_unsigned = (std::bit_cast<std::uint32_t>(base) >> 31) == 0;
   // As numbers, so that nothing branches.
-  const int is_finite = Abs(base) <= std::numeric_limits<float>::max() ? 1 : 0;
-  const int is_small = Abs(exponent) < 0x1p51 ? 1 : 0;
-  const int is_whole = RoundEven(exponent) == exponent ? 1 : 0;
-  const int is_unsigned = (std::bit_cast<std::uint32_t>(base) >> 31) == 0 ? 1 : 0;
-  return (is_finite & is_small & (is_whole | is_unsigned)) != 0;
+  return (static_cast<int>(is_finite) & static_cast<int>(is_small) &
+          (static_cast<int>(is_whole) | static_cast<int>(is_unsigned))) != 0;
 }
 
 /// base^exponent of a finite base and a finite exponent, which is whole if the base has a sign.
