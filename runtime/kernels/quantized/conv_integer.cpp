@@ -20,8 +20,8 @@ struct ConvPlan {
   std::int64_t input_width = 0;
   std::int64_t output_plane = 0;
   std::int64_t out_channels = 0;
-  LoadDifferences<float> load_x = nullptr;
-  LoadDifferences<float> load_w = nullptr;
+  LoadDifferences load_x = nullptr;
+  LoadDifferences load_w = nullptr;
 };
 
 ConvPlan PlanConv(const KernelCall& call, const TensorType& x, const TensorType& w,
@@ -57,8 +57,8 @@ ConvPlan PlanConv(const KernelCall& call, const TensorType& x, const TensorType&
                 .input_width = input.back(),
                 .output_plane = ElementCount(output),
                 .out_channels = w.shape[0],
-                .load_x = FindLoadDifferences<float>(x.element),
-                .load_w = FindLoadDifferences<float>(w.element)};
+                .load_x = FindLoadDifferences(x.element),
+                .load_w = FindLoadDifferences(w.element)};
   plan.scratch_bytes = plan.conv->ScratchBytes(sizeof(float), sizeof(std::int32_t));
   return plan;
 }
@@ -161,7 +161,7 @@ enum Input : std::size_t { kX, kXScale, kXPoint, kW, kWScale, kWPoint, kYScale, 
 struct QLinearConvPlan {
   ConvPlan conv;
   std::int64_t w_stride = 0;
-  LoadDifferences<float> load_y = nullptr;
+  LoadDifferences load_y = nullptr;
   Requantizer requantize;
 };
 
@@ -218,7 +218,7 @@ BoundKernel BindQLinearConv(const KernelCall& call) {
   if (!conv.conv) return NothingToRun();
   const QLinearConvPlan plan{.conv = conv,
                              .w_stride = w_stride,
-                             .load_y = FindLoadDifferences<float>(output),
+                             .load_y = FindLoadDifferences(output),
                              .requantize = Requantizer(output)};
   return {.run = [plan](const KernelArguments& args) { RunQLinearConv(plan, args); },
           .scratch_bytes = conv.scratch_bytes};

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -84,35 +85,48 @@ Parameters ResolveParameters(const MatMulPlan& plan, const TensorType& type, std
   return {.offsets = BatchOffsets(batch, plan.batch, own), .stride = own == 1 ? 0 : 1};
 }
 
+/// How operands of two types are read.
+struct MatMulLoads {
+  MatMulLoads(ElementType a_type, ElementType b_type)
+      : a(FindLoadDifferences(a_type)),
+        b(FindLoadPanel(b_type)),
+        b_point(FindLoadDifferences(b_type)) {}
+
+  LoadDifferences a;
+  LoadPanel b;
+  LoadDifferences b_point;
+};
+
 /// The operands of MatMul as RunProducts wants them.
-template <typename E>
 struct MatMulSource {
   const MatMulPlan* plan;
   const Parameters* a_parameters;
   const Parameters* b_parameters;
-  LoadDifferences<E> load_a;
-  LoadDifferences<E> load_b;
+  MatMulLoads load;
   const std::byte* a;
   const std::byte* b;
   const std::byte* a_points;
   const std::byte* b_points;
 
   void LoadRow(std::int64_t product, std::int64_t row, std::int64_t first, std::int64_t n,
-               E* to) const {
+               float* to) const {
     const std::int64_t at = plan->a_offsets[static_cast<std::size_t>(product)];
-    load_a(a + at + row * plan->shape.depth + first, 1, n,
-           ReadPoint(load_a, a_points, a_parameters->Index(product, row)), to, 1);
+    load.a(a + at + row * plan->shape.depth + first, 1, n,
+           ReadPoint(load.a, a_points, a_parameters->Index(product, row)), to, 1);
   }
 
   void LoadColumns(std::int64_t product, std::int64_t column, std::int64_t count,
-                   std::int64_t first, std::int64_t n, E* to) const {
+                   std::int64_t first, std::int64_t n, float* to) const {
     const std::int64_t columns = plan->shape.columns;
     const std::byte* from =
         b + plan->b_offsets[static_cast<std::size_t>(product)] + first * columns + column;
+    float points[kProductColumns] = {};
     for (std::int64_t c = 0; c < count; ++c) {
-      load_b(from + c, columns, n,
-             ReadPoint(load_b, b_points, b_parameters->Index(product, column + c)),
-             to + c * kProductDepth, 1);
+      points[c] = ReadPoint(load.b_point, b_points, b_parameters->Index(product, column + c));
+    }
+    for (std::int64_t c = 0; c < kProductColumns; c += kPanel) {
+      load.b(from + c, columns, n, std::clamp<std::int64_t>(count - c, 0, kPanel), points + c,
+             to + c * kProductDepth);
     }
   }
 };
@@ -138,32 +152,24 @@ BoundKernel BindMatMulInteger(const KernelCall& call) {
     parameters[i] =
         ResolveParameters(plan, points, i == 0 ? plan.shape.rows : plan.shape.columns, 1 - i, what);
   }
-  using E = std::int16_t;
-  const auto load_a = FindLoadDifferences<E>(call.inputs[0].element);
-  const auto load_b = FindLoadDifferences<E>(call.inputs[1].element);
+  const MatMulLoads load(call.inputs[0].element, call.inputs[1].element);
   return {.run =
-              [plan, load_a, load_b, a_parameters = parameters[0],
+              [plan, load, a_parameters = parameters[0],
                b_parameters = parameters[1]](const KernelArguments& args) {
-                const MatMulSource<E> source{&plan,
-                                             &a_parameters,
-                                             &b_parameters,
-                                             load_a,
-                                             load_b,
-                                             args.inputs[0],
-                                             args.inputs[1],
-                                             InputOrNull(args, 2),
-                                             InputOrNull(args, 3)};
+                const MatMulSource source{
+                    &plan,          &a_parameters,  &b_parameters,        load,
+                    args.inputs[0], args.inputs[1], InputOrNull(args, 2), InputOrNull(args, 3)};
                 std::int32_t* out = args.out<std::int32_t>(0);
                 const ProductShape& shape = plan.shape;
-                RunProducts<E>(args, shape, source,
-                               [&](std::int64_t product, std::int64_t row, std::int64_t column,
-                                   std::int64_t count, const std::int32_t* sums) {
-                                 std::copy_n(
-                                     sums, count,
-                                     out + (product * shape.rows + row) * shape.columns + column);
-                               });
+                RunProducts<std::int32_t>(
+                    args, shape, source,
+                    [&](std::int64_t product, std::int64_t row, std::int64_t column,
+                        std::int64_t count, const std::int32_t* sums) {
+                      std::copy_n(sums, count,
+                                  out + (product * shape.rows + row) * shape.columns + column);
+                    });
               },
-          .scratch_bytes = kProductScratch<E>};
+          .scratch_bytes = kProductScratch};
 }
 
 namespace {
@@ -192,50 +198,47 @@ Parameters PairedParameters(const KernelCall& call, const MatMulPlan& plan, std:
   return ResolveParameters(plan, scale, lines, axis_from_end, scale_name);
 }
 
-template <typename E>
+/// Sum as RunProducts has it.
+template <typename Sum>
 BoundKernel BindQLinear(const KernelCall& call, const QLinearPlan& plan) {
-  const auto load_a = FindLoadDifferences<E>(call.inputs[kA].element);
-  const auto load_b = FindLoadDifferences<E>(call.inputs[kB].element);
-  return {.run =
-              [plan, load_a, load_b](const KernelArguments& args) {
-                const MatMulSource<E> source{&plan.matmul,
-                                             &plan.a_parameters,
-                                             &plan.b_parameters,
-                                             load_a,
-                                             load_b,
-                                             args.inputs[kA],
-                                             args.inputs[kB],
-                                             args.inputs[kAPoint],
-                                             args.inputs[kBPoint]};
-                const auto scale_at = [&](Input input, std::int64_t index) {
-                  float scale = 0;
-                  plan.read_scale(args.inputs[input], &index, 1, &scale);
-                  return scale;
-                };
-                const std::int64_t zero = 0;
-                float y_point = 0;
-                plan.read_point(args.inputs[kYPoint], &zero, 1, &y_point);
-                const float y_scale = scale_at(kYScale, 0);
-                const ProductShape& shape = plan.matmul.shape;
-                RunProducts<E>(
-                    args, shape, source,
-                    [&](std::int64_t product, std::int64_t row, std::int64_t column,
-                        std::int64_t count, const ProductSum<E>* sums) {
-                      double values[Requantizer::kMost];
-                      const float a_scale =
-                          scale_at(kAScale, plan.a_parameters.Index(product, row));
-                      for (std::int64_t c = 0; c < count; ++c) {
-                        const float b_scale =
-                            scale_at(kBScale, plan.b_parameters.Index(product, column + c));
-                        values[c] = static_cast<double>(sums[c]) *
-                                    ProductFactor(plan.scales, a_scale, b_scale, y_scale);
-                      }
-                      plan.requantize(
-                          values, static_cast<double>(y_point), count,
-                          args.outputs[0] + (product * shape.rows + row) * shape.columns + column);
-                    });
-              },
-          .scratch_bytes = kProductScratch<E>};
+  const MatMulLoads load(call.inputs[kA].element, call.inputs[kB].element);
+  return {
+      .run =
+          [plan, load](const KernelArguments& args) {
+            const MatMulSource source{
+                &plan.matmul,    &plan.a_parameters, &plan.b_parameters,   load,
+                args.inputs[kA], args.inputs[kB],    args.inputs[kAPoint], args.inputs[kBPoint]};
+            const auto scale_at = [&](Input input, std::int64_t index) {
+              float scale = 0;
+              plan.read_scale(args.inputs[input], &index, 1, &scale);
+              return scale;
+            };
+            const std::int64_t zero = 0;
+            float y_point = 0;
+            plan.read_point(args.inputs[kYPoint], &zero, 1, &y_point);
+            const float y_scale = scale_at(kYScale, 0);
+            const ProductShape& shape = plan.matmul.shape;
+            RunProducts<Sum>(
+                args, shape, source,
+                [&](std::int64_t product, std::int64_t row, std::int64_t column, std::int64_t count,
+                    const Sum* sums) {
+                  double values[Requantizer::kMost];
+                  const float a_scale = scale_at(kAScale, plan.a_parameters.Index(product, row));
+                  double factor = 0;
+                  for (std::int64_t c = 0; c < count; ++c) {
+                    if (c == 0 || plan.b_parameters.stride > 0) {
+                      const float b_scale =
+                          scale_at(kBScale, plan.b_parameters.Index(product, column + c));
+                      factor = ProductFactor(plan.scales, a_scale, b_scale, y_scale);
+                    }
+                    values[c] = static_cast<double>(sums[c]) * factor;
+                  }
+                  plan.requantize(
+                      values, static_cast<double>(y_point), count,
+                      args.outputs[0] + (product * shape.rows + row) * shape.columns + column);
+                });
+          },
+      .scratch_bytes = kProductScratch};
 }
 
 }  // namespace
@@ -265,7 +268,7 @@ BoundKernel BindQLinearMatMul(const KernelCall& call) {
       .requantize = Requantizer(call.outputs[0].element)};
   const bool is_integer = Contains(kByteTypes, call.inputs[kA].element) &&
                           Contains(kByteTypes, call.inputs[kB].element);
-  return is_integer ? BindQLinear<std::int16_t>(call, plan) : BindQLinear<float>(call, plan);
+  return is_integer ? BindQLinear<std::int32_t>(call, plan) : BindQLinear<double>(call, plan);
 }
 
 }  // namespace poprt::kernels

@@ -5,77 +5,137 @@
 #include <type_traits>
 
 #include "runtime/kernels/element_types.hpp"
+#include "runtime/kernels/inner_loops.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 
-/// Products of matrices of 8-bit elements minus their zero points: differences of integers as int16
-/// summed modulo 2^32, differences of floats as float summed in double in a fixed order.
+/// Products of matrices of 8-bit elements minus their zero points. Differences are float. Those of
+/// integers are summed modulo 2^32, in tiles whose sums of up to kProductDepth products are exact;
+/// those of floats in double in a fixed order.
 namespace poprt::kernels {
 
-template <typename E>
-using ProductSum = std::conditional_t<std::is_same_v<E, float>, double, std::int32_t>;
-
 inline constexpr std::int64_t kProductRows = 64;
-inline constexpr std::int64_t kProductColumns = 32;
-inline constexpr std::int64_t kProductDepth = 1024;
+inline constexpr std::int64_t kProductColumns = 4 * kPanel;
+/// As many products of differences of bytes are below 2^24.
+inline constexpr std::int64_t kProductDepth = 256;
 
-/// Scratch per worker: a block of columns, and a row.
-template <typename E>
-constexpr std::size_t kProductScratch = static_cast<std::size_t>((kProductColumns + 1) *
-                                                                 kProductDepth) *
-                                        sizeof(E);
+/// Scratch per worker: a block of columns and one of rows.
+inline constexpr std::size_t kProductScratch =
+    (kProductColumns + kProductRows) * kProductDepth * sizeof(float);
 
-/// to[i * to_stride] = from[i * stride] - point for n elements; strides and `from` count elements
-/// of the type the function was found for.
-template <typename E>
+/// to[i] = from[i * stride] - point for n elements; stride and `from` count elements of the type
+/// the function was found for.
 using LoadDifferences = void (*)(const std::byte* from, std::int64_t stride, std::int64_t n,
-                                 E point, E* to, std::int64_t to_stride);
+                                 float point, float* to, std::int64_t to_stride);
 
-/// For int8 and uint8 if E is int16, else for all types of 8 bits that are multiplied.
-template <typename E>
-LoadDifferences<E> FindLoadDifferences(ElementType element) {
-  constexpr TypeSet kBytes = Types({ElementType::kInt8, ElementType::kUint8});
-  constexpr TypeSet kTypes = std::is_same_v<E, float> ? kBytes | kFloat8Types : kBytes;
-  return VisitElement<LoadDifferences<E>, kTypes>(
-      element, []<typename T>(std::type_identity<T>) -> LoadDifferences<E> {
-        return [](const std::byte* from, std::int64_t stride, std::int64_t n, E point, E* to,
-                  std::int64_t to_stride) {
+/// For all types of 8 bits that are multiplied.
+inline LoadDifferences FindLoadDifferences(ElementType element) {
+  constexpr TypeSet kTypes = Types({ElementType::kInt8, ElementType::kUint8}) | kFloat8Types;
+  return VisitElement<LoadDifferences, kTypes>(
+      element, []<typename T>(std::type_identity<T>) -> LoadDifferences {
+        return [](const std::byte* from, std::int64_t stride, std::int64_t n, float point,
+                  float* to, std::int64_t to_stride) {
           const T* x = reinterpret_cast<const T*>(from);
           if (stride == 1 && to_stride == 1) {
-            for (std::int64_t i = 0; i < n; ++i)
-              to[i] = static_cast<E>(static_cast<E>(x[i]) - point);
+            POPRT_INDEPENDENT_LOOP
+            for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(x[i]) - point;
           } else {
             for (std::int64_t i = 0; i < n; ++i) {
-              to[i * to_stride] = static_cast<E>(static_cast<E>(x[i * stride]) - point);
+              to[i * to_stride] = static_cast<float>(x[i * stride]) - point;
             }
           }
         };
       });
 }
 
-/// One zero point, as E.
-template <typename E>
-E ReadPoint(LoadDifferences<E> load, const std::byte* points, std::int64_t index) {
-  E point{};
-  if (points != nullptr) load(points + index, 1, 1, E{}, &point, 1);
+/// to[k * 16 + c] = from[k * stride + c] - points[c] for c < columns <= 16 and k < n, 0 for the
+/// other columns.
+using LoadPanel = void (*)(const std::byte* from, std::int64_t stride, std::int64_t n,
+                           std::int64_t columns, const float* points, float* to);
+
+/// For the same types.
+inline LoadPanel FindLoadPanel(ElementType element) {
+  constexpr TypeSet kTypes = Types({ElementType::kInt8, ElementType::kUint8}) | kFloat8Types;
+  return VisitElement<LoadPanel, kTypes>(
+      element, []<typename T>(std::type_identity<T>) -> LoadPanel {
+        return [](const std::byte* from, std::int64_t stride, std::int64_t n, std::int64_t columns,
+                  const float* points, float* to) {
+          const T* x = reinterpret_cast<const T*>(from);
+          RunWide([=] {
+            if (columns < kPanel) std::fill_n(to, n * kPanel, 0.0F);
+            for (std::int64_t k = 0; k < n; ++k) {
+              const T* row = x + k * stride;
+              float* out = to + k * kPanel;
+              if (columns == kPanel) {
+                POPRT_INDEPENDENT_LOOP
+                POPRT_LANE_LOOP
+                for (std::int64_t c = 0; c < kPanel; ++c) {
+                  out[c] = static_cast<float>(row[c]) - points[c];
+                }
+              } else {
+                for (std::int64_t c = 0; c < columns; ++c) {
+                  out[c] = static_cast<float>(row[c]) - points[c];
+                }
+              }
+            }
+          });
+        };
+      });
+}
+
+/// One zero point.
+inline float ReadPoint(LoadDifferences load, const std::byte* points, std::int64_t index) {
+  float point = 0;
+  if (points != nullptr) load(points + index, 1, 1, 0, &point, 1);
   return point;
 }
 
-/// The sum of n <= kProductDepth products. Of int16 differences it is below 2^27.
-inline std::int32_t DotProduct(const std::int16_t* a, const std::int16_t* b, std::int64_t n) {
-  std::int32_t sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
-inline double DotProduct(const float* a, const float* b, std::int64_t n) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
-}
-
+/// Modulo 2^32.
 inline std::int32_t AddSums(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
-inline double AddSums(double a, double b) { return a + b; }
+
+/// sums[r * kProductColumns + c] += A * B of up to kProductDepth products; rows of A are
+/// kProductDepth apart, B is panels of 16 columns, kProductDepth * 16 apart.
+inline void AddProducts(const float* a, std::int64_t rows, const float* b, std::int64_t depth,
+                        std::int32_t* sums) {
+  const TileKernels& tiles = BestInnerLoops().tiles;
+  constexpr std::int64_t kTile = kTileRows * kPanel;
+  constexpr std::int64_t kPanelStride = kProductDepth * kPanel;
+  const RowTiles cut(rows);
+  float products[kTilePanels * kTile];
+  for (std::int64_t p = 0; p < kProductColumns / kPanel; p += tiles.panels) {
+    const float* panels = b + p * kPanelStride;
+    for (std::int64_t t = 0; t < cut.count(); ++t) {
+      tiles.row_major_f32(static_cast<int>(cut.size(t)), a + cut.begin(t) * kProductDepth,
+                          kProductDepth, {panels, kPanelStride, tiles.panels}, depth, panels,
+                          {products, kTile}, false);
+      for (std::int64_t i = 0; i < tiles.panels * cut.size(t); ++i) {
+        const std::int64_t r = i % cut.size(t);
+        const std::int64_t panel = i / cut.size(t);
+        const float* product = products + panel * kTile + r * kPanel;
+        std::int32_t* sum = sums + (cut.begin(t) + r) * kProductColumns + (p + panel) * kPanel;
+        for (std::int64_t c = 0; c < kPanel; ++c) {
+          sum[c] = AddSums(sum[c], static_cast<std::int32_t>(product[c]));
+        }
+      }
+    }
+  }
+}
+inline void AddProducts(const float* a, std::int64_t rows, const float* b, std::int64_t depth,
+                        double* sums) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t p = 0; p < kProductColumns; p += kPanel) {
+      double products[kPanel] = {};
+      for (std::int64_t k = 0; k < depth; ++k) {
+        const double factor = a[r * kProductDepth + k];
+        const float* row = b + p * kProductDepth + k * kPanel;
+        for (std::int64_t c = 0; c < kPanel; ++c) products[c] += factor * row[c];
+      }
+      for (std::int64_t c = 0; c < kPanel; ++c) sums[r * kProductColumns + p + c] += products[c];
+    }
+  }
+}
 
 /// Extents of `products` products of the same shape.
 struct ProductShape {
@@ -85,21 +145,21 @@ struct ProductShape {
   std::int64_t depth = 0;
 };
 
-/// Computes all products, in blocks on the pool.
-/// * source.LoadRow(product, row, first, n, E* to): the elements [first, first + n) of a row.
-/// * source.LoadColumns(product, column, count, first, n, E* to): the same of `count` columns, each
-///   kProductDepth behind the one before.
-/// * store(product, row, column, count, const ProductSum<E>* sums): part of a row of the result.
-template <typename E, typename Source, typename Store>
+/// Computes all products, in blocks on the pool. Sum is int32 where both operands are integers, or
+/// double.
+/// * source.LoadRow(product, row, first, n, float* to): the elements [first, first + n) of a row.
+/// * source.LoadColumns(product, column, count, first, n, float* to): the same of `count` columns,
+///   as panels of 16 columns, [panel][kProductDepth][16], with zeros behind the last column.
+/// * store(product, row, column, count, const Sum* sums): part of a row of the result.
+template <typename Sum, typename Source, typename Store>
 void RunProducts(const KernelArguments& args, const ProductShape& shape, const Source& source,
                  const Store& store) {
-  using Sum = ProductSum<E>;
   const std::int64_t row_blocks = (shape.rows - 1) / kProductRows + 1;
   const std::int64_t column_blocks = (shape.columns - 1) / kProductColumns + 1;
   const std::int64_t per_product = row_blocks * column_blocks;
   const auto run_block = [&](std::int64_t product, std::int64_t row, std::int64_t column,
-                             E* columns) {
-    E* const left = columns + kProductColumns * kProductDepth;
+                             float* columns) {
+    float* const left = columns + kProductColumns * kProductDepth;
     Sum sums[kProductRows * kProductColumns] = {};
     const std::int64_t rows = std::min(kProductRows, shape.rows - row);
     const std::int64_t count = std::min(kProductColumns, shape.columns - column);
@@ -107,12 +167,9 @@ void RunProducts(const KernelArguments& args, const ProductShape& shape, const S
       const std::int64_t n = std::min(kProductDepth, shape.depth - first);
       source.LoadColumns(product, column, count, first, n, columns);
       for (std::int64_t r = 0; r < rows; ++r) {
-        source.LoadRow(product, row + r, first, n, left);
-        Sum* sum = sums + r * kProductColumns;
-        for (std::int64_t c = 0; c < count; ++c) {
-          sum[c] = AddSums(sum[c], DotProduct(left, columns + c * kProductDepth, n));
-        }
+        source.LoadRow(product, row + r, first, n, left + r * kProductDepth);
       }
+      AddProducts(left, rows, columns, n, sums);
     }
     for (std::int64_t r = 0; r < rows; ++r) {
       store(product, row + r, column, count, sums + r * kProductColumns);
@@ -123,8 +180,8 @@ void RunProducts(const KernelArguments& args, const ProductShape& shape, const S
                             std::max<std::int64_t>(1, shape.depth / 8);
   ForWideRanges(args.pool, shape.products * per_product, GrainFor(cost),
                 [&](std::int64_t begin, std::int64_t end, int worker) {
-                  auto* scratch = reinterpret_cast<E*>(
-                      args.scratch + static_cast<std::size_t>(worker) * kProductScratch<E>);
+                  auto* scratch = reinterpret_cast<float*>(
+                      args.scratch + static_cast<std::size_t>(worker) * kProductScratch);
                   for (std::int64_t i = begin; i < end; ++i) {
                     const std::int64_t block = i % per_product;
                     run_block(i / per_product, block / column_blocks * kProductRows,
