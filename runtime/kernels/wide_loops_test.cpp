@@ -35,6 +35,7 @@ void ExpectSameBits(const Function& function) {
       for (std::int64_t i = 0; i < kCount; ++i) y[i] = function(x[i]);
     });
     std::vector<std::uint32_t> bits;
+    bits.reserve(results.size());
     for (const float y : results) bits.push_back(y != y ? 0 : std::bit_cast<std::uint32_t>(y));
     if (expected.empty()) expected = bits;
     EXPECT_EQ(bits, expected) << NameOf(set);
