@@ -7,7 +7,7 @@
 namespace poprt::kernels {
 namespace {
 
-constexpr InnerLoops kPortable{.instruction_set = "portable",
+constexpr InnerLoops kPortable{.instruction_set = NameOf(InstructionSet::kPortable),
                                .tiles = kPortableTileKernels,
                                .thin_products = kPortableThinProducts,
                                .blocked_tiles = kPortableBlockedTiles,
@@ -18,7 +18,7 @@ constexpr InnerLoops kPortable{.instruction_set = "portable",
 
 #if defined(__x86_64__)
 
-constexpr InnerLoops kAvx2{.instruction_set = "avx2",
+constexpr InnerLoops kAvx2{.instruction_set = NameOf(InstructionSet::kAvx2),
                            .tiles = kAvx2TileKernels,
                            .thin_products = kAvx2ThinProducts,
                            .blocked_tiles = kAvx2BlockedTiles,
@@ -27,7 +27,7 @@ constexpr InnerLoops kAvx2{.instruction_set = "avx2",
                            .rows = kAvx2RowKernels,
                            .element_functions = kAvx2ElementFunctions};
 
-constexpr InnerLoops kAvx512{.instruction_set = "avx512",
+constexpr InnerLoops kAvx512{.instruction_set = NameOf(InstructionSet::kAvx512),
                              .tiles = kAvx512TileKernels,
                              .thin_products = kAvx512ThinProducts,
                              .blocked_tiles = kAvx512BlockedTiles,

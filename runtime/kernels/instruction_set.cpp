@@ -59,17 +59,6 @@ InstructionSet FindBest() {
 
 }  // namespace
 
-const char* NameOf(InstructionSet set) {
-  switch (set) {
-    case InstructionSet::kAvx2:
-      return "avx2";
-    case InstructionSet::kAvx512:
-      return "avx512";
-    default:
-      return "portable";
-  }
-}
-
 std::span<const InstructionSet> SupportedInstructionSets() {
   static const std::vector<InstructionSet> supported = FindSupported();
   return supported;

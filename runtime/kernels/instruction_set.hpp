@@ -13,7 +13,16 @@ enum class InstructionSet : std::uint8_t {
 };
 
 /// "portable", "avx2" or "avx512".
-const char* NameOf(InstructionSet set);
+constexpr const char* NameOf(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::kAvx2:
+      return "avx2";
+    case InstructionSet::kAvx512:
+      return "avx512";
+    default:
+      return "portable";
+  }
+}
 
 /// Those that this processor can run, the fastest last. Found once in a process.
 std::span<const InstructionSet> SupportedInstructionSets();

@@ -78,11 +78,10 @@ void RunConv(const ConvPlan& plan, const ConvOperands& operands, const KernelArg
              const Store& store) {
   const float x_point = ReadPoint(plan.load_x, operands.x_point, 0);
   const auto load_row = [&](std::int64_t image, std::int64_t row, std::int64_t n, float* to) {
-    plan.load_x(operands.x + image * plan.input_plane + row * plan.input_width, 1, n, x_point, to,
-                1);
+    plan.load_x(operands.x + image * plan.input_plane + row * plan.input_width, n, x_point, to, 1);
   };
   const auto load_weights = [&](std::int64_t channel, std::int64_t stride, float* to) {
-    plan.load_w(operands.w + channel * plan.conv->sums(), 1, plan.conv->sums(),
+    plan.load_w(operands.w + channel * plan.conv->sums(), plan.conv->sums(),
                 ReadPoint(plan.load_w, operands.w_points, channel * operands.w_stride), to, stride);
   };
   const auto store_row = [&](std::int64_t image, std::int64_t channel, std::int64_t position,

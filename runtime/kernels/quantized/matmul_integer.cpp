@@ -12,7 +12,6 @@
 namespace poprt::kernels {
 namespace {
 
-constexpr TypeSet kFactorTypes = kByteTypes | kFloat8Types;
 constexpr TypeSet kScaleTypes = kHalfTypes | Types({ElementType::kFloat32});
 
 /// Scales or zero points of an operand: one, one per row (column), or one per row of every matrix.
@@ -111,7 +110,7 @@ struct MatMulSource {
   void LoadRow(std::int64_t product, std::int64_t row, std::int64_t first, std::int64_t n,
                float* to) const {
     const std::int64_t at = plan->a_offsets[static_cast<std::size_t>(product)];
-    load.a(a + at + row * plan->shape.depth + first, 1, n,
+    load.a(a + at + row * plan->shape.depth + first, n,
            ReadPoint(load.a, a_points, a_parameters->Index(product, row)), to, 1);
   }
 
@@ -124,9 +123,8 @@ struct MatMulSource {
     for (std::int64_t c = 0; c < count; ++c) {
       points[c] = ReadPoint(load.b_point, b_points, b_parameters->Index(product, column + c));
     }
-    for (std::int64_t c = 0; c < kProductColumns; c += kPanel) {
-      load.b(from + c, columns, n, std::clamp<std::int64_t>(count - c, 0, kPanel), points + c,
-             to + c * kProductDepth);
+    for (std::int64_t c = 0; c < count; c += kPanel) {
+      load.b(from + c, columns, n, std::min(count - c, kPanel), points + c, to + c * kProductDepth);
     }
   }
 };

@@ -7,6 +7,7 @@
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 
 /// Products of matrices of 8-bit elements minus their zero points. Differences are float. Those of
@@ -19,31 +20,30 @@ inline constexpr std::int64_t kProductColumns = 4 * kPanel;
 /// As many products of differences of bytes are below 2^24.
 inline constexpr std::int64_t kProductDepth = 256;
 
+/// What is multiplied.
+inline constexpr TypeSet kFactorTypes = kByteTypes | kFloat8Types;
+
 /// Scratch per worker: a block of columns and one of rows.
 inline constexpr std::size_t kProductScratch =
     (kProductColumns + kProductRows) * kProductDepth * sizeof(float);
 
-/// to[i] = from[i * stride] - point for n elements; stride and `from` count elements of the type
-/// the function was found for.
-using LoadDifferences = void (*)(const std::byte* from, std::int64_t stride, std::int64_t n,
-                                 float point, float* to, std::int64_t to_stride);
+/// to[i * to_stride] = from[i] - point for n elements of the type the function was found for.
+using LoadDifferences = void (*)(const std::byte* from, std::int64_t n, float point, float* to,
+                                 std::int64_t to_stride);
 
-/// For all types of 8 bits that are multiplied.
+/// For kFactorTypes.
 inline LoadDifferences FindLoadDifferences(ElementType element) {
-  constexpr TypeSet kTypes = Types({ElementType::kInt8, ElementType::kUint8}) | kFloat8Types;
-  return VisitElement<LoadDifferences, kTypes>(
+  return VisitElement<LoadDifferences, kFactorTypes>(
       element, []<typename T>(std::type_identity<T>) -> LoadDifferences {
-        return [](const std::byte* from, std::int64_t stride, std::int64_t n, float point,
-                  float* to, std::int64_t to_stride) {
+        return [](const std::byte* from, std::int64_t n, float point, float* to,
+                  std::int64_t to_stride) {
           const T* x = reinterpret_cast<const T*>(from);
-          if (stride == 1 && to_stride == 1) {
+          const auto load = [=](auto stride) {
             POPRT_INDEPENDENT_LOOP
-            for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(x[i]) - point;
-          } else {
-            for (std::int64_t i = 0; i < n; ++i) {
-              to[i * to_stride] = static_cast<float>(x[i * stride]) - point;
-            }
-          }
+            for (std::int64_t i = 0; i < n; ++i) to[i * stride] = static_cast<float>(x[i]) - point;
+          };
+          if (to_stride == 1) return load(std::integral_constant<std::int64_t, 1>{});
+          load(to_stride);
         };
       });
 }
@@ -53,10 +53,9 @@ inline LoadDifferences FindLoadDifferences(ElementType element) {
 using LoadPanel = void (*)(const std::byte* from, std::int64_t stride, std::int64_t n,
                            std::int64_t columns, const float* points, float* to);
 
-/// For the same types.
+/// For kFactorTypes.
 inline LoadPanel FindLoadPanel(ElementType element) {
-  constexpr TypeSet kTypes = Types({ElementType::kInt8, ElementType::kUint8}) | kFloat8Types;
-  return VisitElement<LoadPanel, kTypes>(
+  return VisitElement<LoadPanel, kFactorTypes>(
       element, []<typename T>(std::type_identity<T>) -> LoadPanel {
         return [](const std::byte* from, std::int64_t stride, std::int64_t n, std::int64_t columns,
                   const float* points, float* to) {
@@ -66,7 +65,7 @@ inline LoadPanel FindLoadPanel(ElementType element) {
             for (std::int64_t k = 0; k < n; ++k) {
               const T* row = x + k * stride;
               float* out = to + k * kPanel;
-              if (columns == kPanel) {
+              if (columns == kPanel) {  // a vector
                 POPRT_INDEPENDENT_LOOP
                 POPRT_LANE_LOOP
                 for (std::int64_t c = 0; c < kPanel; ++c) {
@@ -86,7 +85,7 @@ inline LoadPanel FindLoadPanel(ElementType element) {
 /// One zero point.
 inline float ReadPoint(LoadDifferences load, const std::byte* points, std::int64_t index) {
   float point = 0;
-  if (points != nullptr) load(points + index, 1, 1, 0, &point, 1);
+  if (points != nullptr) load(points + index, 1, 0, &point, 1);
   return point;
 }
 
@@ -95,22 +94,23 @@ inline std::int32_t AddSums(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
 
-/// sums[r * kProductColumns + c] += A * B of up to kProductDepth products; rows of A are
-/// kProductDepth apart, B is panels of 16 columns, kProductDepth * 16 apart.
-inline void AddProducts(const float* a, std::int64_t rows, const float* b, std::int64_t depth,
-                        std::int32_t* sums) {
+/// sums[r * kProductColumns + c] += A * B of up to kProductDepth products. Rows of A are
+/// kProductDepth apart, B is `panels` panels of 16 columns, kProductDepth * 16 apart.
+inline void AddProducts(const float* a, std::int64_t rows, const float* b, std::int64_t panels,
+                        std::int64_t depth, std::int32_t* sums) {
   const TileKernels& tiles = BestInnerLoops().tiles;
   constexpr std::int64_t kTile = kTileRows * kPanel;
   constexpr std::int64_t kPanelStride = kProductDepth * kPanel;
   const RowTiles cut(rows);
   float products[kTilePanels * kTile];
-  for (std::int64_t p = 0; p < kProductColumns / kPanel; p += tiles.panels) {
-    const float* panels = b + p * kPanelStride;
+  for (std::int64_t p = 0; p < panels; p += tiles.panels) {
+    const float* first = b + p * kPanelStride;
+    const int count = static_cast<int>(std::min<std::int64_t>(tiles.panels, panels - p));
     for (std::int64_t t = 0; t < cut.count(); ++t) {
       tiles.row_major_f32(static_cast<int>(cut.size(t)), a + cut.begin(t) * kProductDepth,
-                          kProductDepth, {panels, kPanelStride, tiles.panels}, depth, panels,
+                          kProductDepth, {first, kPanelStride, count}, depth, first,
                           {products, kTile}, false);
-      for (std::int64_t i = 0; i < tiles.panels * cut.size(t); ++i) {
+      for (std::int64_t i = 0; i < count * cut.size(t); ++i) {
         const std::int64_t r = i % cut.size(t);
         const std::int64_t panel = i / cut.size(t);
         const float* product = products + panel * kTile + r * kPanel;
@@ -122,10 +122,10 @@ inline void AddProducts(const float* a, std::int64_t rows, const float* b, std::
     }
   }
 }
-inline void AddProducts(const float* a, std::int64_t rows, const float* b, std::int64_t depth,
-                        double* sums) {
+inline void AddProducts(const float* a, std::int64_t rows, const float* b, std::int64_t panels,
+                        std::int64_t depth, double* sums) {
   for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t p = 0; p < kProductColumns; p += kPanel) {
+    for (std::int64_t p = 0; p < panels * kPanel; p += kPanel) {
       double products[kPanel] = {};
       for (std::int64_t k = 0; k < depth; ++k) {
         const double factor = a[r * kProductDepth + k];
@@ -169,7 +169,7 @@ void RunProducts(const KernelArguments& args, const ProductShape& shape, const S
       for (std::int64_t r = 0; r < rows; ++r) {
         source.LoadRow(product, row + r, first, n, left + r * kProductDepth);
       }
-      AddProducts(left, rows, columns, n, sums);
+      AddProducts(left, rows, columns, (count - 1) / kPanel + 1, n, sums);
     }
     for (std::int64_t r = 0; r < rows; ++r) {
       store(product, row + r, column, count, sums + r * kProductColumns);
