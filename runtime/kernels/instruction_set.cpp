@@ -37,6 +37,16 @@ bool HasAvx512() {
          __builtin_cpu_supports("avx512dq") != 0;
 }
 
+// Compilers differ in whether their own checks know of it.
+bool HasAvxVnni() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  constexpr unsigned kBit = 1U << 4;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & kBit) != 0;
+}
+
 #endif
 
 std::vector<InstructionSet> FindSupported() {
@@ -67,6 +77,14 @@ std::span<const InstructionSet> SupportedInstructionSets() {
 InstructionSet BestInstructionSet() {
   static const InstructionSet best = FindBest();
   return best;
+}
+
+bool HasVnni(InstructionSet set) {
+#if defined(__x86_64__)
+  if (set == InstructionSet::kAvx512) return __builtin_cpu_supports("avx512vnni") != 0;
+  if (set == InstructionSet::kAvx2) return HasAvxVnni();
+#endif
+  return false;
 }
 
 }  // namespace poprt::kernels

@@ -31,4 +31,8 @@ std::span<const InstructionSet> SupportedInstructionSets();
 /// it, or the fastest for it. Found once in a process.
 InstructionSet BestInstructionSet();
 
+/// Whether this processor has the set's instructions for sums of products of bytes: AVX-VNNI beside
+/// AVX2, AVX512-VNNI beside AVX-512.
+bool HasVnni(InstructionSet set);
+
 }  // namespace poprt::kernels

@@ -1,31 +1,22 @@
-#include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/quantized/product.hpp"
+#include "runtime/kernels/quantized/quad_conv.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
-#include "runtime/kernels/window/padded_conv.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::kernels {
 namespace {
 
-/// A convolution of differences from zero points, which float holds.
-struct ConvPlan {
-  std::optional<PaddedConv> conv;  ///< none where there is nothing to compute
-  std::size_t scratch_bytes = 0;
-  std::int64_t input_plane = 0;
-  std::int64_t input_width = 0;
-  std::int64_t output_plane = 0;
-  std::int64_t out_channels = 0;
-  LoadDifferences load_x = nullptr;
-  LoadDifferences load_w = nullptr;
-};
+/// Shorter rows, between which there is nothing, are read as one.
+constexpr std::int64_t kShortRow = 64;
 
-ConvPlan PlanConv(const KernelCall& call, const TensorType& x, const TensorType& w,
-                  ElementType result) {
+/// Of convolutions without any output, none.
+std::optional<QuadConv> PlanConv(const KernelCall& call, const TensorType& x, const TensorType& w,
+                                 ElementType result) {
   RequireCount(x.shape, "the input");
   RequireCount(w.shape, "the weights");
   Require(x.shape.size() >= 3 && w.shape.size() == x.shape.size(),
@@ -41,60 +32,20 @@ ConvPlan PlanConv(const KernelCall& call, const TensorType& x, const TensorType&
   const Ints given = IntsAttribute(call, "kernel_shape");
   Require(given.empty() || given == kernel,
           "attribute 'kernel_shape' does not fit the weights, which are " + ToString(w));
-  const Shape input(x.shape.begin() + 2, x.shape.end());
-  const Window window = ResolveWindow(call.attributes, input, kernel);
-  const Shape output = WindowOutputExtents(window, input, false);
+  Shape input(x.shape.begin() + 2, x.shape.end());
+  Window window = ResolveWindow(call.attributes, input, kernel);
+  Shape output = WindowOutputExtents(window, input, false);
   Shape wanted{x.shape[0], w.shape[0]};
   wanted.insert(wanted.end(), output.begin(), output.end());
   RequireType(call.outputs[0], {result, wanted}, "output 0");
-  if (RequireCount(wanted, "the output") == 0) return {};
-  ConvPlan plan{.conv = PaddedConv({.batch = x.shape[0],
-                                    .groups = groups,
-                                    .depth = channels,
-                                    .per_group = w.shape[0] / groups},
-                                   window, input, output),
-                .input_plane = ElementCount(input),
-                .input_width = input.back(),
-                .output_plane = ElementCount(output),
-                .out_channels = w.shape[0],
-                .load_x = FindLoadDifferences(x.element),
-                .load_w = FindLoadDifferences(w.element)};
-  plan.scratch_bytes = plan.conv->ScratchBytes(sizeof(float), sizeof(std::int32_t));
-  return plan;
-}
-
-/// What a run reads.
-struct ConvOperands {
-  const std::byte* x;
-  const std::byte* x_point;
-  const std::byte* w;
-  const std::byte* w_points;
-  std::int64_t w_stride;  // 0: one zero point for all channels
-};
-
-/// Calls store(channel, index, count, sums) for rows of the output, from element `index` on.
-template <typename Store>
-void RunConv(const ConvPlan& plan, const ConvOperands& operands, const KernelArguments& args,
-             const Store& store) {
-  const float x_point = ReadPoint(plan.load_x, operands.x_point, 0);
-  const auto load_row = [&](std::int64_t image, std::int64_t row, std::int64_t n, float* to) {
-    plan.load_x(operands.x + image * plan.input_plane + row * plan.input_width, n, x_point, to, 1);
-  };
-  const auto load_weights = [&](std::int64_t channel, std::int64_t stride, float* to) {
-    plan.load_w(operands.w + channel * plan.conv->sums(), plan.conv->sums(),
-                ReadPoint(plan.load_w, operands.w_points, channel * operands.w_stride), to, stride);
-  };
-  const auto store_row = [&](std::int64_t image, std::int64_t channel, std::int64_t position,
-                             std::int64_t n, const std::int32_t* sums) {
-    store(channel, (image * plan.out_channels + channel) * plan.output_plane + position, n, sums);
-  };
-  ForWideRanges(
-      args.pool, plan.conv->tasks(), 1, [&](std::int64_t begin, std::int64_t end, int worker) {
-        std::byte* scratch = args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes;
-        for (std::int64_t task = begin; task < end; ++task) {
-          plan.conv->RunTask<float, std::int32_t>(task, scratch, load_row, load_weights, store_row);
-        }
-      });
+  if (RequireCount(wanted, "the output") == 0) return std::nullopt;
+  if (ReadsEveryPixelOnce(window) && input.back() < kShortRow) {
+    input = output = {ElementCount(input)};
+    window = ResolveWindow({}, input, {1});
+  }
+  return QuadConv(
+      {.batch = x.shape[0], .groups = groups, .depth = channels, .per_group = w.shape[0] / groups},
+      window, input, output, x.element, w.element);
 }
 
 /// A zero point or scale of the weights is one number or one per output channel; returns its
@@ -116,6 +67,16 @@ const std::byte* InputOrNull(const KernelArguments& args, std::size_t i) {
   return i < args.inputs.size() ? args.inputs[i] : nullptr;
 }
 
+/// Writes sums as they are.
+struct CopySink {
+  static constexpr std::int64_t kBytes = sizeof(std::int32_t);
+
+  static void Store(std::int64_t /*channel*/, std::int64_t count, const std::int32_t* sums,
+                    std::byte* to) {
+    std::memcpy(to, sums, static_cast<std::size_t>(count * kBytes));
+  }
+};
+
 }  // namespace
 
 BoundKernel BindConvInteger(const KernelCall& call) {
@@ -124,7 +85,7 @@ BoundKernel BindConvInteger(const KernelCall& call) {
   const TensorType& w = call.inputs[1];
   RequireElement(x, kByteTypes, "input 0");
   RequireElement(w, kByteTypes, "input 1");
-  const ConvPlan plan = PlanConv(call, x, w, ElementType::kInt32);
+  const std::optional<QuadConv> conv = PlanConv(call, x, w, ElementType::kInt32);
   const TensorType& x_point = InputOrAbsent(call, 2);
   const TensorType& w_points = InputOrAbsent(call, 3);
   std::int64_t w_stride = 0;
@@ -136,20 +97,18 @@ BoundKernel BindConvInteger(const KernelCall& call) {
     RequireElement(w_points, Types({w.element}), "input 3");
     w_stride = ChannelStride(w_points, w.shape[0], "input 3");
   }
-  if (!plan.conv) return NothingToRun();
-  return {.run =
-              [plan, w_stride](const KernelArguments& args) {
-                const ConvOperands operands{.x = args.inputs[0],
-                                            .x_point = InputOrNull(args, 2),
-                                            .w = args.inputs[1],
-                                            .w_points = InputOrNull(args, 3),
-                                            .w_stride = w_stride};
-                std::int32_t* out = args.out<std::int32_t>(0);
-                RunConv(plan, operands, args,
-                        [out](std::int64_t /*channel*/, std::int64_t index, std::int64_t count,
-                              const std::int32_t* sums) { std::copy_n(sums, count, out + index); });
-              },
-          .scratch_bytes = plan.scratch_bytes};
+  if (!conv) return NothingToRun();
+  const auto run = [conv = *conv, w_stride](const KernelArguments& args) {
+    conv.Run(args,
+             {.x = args.inputs[0],
+              .x_point = InputOrNull(args, 2),
+              .w = args.inputs[1],
+              .w_points = InputOrNull(args, 3),
+              .w_stride = w_stride,
+              .bias = nullptr},
+             CopySink{});
+  };
+  return {.run = run, .scratch_bytes = conv->ScratchBytes()};
 }
 
 namespace {
@@ -158,37 +117,47 @@ namespace {
 enum Input : std::size_t { kX, kXScale, kXPoint, kW, kWScale, kWPoint, kYScale, kYPoint, kBias };
 
 struct QLinearConvPlan {
-  ConvPlan conv;
-  std::int64_t w_stride = 0;
-  LoadDifferences load_y = nullptr;
+  QuadConv conv;
+  std::int64_t w_stride;
+  ElementType output;
   Requantizer requantize;
 };
 
+/// Writes bytes.
+struct QuantizedSink {
+  static constexpr std::int64_t kBytes = 1;
+
+  void Store(std::int64_t channel, std::int64_t count, const std::int32_t* sums,
+             std::byte* to) const {
+    const double factor =
+        ProductFactor(ElementType::kFloat32, x_scale, w_scales[channel * w_stride], y_scale);
+    requantize(sums, factor, y_point, count, to);
+  }
+
+  const Requantizer& requantize;
+  float x_scale;
+  const float* w_scales;
+  std::int64_t w_stride;
+  float y_scale;
+  double y_point;
+};
+
 void RunQLinearConv(const QLinearConvPlan& plan, const KernelArguments& args) {
-  const ConvOperands operands{.x = args.inputs[kX],
-                              .x_point = args.inputs[kXPoint],
-                              .w = args.inputs[kW],
-                              .w_points = args.inputs[kWPoint],
-                              .w_stride = plan.w_stride};
-  const auto* bias = reinterpret_cast<const std::int32_t*>(InputOrNull(args, kBias));
-  const auto y_point = static_cast<double>(ReadPoint(plan.load_y, args.inputs[kYPoint], 0));
-  const float x_scale = *args.in<float>(kXScale);
-  const float y_scale = *args.in<float>(kYScale);
-  RunConv(
-      plan.conv, operands, args,
-      [&](std::int64_t channel, std::int64_t index, std::int64_t count, const std::int32_t* sums) {
-        const float w_scale = args.in<float>(kWScale)[channel * plan.w_stride];
-        const double factor = ProductFactor(ElementType::kFloat32, x_scale, w_scale, y_scale);
-        const std::int32_t offset = bias == nullptr ? 0 : bias[channel];
-        for (std::int64_t done = 0; done < count; done += Requantizer::kMost) {
-          const std::int64_t n = std::min(Requantizer::kMost, count - done);
-          double values[Requantizer::kMost];
-          for (std::int64_t c = 0; c < n; ++c) {
-            values[c] = static_cast<double>(AddSums(sums[done + c], offset)) * factor;
-          }
-          plan.requantize(values, y_point, n, args.outputs[0] + index + done);
-        }
-      });
+  const double y_point = plan.output == ElementType::kInt8 ? *args.in<std::int8_t>(kYPoint)
+                                                           : *args.in<std::uint8_t>(kYPoint);
+  plan.conv.Run(args,
+                {.x = args.inputs[kX],
+                 .x_point = args.inputs[kXPoint],
+                 .w = args.inputs[kW],
+                 .w_points = args.inputs[kWPoint],
+                 .w_stride = plan.w_stride,
+                 .bias = reinterpret_cast<const std::int32_t*>(InputOrNull(args, kBias))},
+                QuantizedSink{.requantize = plan.requantize,
+                              .x_scale = *args.in<float>(kXScale),
+                              .w_scales = args.in<float>(kWScale),
+                              .w_stride = plan.w_stride,
+                              .y_scale = *args.in<float>(kYScale),
+                              .y_point = y_point});
 }
 
 }  // namespace
@@ -210,17 +179,15 @@ BoundKernel BindQLinearConv(const KernelCall& call) {
   RequirePoint(call.inputs[kXPoint], x.element, call.inputs[kXScale], "input 2");
   RequirePoint(call.inputs[kWPoint], w.element, call.inputs[kWScale], "input 5");
   RequirePoint(call.inputs[kYPoint], output, call.inputs[kYScale], "input 7");
-  const ConvPlan conv = PlanConv(call, x, w, output);
+  const std::optional<QuadConv> conv = PlanConv(call, x, w, output);
   const std::int64_t w_stride = ChannelStride(call.inputs[kWScale], w.shape[0], "input 4");
   const TensorType& bias = InputOrAbsent(call, kBias);
   if (bias.defined()) RequireType(bias, {ElementType::kInt32, {w.shape[0]}}, "input 8");
-  if (!conv.conv) return NothingToRun();
-  const QLinearConvPlan plan{.conv = conv,
-                             .w_stride = w_stride,
-                             .load_y = FindLoadDifferences(output),
-                             .requantize = Requantizer(output)};
+  if (!conv) return NothingToRun();
+  const QLinearConvPlan plan{
+      .conv = *conv, .w_stride = w_stride, .output = output, .requantize = Requantizer(output)};
   return {.run = [plan](const KernelArguments& args) { RunQLinearConv(plan, args); },
-          .scratch_bytes = conv.scratch_bytes};
+          .scratch_bytes = conv->ScratchBytes()};
 }
 
 }  // namespace poprt::kernels

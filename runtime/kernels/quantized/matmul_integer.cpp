@@ -4,8 +4,9 @@
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/matmul/batch_offsets.hpp"
+#include "runtime/kernels/quantized/float_product.hpp"
 #include "runtime/kernels/quantized/gather_scales.hpp"
-#include "runtime/kernels/quantized/product.hpp"
+#include "runtime/kernels/quantized/integer_product.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
 
@@ -84,9 +85,33 @@ Parameters ResolveParameters(const MatMulPlan& plan, const TensorType& type, std
   return {.offsets = BatchOffsets(batch, plan.batch, own), .stride = own == 1 ? 0 : 1};
 }
 
-/// How operands of two types are read.
-struct MatMulLoads {
-  MatMulLoads(ElementType a_type, ElementType b_type)
+/// What a MatMul multiplies.
+struct MatMulOperands {
+  const MatMulPlan& plan;
+  const Parameters& a_parameters;
+  const Parameters& b_parameters;
+  const std::byte* a;
+  const std::byte* b;
+  const std::byte* a_points;
+  const std::byte* b_points;
+
+  const std::byte* A(std::int64_t product) const {
+    return a + plan.a_offsets[static_cast<std::size_t>(product)];
+  }
+  const std::byte* B(std::int64_t product) const {
+    return b + plan.b_offsets[static_cast<std::size_t>(product)];
+  }
+  std::int64_t APoint(std::int64_t product, std::int64_t row) const {
+    return a_parameters.Index(product, row);
+  }
+  std::int64_t BPoint(std::int64_t product, std::int64_t column) const {
+    return b_parameters.Index(product, column);
+  }
+};
+
+/// How operands of two types are read as floats.
+struct FloatLoads {
+  FloatLoads(ElementType a_type, ElementType b_type)
       : a(FindLoadDifferences(a_type)),
         b(FindLoadPanel(b_type)),
         b_point(FindLoadDifferences(b_type)) {}
@@ -96,32 +121,24 @@ struct MatMulLoads {
   LoadDifferences b_point;
 };
 
-/// The operands of MatMul as RunProducts wants them.
-struct MatMulSource {
-  const MatMulPlan* plan;
-  const Parameters* a_parameters;
-  const Parameters* b_parameters;
-  MatMulLoads load;
-  const std::byte* a;
-  const std::byte* b;
-  const std::byte* a_points;
-  const std::byte* b_points;
+/// The operands as RunProducts wants them.
+struct FloatSource {
+  MatMulOperands operands;
+  FloatLoads load;
 
   void LoadRow(std::int64_t product, std::int64_t row, std::int64_t first, std::int64_t n,
                float* to) const {
-    const std::int64_t at = plan->a_offsets[static_cast<std::size_t>(product)];
-    load.a(a + at + row * plan->shape.depth + first, n,
-           ReadPoint(load.a, a_points, a_parameters->Index(product, row)), to, 1);
+    load.a(operands.A(product) + row * operands.plan.shape.depth + first, n,
+           ReadPoint(load.a, operands.a_points, operands.APoint(product, row)), to);
   }
 
   void LoadColumns(std::int64_t product, std::int64_t column, std::int64_t count,
                    std::int64_t first, std::int64_t n, float* to) const {
-    const std::int64_t columns = plan->shape.columns;
-    const std::byte* from =
-        b + plan->b_offsets[static_cast<std::size_t>(product)] + first * columns + column;
+    const std::int64_t columns = operands.plan.shape.columns;
+    const std::byte* from = operands.B(product) + first * columns + column;
     float points[kProductColumns] = {};
     for (std::int64_t c = 0; c < count; ++c) {
-      points[c] = ReadPoint(load.b_point, b_points, b_parameters->Index(product, column + c));
+      points[c] = ReadPoint(load.b_point, operands.b_points, operands.BPoint(product, column + c));
     }
     for (std::int64_t c = 0; c < count; c += kPanel) {
       load.b(from + c, columns, n, std::min(count - c, kPanel), points + c, to + c * kProductDepth);
@@ -150,24 +167,22 @@ BoundKernel BindMatMulInteger(const KernelCall& call) {
     parameters[i] =
         ResolveParameters(plan, points, i == 0 ? plan.shape.rows : plan.shape.columns, 1 - i, what);
   }
-  const MatMulLoads load(call.inputs[0].element, call.inputs[1].element);
-  return {.run =
-              [plan, load, a_parameters = parameters[0],
-               b_parameters = parameters[1]](const KernelArguments& args) {
-                const MatMulSource source{
-                    &plan,          &a_parameters,  &b_parameters,        load,
-                    args.inputs[0], args.inputs[1], InputOrNull(args, 2), InputOrNull(args, 3)};
-                std::int32_t* out = args.out<std::int32_t>(0);
-                const ProductShape& shape = plan.shape;
-                RunProducts<std::int32_t>(
-                    args, shape, source,
-                    [&](std::int64_t product, std::int64_t row, std::int64_t column,
-                        std::int64_t count, const std::int32_t* sums) {
-                      std::copy_n(sums, count,
-                                  out + (product * shape.rows + row) * shape.columns + column);
-                    });
-              },
-          .scratch_bytes = kProductScratch};
+  const IntegerProduct integer(plan.shape, call.inputs[0].element, call.inputs[1].element);
+  const auto run = [plan, integer, a_parameters = parameters[0],
+                    b_parameters = parameters[1]](const KernelArguments& args) {
+    const MatMulOperands operands{
+        plan,           a_parameters,         b_parameters,        args.inputs[0],
+        args.inputs[1], InputOrNull(args, 2), InputOrNull(args, 3)};
+    std::int32_t* out = args.out<std::int32_t>(0);
+    const std::int64_t rows = plan.shape.rows;
+    const std::int64_t columns = plan.shape.columns;
+    integer.Run(args, operands,
+                [=](std::int64_t product, std::int64_t row, std::int64_t column, std::int64_t count,
+                    const std::int32_t* sums) {
+                  std::copy_n(sums, count, out + (product * rows + row) * columns + column);
+                });
+  };
+  return {.run = run, .scratch_bytes = integer.ScratchBytes()};
 }
 
 namespace {
@@ -196,47 +211,51 @@ Parameters PairedParameters(const KernelCall& call, const MatMulPlan& plan, std:
   return ResolveParameters(plan, scale, lines, axis_from_end, scale_name);
 }
 
-/// Sum as RunProducts has it.
-template <typename Sum>
-BoundKernel BindQLinear(const KernelCall& call, const QLinearPlan& plan) {
-  const MatMulLoads load(call.inputs[kA].element, call.inputs[kB].element);
-  return {
-      .run =
-          [plan, load](const KernelArguments& args) {
-            const MatMulSource source{
-                &plan.matmul,    &plan.a_parameters, &plan.b_parameters,   load,
-                args.inputs[kA], args.inputs[kB],    args.inputs[kAPoint], args.inputs[kBPoint]};
-            const auto scale_at = [&](Input input, std::int64_t index) {
-              float scale = 0;
-              plan.read_scale(args.inputs[input], &index, 1, &scale);
-              return scale;
-            };
-            const std::int64_t zero = 0;
-            float y_point = 0;
-            plan.read_point(args.inputs[kYPoint], &zero, 1, &y_point);
-            const float y_scale = scale_at(kYScale, 0);
-            const ProductShape& shape = plan.matmul.shape;
-            RunProducts<Sum>(
-                args, shape, source,
-                [&](std::int64_t product, std::int64_t row, std::int64_t column, std::int64_t count,
-                    const Sum* sums) {
-                  double values[Requantizer::kMost];
-                  const float a_scale = scale_at(kAScale, plan.a_parameters.Index(product, row));
-                  double factor = 0;
-                  for (std::int64_t c = 0; c < count; ++c) {
-                    if (c == 0 || plan.b_parameters.stride > 0) {
-                      const float b_scale =
-                          scale_at(kBScale, plan.b_parameters.Index(product, column + c));
-                      factor = ProductFactor(plan.scales, a_scale, b_scale, y_scale);
-                    }
-                    values[c] = static_cast<double>(sums[c]) * factor;
-                  }
-                  plan.requantize(
-                      values, static_cast<double>(y_point), count,
-                      args.outputs[0] + (product * shape.rows + row) * shape.columns + column);
-                });
-          },
-      .scratch_bytes = kProductScratch};
+/// Writes parts of rows of sums.
+class QLinearStore {
+ public:
+  QLinearStore(const QLinearPlan& plan, const KernelArguments& args)
+      : plan_(plan), args_(args), y_scale_(ScaleAt(kYScale, 0)) {
+    const std::int64_t zero = 0;
+    float point = 0;
+    plan.read_point(args.inputs[kYPoint], &zero, 1, &point);
+    y_point_ = static_cast<double>(point);
+  }
+
+  template <typename Sum>
+  void operator()(std::int64_t product, std::int64_t row, std::int64_t column, std::int64_t count,
+                  const Sum* sums) const {
+    const float a_scale = ScaleAt(kAScale, plan_.a_parameters.Index(product, row));
+    const auto factor_at = [&](std::int64_t c) {
+      const float b_scale = ScaleAt(kBScale, plan_.b_parameters.Index(product, c));
+      return ProductFactor(plan_.scales, a_scale, b_scale, y_scale_);
+    };
+    const ProductShape& shape = plan_.matmul.shape;
+    std::byte* to = args_.outputs[0] + (product * shape.rows + row) * shape.columns + column;
+    if (plan_.b_parameters.stride == 0) {
+      return plan_.requantize(sums, factor_at(column), y_point_, count, to);
+    }
+    double factors[Requantizer::kMost] = {};
+    for (std::int64_t c = 0; c < count; ++c) factors[c] = factor_at(column + c);
+    plan_.requantize(sums, static_cast<const double*>(factors), y_point_, count, to);
+  }
+
+ private:
+  float ScaleAt(Input input, std::int64_t index) const {
+    float scale = 0;
+    plan_.read_scale(args_.inputs[input], &index, 1, &scale);
+    return scale;
+  }
+
+  const QLinearPlan& plan_;
+  const KernelArguments& args_;
+  float y_scale_;
+  double y_point_ = 0;
+};
+
+MatMulOperands OperandsOf(const QLinearPlan& plan, const KernelArguments& args) {
+  return {plan.matmul,     plan.a_parameters,    plan.b_parameters,   args.inputs[kA],
+          args.inputs[kB], args.inputs[kAPoint], args.inputs[kBPoint]};
 }
 
 }  // namespace
@@ -264,9 +283,22 @@ BoundKernel BindQLinearMatMul(const KernelCall& call) {
       .read_scale = FindGatherScales<float, kScaleTypes>(scales),
       .read_point = FindGatherScales<float, kFactorTypes>(y_point.element),
       .requantize = Requantizer(call.outputs[0].element)};
-  const bool is_integer = Contains(kByteTypes, call.inputs[kA].element) &&
-                          Contains(kByteTypes, call.inputs[kB].element);
-  return is_integer ? BindQLinear<std::int32_t>(call, plan) : BindQLinear<double>(call, plan);
+  const ElementType a = call.inputs[kA].element;
+  const ElementType b = call.inputs[kB].element;
+  if (Contains(kByteTypes, a) && Contains(kByteTypes, b)) {
+    const IntegerProduct integer(matmul.shape, a, b);
+    return {.run =
+                [plan, integer](const KernelArguments& args) {
+                  integer.Run(args, OperandsOf(plan, args), QLinearStore(plan, args));
+                },
+            .scratch_bytes = integer.ScratchBytes()};
+  }
+  return {.run =
+              [plan, load = FloatLoads(a, b)](const KernelArguments& args) {
+                RunProducts(args, plan.matmul.shape, FloatSource{OperandsOf(plan, args), load},
+                            QLinearStore(plan, args));
+              },
+          .scratch_bytes = kProductScratch};
 }
 
 }  // namespace poprt::kernels

@@ -2,28 +2,12 @@
 
 namespace poprt::kernels {
 
-Requantizer::Requantizer(ElementType element)
-    : is_integer_(Contains(kQuantizedIntegers, element)),
-      range_(is_integer_ ? RangeOf(element) : IntegerRange{}),
-      store_(is_integer_ ? ElementType::kInt32 : ElementType::kFloat64, element) {}
-
-void Requantizer::operator()(double* values, double point, std::int64_t count,
-                             std::byte* to) const {
-  if (!is_integer_) {
-    // Adding zero would lose the sign of a zero.
-    for (std::int64_t i = 0; i < count; ++i) values[i] = point == 0 ? values[i] : values[i] + point;
-    store_(reinterpret_cast<const std::byte*>(values), to, count);
-    return;
+Requantizer::Requantizer(ElementType element) : element_(element) {
+  if (Contains(kByteTypes, element)) {
+    range_ = RangeOf(element);
+  } else {
+    convert_ = Converter(ElementType::kFloat64, element);
   }
-  std::int32_t integers[kMost];
-  for (std::int64_t i = 0; i < count; ++i) {
-    // NaN becomes the lowest number.
-    const double value = values[i] + point;
-    const double floor = value > range_.lowest ? value : range_.lowest;
-    const double clipped = floor < range_.highest ? floor : range_.highest;
-    integers[i] = static_cast<std::int32_t>(RoundHalfEven(clipped));
-  }
-  store_(reinterpret_cast<const std::byte*>(integers), to, count);
 }
 
 namespace {

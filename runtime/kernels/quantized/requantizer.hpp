@@ -3,25 +3,70 @@
 #include <cstdint>
 
 #include "runtime/kernels/convert.hpp"
+#include "runtime/kernels/elementwise/float_math.hpp"
+#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 
 namespace poprt::kernels {
 
-/// Writes real numbers as quantised ones: rounded to nearest even, saturated.
+/// Writes sums of products as quantised numbers: rounded to nearest even, saturated.
 class Requantizer {
  public:
-  /// `element` is one of kQuantizedTypes with 8 bits.
+  /// `element` is one of kByteTypes or kFloat8Types.
   explicit Requantizer(ElementType element);
 
-  /// to[i] = saturate(values[i] + point) for count <= kMost elements. Overwrites `values`.
-  void operator()(double* values, double point, std::int64_t count, std::byte* to) const;
+  /// to[i] = saturate(sums[i] * factor + point) for count <= kMost elements. Sum is std::int32_t or
+  /// double, Factor double or const double*, which has one for each. Sums and factors are read up
+  /// to the next multiple of kLanes. Inlined, to be compiled as its caller is.
+  template <typename Sum, typename Factor>
+  POPRT_INLINE void operator()(const Sum* sums, Factor factor, double point, std::int64_t count,
+                               std::byte* to) const {
+    if (element_ == ElementType::kInt8) {
+      return StoreIntegers<std::int8_t>(sums, factor, point, count, to);
+    }
+    if (element_ == ElementType::kUint8) {
+      return StoreIntegers<std::uint8_t>(sums, factor, point, count, to);
+    }
+    double values[kMost];
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double value = static_cast<double>(sums[i]) * FactorAt(factor, i);
+      // Adding zero would lose the sign of a zero.
+      values[i] = point == 0 ? value : value + point;
+    }
+    convert_(reinterpret_cast<const std::byte*>(values), to, count);
+  }
 
-  static constexpr std::int64_t kMost = 64;
+  static constexpr std::int64_t kMost = 256;
+  static constexpr std::int64_t kLanes = 16;
 
  private:
-  bool is_integer_;
-  IntegerRange range_;
-  Converter store_;
+  static double FactorAt(double factor, std::int64_t /*i*/) { return factor; }
+  static double FactorAt(const double* factors, std::int64_t i) { return factors[i]; }
+
+  template <typename T, typename Sum, typename Factor>
+  POPRT_INLINE void StoreIntegers(const Sum* sums, Factor factor, double point, std::int64_t count,
+                                  std::byte* to) const {
+    // Variables, since g++ makes worse selections from constants.
+    const double lowest = range_.lowest;
+    const double highest = range_.highest;
+    std::int32_t integers[kMost];
+    for (std::int64_t first = 0; first < count; first += kLanes) {
+      POPRT_LANE_LOOP
+      for (std::int64_t i = first; i < first + kLanes; ++i) {
+        const double value = static_cast<double>(sums[i]) * FactorAt(factor, i) + point;
+        const double floor = Select(value > lowest, value, lowest);  // NaN as well
+        const double clipped = Select(floor < highest, floor, highest);
+        integers[i] = static_cast<std::int32_t>(RoundHalfEven(clipped));
+      }
+    }
+    T* out = reinterpret_cast<T*>(to);
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(integers[i]);
+  }
+
+  ElementType element_;
+  IntegerRange range_;  // of integers
+  Converter convert_;   // to floats
 };
 
 /// The factor from a product of quantised numbers to a quantised result, x_scale * w_scale /

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 #include "runtime/kernels/window/convolution.hpp"
@@ -6,33 +8,71 @@
 namespace poprt::kernels {
 namespace {
 
-template <typename T>
-void RunConv(const PaddedConv& conv, std::size_t scratch_bytes, std::int64_t in_plane,
-             std::int64_t in_width, std::int64_t out_plane, const KernelArguments& args) {
-  using Acc = Accumulator<T>;
-  const std::int64_t out_channels = conv.extents().groups * conv.extents().per_group;
-  const T* bias = args.inputs.size() > 2 ? args.in<T>(2) : nullptr;
-  const auto load_row = [&](std::int64_t image, std::int64_t row, std::int64_t n, Acc* to) {
-    const T* from = args.in<T>(0) + image * in_plane + row * in_width;
-    for (std::int64_t x = 0; x < n; ++x) to[x] = static_cast<Acc>(from[x]);
-  };
-  const auto load_weights = [&](std::int64_t channel, std::int64_t stride, Acc* to) {
-    const T* from = args.in<T>(1) + channel * conv.sums();
-    for (std::int64_t t = 0; t < conv.sums(); ++t) to[t * stride] = static_cast<Acc>(from[t]);
-  };
-  const auto store = [&](std::int64_t image, std::int64_t channel, std::int64_t position,
-                         std::int64_t n, const Acc* sums) {
-    const Acc base = bias == nullptr ? Acc{} : static_cast<Acc>(bias[channel]);
-    T* to = args.out<T>(0) + (image * out_channels + channel) * out_plane + position;
-    for (std::int64_t x = 0; x < n; ++x) to[x] = static_cast<T>(sums[x] + base);
-  };
-  ForWideRanges(args.pool, conv.tasks(), 1, [&](std::int64_t begin, std::int64_t end, int worker) {
-    std::byte* scratch = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes;
-    for (std::int64_t task = begin; task < end; ++task) {
-      conv.RunTask<Acc, Acc>(task, scratch, load_row, load_weights, store);
+/// kRows channels at kLanes neighbouring positions.
+template <std::int64_t kRows, std::int64_t kLanes, typename Acc>
+POPRT_INLINE void MultiplyTile(const Acc* in, const std::int64_t* offsets, const Acc* weights,
+                               std::int64_t count, Acc* out, std::int64_t pitch) {
+  Acc sums[kRows][kLanes] = {};
+  for (std::int64_t t = 0; t < count; ++t, weights += kRows) {
+    const Acc* from = in + offsets[t];
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[r][lane] += weights[r] * from[lane];
     }
-  });
+  }
+  for (std::int64_t r = 0; r < kRows; ++r) std::copy_n(sums[r], kLanes, out + r * pitch);
 }
+
+/// How PaddedConv reads, computes and writes elements of type T.
+template <typename T>
+struct ConvWork {
+  using Acc = Accumulator<T>;
+  static constexpr std::int64_t kLanes = 32;
+
+  void LoadRow(std::int64_t image, std::int64_t row, std::int64_t n, Acc* to) const {
+    const T* from = x + image * in_plane + row * in_width;
+    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<Acc>(from[i]);
+  }
+
+  void LoadWeights(std::int64_t channel, std::int64_t stride, Acc* to) const {
+    const T* from = weights + channel * sums;
+    for (std::int64_t t = 0; t < sums; ++t) to[t * stride] = static_cast<Acc>(from[t]);
+  }
+
+  POPRT_INLINE void Multiply(std::int64_t rows, std::int64_t lanes, const Acc* in,
+                             const std::int64_t* offsets, const Acc* factors, std::int64_t count,
+                             Acc* out, std::int64_t pitch) const {
+    const auto multiply = [=]<std::int64_t kRows>() {
+      for (std::int64_t i = 0; i < lanes; i += kLanes) {
+        MultiplyTile<kRows, kLanes>(in + i, offsets, factors, count, out + i, pitch);
+      }
+    };
+    if (rows == 4) return multiply.template operator()<4>();
+    if (rows == 3) return multiply.template operator()<3>();
+    if (rows == 2) return multiply.template operator()<2>();
+    multiply.template operator()<1>();
+  }
+
+  void Store(std::int64_t image, std::int64_t channel, std::int64_t position,
+             const PaddedConv::Rows& rows, const Acc* line, const Acc* /*extra*/) const {
+    const Acc base = bias == nullptr ? Acc{} : static_cast<Acc>(bias[channel]);
+    T* to = y + (image * out_channels + channel) * out_plane + position;
+    for (std::int64_t r = 0; r < rows.count; ++r, line += rows.pitch, to += rows.width) {
+      for (std::int64_t i = 0; i < rows.width; ++i) to[i] = static_cast<T>(line[i] + base);
+    }
+  }
+
+  const T* x;
+  const T* weights;
+  const T* bias;  // null: none
+  T* y;
+  std::int64_t in_plane;
+  std::int64_t in_width;
+  std::int64_t out_plane;
+  std::int64_t out_channels;
+  std::int64_t sums;
+  Acc padding = {};
+  std::int64_t extra = 0;
+};
 
 }  // namespace
 
@@ -52,16 +92,23 @@ BoundKernel BindConv(const KernelCall& call) {
   const std::int64_t in_plane = ElementCount(operands.input_spatial);
   const std::int64_t in_width = operands.input_spatial.back();
   const std::int64_t out_plane = ElementCount(output);
-  return VisitElement<BoundKernel, kFloatTypes>(
-      wanted.element, [&]<typename T>(std::type_identity<T>) {
-        const std::size_t scratch =
-            conv.ScratchBytes(sizeof(Accumulator<T>), sizeof(Accumulator<T>));
-        return BoundKernel{.run =
-                               [=](const KernelArguments& args) {
-                                 RunConv<T>(conv, scratch, in_plane, in_width, out_plane, args);
-                               },
-                           .scratch_bytes = scratch};
-      });
+  const std::int64_t out_channels = operands.out_channels;
+  return VisitElement<BoundKernel, kFloatTypes>(wanted.element, [&]<typename T>(
+                                                                    std::type_identity<T>) {
+    using Acc = Accumulator<T>;
+    const auto run = [=](const KernelArguments& args) {
+      conv.Run<Acc, Acc>(args, ConvWork<T>{.x = args.in<T>(0),
+                                           .weights = args.in<T>(1),
+                                           .bias = args.inputs.size() > 2 ? args.in<T>(2) : nullptr,
+                                           .y = args.out<T>(0),
+                                           .in_plane = in_plane,
+                                           .in_width = in_width,
+                                           .out_plane = out_plane,
+                                           .out_channels = out_channels,
+                                           .sums = conv.sums()});
+    };
+    return BoundKernel{.run = run, .scratch_bytes = conv.ScratchBytes(sizeof(Acc), sizeof(Acc))};
+  });
 }
 
 }  // namespace poprt::kernels

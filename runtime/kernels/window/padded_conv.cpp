@@ -32,7 +32,7 @@ PaddedConv::PaddedConv(const Extents& extents, const Window& window, Shape input
   }
   line_ = output_[last];
   if (last > 0 && stride == 1 && window_.strides[last - 1] == 1) {
-    line_rows_ = output_[last - 1];
+    line_rows_ = std::clamp<std::int64_t>(kLinePositions / pitch_, 1, output_[last - 1]);
     line_ += (line_rows_ - 1) * pitch_;
   }
   const std::int64_t taps = ElementCount(window_.kernel);
@@ -50,9 +50,10 @@ PaddedConv::PaddedConv(const Extents& extents, const Window& window, Shape input
 }
 
 std::size_t PaddedConv::ScratchBytes(std::size_t acc_bytes, std::size_t sum_bytes) const {
-  const auto elements = static_cast<std::size_t>(Copies() + kChannels * sums() + input_.back());
-  const std::size_t bytes = static_cast<std::size_t>(kChannels * LinePitch()) * sum_bytes;
-  return kernels::ScratchBytes(bytes + elements * acc_bytes);
+  constexpr std::int64_t kRows = kBlockChannels + 1;
+  const auto elements = static_cast<std::size_t>(Copies() + kRows * sums() + input_.back());
+  return kernels::ScratchBytes(static_cast<std::size_t>(kRows * LinePitch()) * sum_bytes +
+                               elements * acc_bytes);
 }
 
 }  // namespace poprt::kernels

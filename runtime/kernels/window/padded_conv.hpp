@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "runtime/kernels/elementwise/float_math.hpp"
@@ -18,11 +17,8 @@ namespace poprt::kernels {
 /// neighbours too.
 class PaddedConv {
  public:
-  /// Output channels, and positions of a line, that are computed together.
+  /// Output channels that are computed together.
   static constexpr std::int64_t kChannels = 4;
-  static constexpr std::int64_t kLanes = 32;
-  /// Output channels of a task, which copies the images that they read.
-  static constexpr std::int64_t kTaskChannels = 16;
 
   struct Extents {
     std::int64_t batch = 1;
@@ -31,66 +27,114 @@ class PaddedConv {
     std::int64_t per_group = 0;  ///< output channels of a group
   };
 
+  /// Rows of sums. The rows of the output have no gaps.
+  struct Rows {
+    std::int64_t count;
+    std::int64_t width;
+    std::int64_t pitch;
+  };
+  /// Positions from the first to the last of several rows, at most.
+  static constexpr std::int64_t kLinePositions = 256;
+
   /// Of an output that has elements. Throws KernelError where the copies are too large.
   PaddedConv(const Extents& extents, const Window& window, Shape input, Shape output);
 
   const Extents& extents() const { return extents_; }
-  std::int64_t tasks() const {
-    return extents_.batch * extents_.groups * ((extents_.per_group - 1) / kTaskChannels + 1);
-  }
   /// Elements of the input that are summed for one of the output.
   std::int64_t sums() const { return static_cast<std::int64_t>(offsets_.size()); }
   /// Scratch of a worker.
   std::size_t ScratchBytes(std::size_t acc_bytes, std::size_t sum_bytes) const;
 
-  /// Runs a task. `scratch` is aligned to 64 bytes.
-  /// * load_row(image, row, n, Acc* to): the elements [0, n) of a row; images count channels.
-  /// * load_weights(channel, stride, Acc* to): to[i * stride] for all that is summed.
-  /// * store(image, channel, position, n, const Sum* sums): n neighbours in one row of the output.
-  /// With Sum other than Acc, up to kExact products are summed as Acc, and these sums as Sum.
-  template <typename Acc, typename Sum, typename LoadRow, typename LoadWeights, typename Store>
-  void RunTask(std::int64_t task, std::byte* scratch, const LoadRow& load_row,
-               const LoadWeights& load_weights, const Store& store) const {
-    const std::int64_t blocks = (extents_.per_group - 1) / kTaskChannels + 1;
-    const std::int64_t group = task / blocks;  // of all images
-    const std::int64_t first = task % blocks * kTaskChannels;
-    auto* lines = reinterpret_cast<Sum*>(scratch);
-    auto* copies = reinterpret_cast<Acc*>(lines + kChannels * LinePitch());
-    Acc* weights = copies + Copies();
-    std::fill_n(copies, Copies(), Acc{});
-    for (std::int64_t c = 0; c < extents_.depth; ++c) {
-      CopyImage(group * extents_.depth + c, load_row, copies + c * plane_,
-                weights + kChannels * sums());
-    }
-    const std::int64_t end = std::min(extents_.per_group, first + kTaskChannels);
-    const auto run = [&]<std::int64_t kCount>(std::integral_constant<std::int64_t, kCount>,
-                                              std::int64_t inside) {
-      const std::int64_t channel = group % extents_.groups * extents_.per_group + inside;
-      for (std::int64_t i = 0; i < kCount; ++i) load_weights(channel + i, kCount, weights + i);
-      RunChannels<kCount>(group / extents_.groups, channel, static_cast<const Acc*>(copies),
-                          static_cast<const Acc*>(weights), lines, store);
+  /// Runs all of it on the pool, with elements of type Acc. Work has
+  /// * Acc padding: what is outside of the input;
+  /// * LoadRow(image, row, n, Acc* to): the elements [0, n) of a row; images count channels;
+  /// * LoadWeights(channel, stride, Acc* to): to[i * stride] for all that is summed;
+  /// * extra: 0, or 1 for weights of a channel more, kExtra, which every block computes;
+  /// * kLanes: positions that are computed together, at most kMostLanes;
+  /// * Multiply(rows, lanes, const Acc* in, offsets, const Acc* weights, count, Sum* out, pitch):
+  ///   out[r * pitch + lane] = sum over t < count of in[offsets[t] + lane] * weights[t * rows + r]
+  ///   for rows <= kChannels and lanes that are a multiple of kLanes;
+  /// * Store(image, channel, position, rows, const Sum* sums, const Sum* extra): rows of the
+  ///   output, from a position of the channel on, and, if there are any, those of the extra
+  ///   channel.
+  template <typename Acc, typename Sum, typename Work>
+  void Run(const KernelArguments& args, const Work& work) const {
+    const std::int64_t groups = extents_.batch * extents_.groups;
+    const std::int64_t blocks = (extents_.per_group - 1) / kBlockChannels + 1;
+    const std::int64_t parts = (lines() - 1) / kPartLines + 1;
+    const auto scratch = [&](int worker) {
+      return Scratch<Acc, Sum>(*this, args.scratch + static_cast<std::size_t>(worker) *
+                                                         ScratchBytes(sizeof(Acc), sizeof(Sum)));
     };
-    std::int64_t inside = first;
-    for (; inside + kChannels <= end; inside += kChannels) {
-      run(std::integral_constant<std::int64_t, kChannels>{}, inside);
+    if (groups >= kManyGroups) {
+      ForWideRanges(args.pool, groups, 1, [&](std::int64_t group, std::int64_t, int worker) {
+        const Scratch<Acc, Sum> own = scratch(worker);
+        for (std::int64_t c = 0; c < extents_.depth; ++c) CopyImage(group, c, work, own);
+        for (std::int64_t b = 0; b < blocks; ++b) {
+          RunBlock(group, b * kBlockChannels, 0, lines(), work, own.copies, own);
+        }
+      });
+      return;
     }
-    for (; inside < end; ++inside) run(std::integral_constant<std::int64_t, 1>{}, inside);
+    for (std::int64_t group = 0; group < groups; ++group) {
+      Scratch<Acc, Sum> shared = scratch(0);
+      ForWideRanges(args.pool, extents_.depth, 1, [&](std::int64_t c, std::int64_t, int worker) {
+        Scratch<Acc, Sum> own = scratch(worker);
+        own.copies = shared.copies;
+        CopyImage(group, c, work, own);
+      });
+      ForWideRanges(args.pool, blocks * parts, 1, [&](std::int64_t i, std::int64_t, int worker) {
+        const std::int64_t line = i % parts * kPartLines;
+        RunBlock(group, i / parts * kBlockChannels, line, std::min(line + kPartLines, lines()),
+                 work, shared.copies, scratch(worker));
+      });
+    }
   }
 
-  /// Products of differences of 8-bit numbers whose sum is exact in float.
-  static constexpr std::int64_t kExact = 256;
+  /// The channel of extra weights.
+  static constexpr std::int64_t kExtra = -1;
 
  private:
-  std::int64_t LinePitch() const { return (line_ + kLanes - 1) / kLanes * kLanes; }
-  /// What the lanes behind the last line read is there.
-  std::int64_t Copies() const { return extents_.depth * plane_ + kLanes; }
+  /// Output channels whose weights are loaded at once.
+  static constexpr std::int64_t kBlockChannels = 16;
+  /// Lines of a task, at most.
+  static constexpr std::int64_t kPartLines = 16;
+  /// So many keep the pool busy: one task each. For fewer the workers share copies.
+  static constexpr std::int64_t kManyGroups = 8;
 
-  template <typename Acc, typename LoadRow>
-  void CopyImage(std::int64_t image, const LoadRow& load_row, Acc* to, Acc* row_buffer) const {
+  static constexpr std::int64_t kMostLanes = 32;
+
+  std::int64_t LinePitch() const { return (line_ + kMostLanes - 1) / kMostLanes * kMostLanes; }
+  /// What the lanes behind the last line read is there.
+  std::int64_t Copies() const { return extents_.depth * plane_ + kMostLanes; }
+  /// Of one plane, or of all that the leading axes count.
+  std::int64_t PlaneRows() const { return output_.size() < 2 ? 1 : output_[output_.size() - 2]; }
+  std::int64_t PlaneLines() const { return (PlaneRows() - 1) / line_rows_ + 1; }
+  std::int64_t lines() const { return output_rows_ / PlaneRows() * PlaneLines(); }
+
+  template <typename Acc, typename Sum>
+  struct Scratch {
+    Scratch(const PaddedConv& conv, std::byte* memory)
+        : lines(reinterpret_cast<Sum*>(memory)),
+          copies(reinterpret_cast<Acc*>(lines + (kBlockChannels + 1) * conv.LinePitch())),
+          weights(copies + conv.Copies()),
+          row(weights + (kBlockChannels + 1) * conv.sums()) {}
+    Sum* lines;
+    Acc* copies;
+    Acc* weights;
+    Acc* row;
+  };
+
+  template <typename Work, typename Acc, typename Sum>
+  void CopyImage(std::int64_t group, std::int64_t channel, const Work& work,
+                 const Scratch<Acc, Sum>& scratch) const {
     const std::size_t last = input_.size() - 1;
+    const std::int64_t image = group * extents_.depth + channel;
     const std::int64_t pad = window_.pads_begin[last];
     const std::int64_t stride = window_.strides[last];
     const std::int64_t n = std::min(input_[last], padded_[last] - pad);
+    Acc* to = scratch.copies + channel * plane_;
+    std::fill_n(to, plane_, work.padding);
     if (n <= 0) return;
     for (std::int64_t row = 0; row < input_rows_; ++row) {
       std::int64_t offset = 0;
@@ -104,81 +148,59 @@ class PaddedConv {
       }
       if (!is_read) continue;
       if (stride == 1) {
-        load_row(image, row, n, to + offset + pad);
+        work.LoadRow(image, row, n, to + offset + pad);
         continue;
       }
-      load_row(image, row, n, row_buffer);
+      work.LoadRow(image, row, n, scratch.row);
       for (std::int64_t first = 0; first < std::min(stride, n); ++first) {
         Acc* out = to + offset + (pad + first) % stride * phase_ + (pad + first) / stride;
-        for (std::int64_t x = first; x < n; x += stride) *out++ = row_buffer[x];
+        for (std::int64_t x = first; x < n; x += stride) *out++ = scratch.row[x];
       }
     }
   }
 
-  /// kCount channels at kLanes neighbouring positions: the sums of `count` products.
-  template <std::int64_t kCount, typename Acc>
-  POPRT_INLINE static void ComputeTile(const Acc* in, const Acc* weights,
-                                       const std::int64_t* offsets, std::int64_t count, Acc* out,
-                                       std::int64_t pitch) {
-    Acc sums[kCount][kLanes] = {};
-    for (std::int64_t t = 0; t < count; ++t, weights += kCount) {
-      const Acc* from = in + offsets[t];
-      for (std::int64_t i = 0; i < kCount; ++i) {
-        for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[i][lane] += weights[i] * from[lane];
-      }
+  /// The lines [begin, end) of kBlockChannels output channels from `first` of a group on.
+  template <typename Work, typename Acc, typename Sum>
+  void RunBlock(std::int64_t group, std::int64_t first, std::int64_t begin, std::int64_t end,
+                const Work& work, const Acc* copies, const Scratch<Acc, Sum>& scratch) const {
+    const std::int64_t channels = std::min(kBlockChannels, extents_.per_group - first);
+    const std::int64_t rows = channels + work.extra;
+    const std::int64_t channel = group % extents_.groups * extents_.per_group + first;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::int64_t tile = r / kChannels * kChannels;
+      work.LoadWeights(r < channels ? channel + r : kExtra, std::min(kChannels, rows - tile),
+                       scratch.weights + tile * sums() + (r - tile));
     }
-    for (std::int64_t i = 0; i < kCount; ++i) {
-      for (std::int64_t lane = 0; lane < kLanes; ++lane) out[i * pitch + lane] = sums[i][lane];
-    }
-  }
-
-  template <std::int64_t kCount, typename Acc, typename Sum>
-  POPRT_INLINE void ComputeLine(const Acc* in, const Acc* weights, Sum* lines) const {
+    const std::int64_t width = output_.back();
     const std::int64_t pitch = LinePitch();
-    for (std::int64_t x = 0; x < line_; x += kLanes) {
-      if constexpr (std::is_same_v<Acc, Sum>) {
-        ComputeTile<kCount>(in + x, weights, offsets_.data(), sums(), lines + x, pitch);
-      } else {
-        Sum totals[kCount * kLanes] = {};
-        for (std::int64_t t = 0; t < sums(); t += kExact) {
-          Acc part[kCount * kLanes];
-          ComputeTile<kCount>(in + x, weights + t * kCount, offsets_.data() + t,
-                              std::min(kExact, sums() - t), part, kLanes);
-          // Modulo 2^32, as sums of integers are.
-          using Unsigned = std::make_unsigned_t<Sum>;
-          for (std::int64_t i = 0; i < kCount * kLanes; ++i) {
-            totals[i] = static_cast<Sum>(static_cast<Unsigned>(totals[i]) +
-                                         static_cast<Unsigned>(static_cast<Sum>(part[i])));
-          }
-        }
-        for (std::int64_t i = 0; i < kCount; ++i) {
-          std::copy_n(totals + i * kLanes, kLanes, lines + i * pitch + x);
-        }
+    for (std::int64_t line = begin; line < end; ++line) {
+      const std::int64_t y = line % PlaneLines() * line_rows_;
+      const std::int64_t row = line / PlaneLines() * PlaneRows() + y;
+      const std::int64_t count = std::min(line_rows_, PlaneRows() - y);
+      const std::int64_t lanes =
+          ((count - 1) * pitch_ + width + Work::kLanes - 1) / Work::kLanes * Work::kLanes;
+      const Acc* from = copies + RowOffset(row);
+      for (std::int64_t tile = 0; tile < rows; tile += kChannels) {
+        work.Multiply(std::min(kChannels, rows - tile), lanes, from, offsets_.data(),
+                      static_cast<const Acc*>(scratch.weights + tile * sums()), sums(),
+                      scratch.lines + tile * pitch, pitch);
+      }
+      for (std::int64_t c = 0; c < channels; ++c) {
+        work.Store(group / extents_.groups, channel + c, row * width, Rows{count, width, pitch_},
+                   static_cast<const Sum*>(scratch.lines + c * pitch),
+                   static_cast<const Sum*>(scratch.lines + channels * pitch));
       }
     }
   }
 
-  /// All positions of kCount output channels.
-  template <std::int64_t kCount, typename Acc, typename Sum, typename Store>
-  void RunChannels(std::int64_t image, std::int64_t channel, const Acc* copies, const Acc* weights,
-                   Sum* lines, const Store& store) const {
-    const std::size_t last = output_.size() - 1;
-    const std::int64_t width = output_[last];
-    for (std::int64_t row = 0; row < output_rows_; row += line_rows_) {
-      const Acc* from = copies;
-      std::int64_t rest = row;
-      for (std::size_t i = last; i-- > 0;) {
-        from += rest % output_[i] * window_.strides[i] * strides_[i];
-        rest /= output_[i];
-      }
-      ComputeLine<kCount>(from, weights, lines);
-      for (std::int64_t i = 0; i < kCount; ++i) {
-        for (std::int64_t r = 0; r < line_rows_; ++r) {
-          store(image, channel + i, (row + r) * width, width,
-                static_cast<const Sum*>(lines + i * LinePitch() + r * pitch_));
-        }
-      }
+  /// Where the taps of an output row begin in a copy.
+  std::int64_t RowOffset(std::int64_t row) const {
+    std::int64_t offset = 0;
+    for (std::size_t i = output_.size() - 1; i-- > 0;) {
+      offset += row % output_[i] * window_.strides[i] * strides_[i];
+      row /= output_[i];
     }
+    return offset;
   }
 
   Extents extents_;
@@ -193,7 +215,7 @@ class PaddedConv {
   Ints strides_;                       // of the leading axes of a copy
   std::int64_t plane_ = 0;             // elements of a copy
   std::vector<std::int64_t> offsets_;  // of all that is summed, in the copies
-  std::int64_t line_ = 0;              // positions that are computed in one go,
+  std::int64_t line_ = 0;              // positions that are computed in one go, at most,
   std::int64_t line_rows_ = 1;         // in so many rows of the output
 };
 

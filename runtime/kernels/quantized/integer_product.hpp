@@ -1,0 +1,170 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/quantized/best_quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_quads.hpp"
+#include "runtime/kernels/quantized/product_shape.hpp"
+#include "runtime/kernels/wide_loops.hpp"
+
+namespace poprt::kernels {
+
+/// Products of matrices of 8-bit integers minus their zero points, modulo 2^32. Columns of the
+/// right operand are values in panels, rows of the left one factors.
+class IntegerProduct {
+ public:
+  IntegerProduct(const ProductShape& shape, ElementType a, ElementType b)
+      : shape_(shape),
+        quads_((shape.depth + 3) / 4),
+        a_move_(FactorMove(a)),
+        b_move_(ValueMove(b)) {
+    for (std::int64_t t = 0; t < quads_; ++t) offsets_.push_back(t * kQuadLanes);
+  }
+
+  /// Scratch of a worker.
+  std::size_t ScratchBytes() const {
+    return kernels::ScratchBytes(static_cast<std::size_t>((kRows + kQuadLanes) * quads_) *
+                                 sizeof(Quad));
+  }
+
+  /// Computes all products, in blocks on the pool. Operands has
+  /// * A(product), B(product): row-major matrices of bytes;
+  /// * a_points, b_points: zero points, null for zeros, and APoint(product, row),
+  ///   BPoint(product, column): their indices.
+  /// store(product, row, column, count, const std::int32_t* sums) gets parts of rows of the result,
+  /// of at most kQuadLanes columns; up to the next multiple of kQuadVector can be read.
+  template <typename Operands, typename Store>
+  void Run(const KernelArguments& args, const Operands& operands, const Store& store) const {
+    const std::int64_t row_blocks = (shape_.rows - 1) / kRows + 1;
+    const std::int64_t column_blocks = (shape_.columns - 1) / kColumns + 1;
+    const std::int64_t per_product = row_blocks * column_blocks;
+    ForWideRanges(args.pool, shape_.products * per_product, GrainFor(BlockCost()),
+                  [&](std::int64_t begin, std::int64_t end, int worker) {
+                    auto* scratch = reinterpret_cast<Quad*>(
+                        args.scratch + static_cast<std::size_t>(worker) * ScratchBytes());
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      RunBlock(i / per_product, i % per_product / column_blocks * kRows,
+                               i % column_blocks * kColumns, scratch, operands, store);
+                    }
+                  });
+  }
+
+ private:
+  /// Of a block. A row is read as factors once for all columns, a panel once for all rows.
+  static constexpr std::int64_t kRows = 128;
+  static constexpr std::int64_t kColumns = 4 * kQuadLanes;
+
+  std::int64_t BlockCost() const {
+    return std::min(shape_.rows, kRows) * std::min(shape_.columns, kColumns) *
+           std::max<std::int64_t>(1, quads_ / 8);
+  }
+
+  template <typename Operands, typename Store>
+  void RunBlock(std::int64_t product, std::int64_t row, std::int64_t column, Quad* scratch,
+                const Operands& operands, const Store& store) const {
+    const std::int64_t rows = std::min(kRows, shape_.rows - row);
+    const std::int64_t end = std::min(shape_.columns, column + kColumns);
+    Quad* const panel = scratch + kRows * quads_;
+    const std::byte* a = operands.A(product) + row * shape_.depth;
+    std::int32_t points[kRows];
+    std::int32_t bases[kRows];  // n q - sum f
+    bool has_points = false;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::int64_t tile = r / kQuadRows * kQuadRows;
+      const std::byte* from = a + r * shape_.depth;
+      LoadFactors(from, std::min(kQuadRows, rows - tile), scratch + tile * quads_ + (r - tile));
+      points[r] = FactorPoint(operands.a_points, operands.APoint(product, row + r), a_move_);
+      bases[r] = AddSums(MultiplySums(static_cast<std::int32_t>(shape_.depth), points[r]),
+                         MultiplySums(-1, SumFactors(from, shape_.depth, a_move_)));
+      has_points = has_points || points[r] != 0;
+    }
+    for (; column < end; column += kQuadLanes) {
+      const std::int64_t count = std::min(kQuadLanes, end - column);
+      const std::int64_t lanes = (count + kQuadVector - 1) / kQuadVector * kQuadVector;
+      LoadPanel(operands.B(product) + column, count, lanes, panel);
+      std::int32_t value_points[kQuadLanes] = {};
+      for (std::int64_t c = 0; c < count; ++c) {
+        value_points[c] =
+            ValuePoint(operands.b_points, operands.BPoint(product, column + c), b_move_);
+      }
+      std::int32_t value_sums[kQuadLanes] = {};
+      if (has_points) SumValues(panel, lanes, value_sums);
+      for (std::int64_t tile = 0; tile < rows; tile += kQuadRows) {
+        const std::int64_t n = std::min(kQuadRows, rows - tile);
+        std::int32_t sums[kQuadRows * kQuadLanes];
+        BestQuadTiles().multiply(n, lanes, panel, offsets_.data(), scratch + tile * quads_, quads_,
+                                 sums, kQuadLanes);
+        for (std::int64_t r = 0; r < n; ++r) {
+          std::int32_t* line = sums + r * kQuadLanes;
+          const std::int32_t point = points[tile + r];
+          const std::int32_t base = bases[tile + r];
+          for (std::int64_t c = 0; c < lanes; ++c) {
+            const std::int32_t moved =
+                AddSums(MultiplySums(value_points[c], base), MultiplySums(-point, value_sums[c]));
+            line[c] = AddSums(line[c], moved);
+          }
+          store(product, row + tile + r, column, count, static_cast<const std::int32_t*>(line));
+        }
+      }
+    }
+  }
+
+  /// A row, zeros behind it, as to[t * stride].
+  void LoadFactors(const std::byte* from, std::int64_t stride, Quad* to) const {
+    const std::int64_t whole = shape_.depth / 4;
+    for (std::int64_t t = 0; t < whole; ++t) {
+      Quad quad;
+      std::memcpy(&quad, from + 4 * t, sizeof(quad));
+      to[t * stride] = quad ^ (a_move_ * kEveryByte);
+    }
+    if (whole == quads_) return;
+    Quad quad = 0;
+    for (std::int64_t i = 4 * whole; i < shape_.depth; ++i) {
+      quad |= Quad{static_cast<std::uint8_t>(static_cast<std::uint8_t>(from[i]) ^ a_move_)}
+              << (8 * (i % 4));
+    }
+    to[whole * stride] = quad;
+  }
+
+  /// `count` columns, and any values up to `lanes`. What is behind the last row meets factors of
+  /// zero.
+  void LoadPanel(const std::byte* from, std::int64_t count, std::int64_t lanes, Quad* to) const {
+    const Quad move = b_move_ * kEveryByte;
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(from);
+    for (std::int64_t t = 0; t < quads_; ++t, to += kQuadLanes) {
+      const std::uint8_t* rows[4];
+      for (std::int64_t i = 0; i < 4; ++i) {
+        rows[i] = bytes + std::min(4 * t + i, shape_.depth - 1) * shape_.columns;
+      }
+      BestQuadTiles().interleave(rows, count, move, to);
+      std::fill(to + count, to + lanes, Quad{0});
+    }
+  }
+
+  /// The sum of every column of a panel.
+  void SumValues(const Quad* panel, std::int64_t lanes, std::int32_t* sums) const {
+    const std::int64_t whole = shape_.depth / 4;
+    for (std::int64_t t = 0; t < quads_; ++t) {
+      const Quad used = t < whole ? ~Quad{0} : (Quad{1} << (8 * (shape_.depth % 4))) - 1;
+      for (std::int64_t c = 0; c < lanes; ++c) {
+        const Quad quad = panel[t * kQuadLanes + c] & used;
+        const Quad sum = (quad & 0xFFU) + (quad >> 8 & 0xFFU) + (quad >> 16 & 0xFFU) + (quad >> 24);
+        sums[c] = AddSums(sums[c], static_cast<std::int32_t>(sum));
+      }
+    }
+  }
+
+  ProductShape shape_;
+  std::int64_t quads_;  // of a row or column
+  std::uint8_t a_move_;
+  std::uint8_t b_move_;
+  std::vector<std::int64_t> offsets_;  // of the quads of a panel
+};
+
+}  // namespace poprt::kernels

@@ -1,0 +1,42 @@
+#include <immintrin.h>
+
+#include "runtime/kernels/quantized/quad_tiles_impl.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// Bytes widened to pairs of 16 bits, whose products no instruction saturates.
+struct Avx512 {
+  static constexpr std::int64_t kLanes = 16;
+  static constexpr int kVectors = 3;
+  struct Pairs {
+    __m512i even;
+    __m512i odd;
+  };
+  using Values = Pairs;
+  using Factors = Pairs;
+  using Sums = __m512i;
+
+  static Values Load(const Quad* from) {
+    const __m512i quads = _mm512_loadu_si512(from);
+    return {_mm512_and_si512(quads, _mm512_set1_epi16(0xFF)), _mm512_srli_epi16(quads, 8)};
+  }
+  static Factors Broadcast(Quad factor) {
+    const __m512i quads = _mm512_set1_epi32(static_cast<int>(factor));
+    return {_mm512_srai_epi16(_mm512_slli_epi16(quads, 8), 8), _mm512_srai_epi16(quads, 8)};
+  }
+  static Sums Zero() { return _mm512_setzero_si512(); }
+  static Sums Add(Sums sums, const Values& values, const Factors& factors) {
+    const __m512i even = _mm512_madd_epi16(values.even, factors.even);
+    const __m512i odd = _mm512_madd_epi16(values.odd, factors.odd);
+    return _mm512_add_epi32(sums, _mm512_add_epi32(even, odd));
+  }
+  static void Store(std::int32_t* to, Sums sums) { _mm512_storeu_si512(to, sums); }
+};
+
+}  // namespace
+
+const QuadTiles kAvx512QuadTiles{
+    .name = "avx512", .multiply = Multiply<Avx512>, .interleave = Interleave};
+
+}  // namespace poprt::kernels
