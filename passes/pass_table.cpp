@@ -52,6 +52,7 @@
 #include "passes/lowering/lower_conv3d.hpp"
 #include "passes/lowering/lower_conv_transpose.hpp"
 #include "passes/lowering/lower_mean_to_pool.hpp"
+#include "passes/lowering/lower_quantize_pair.hpp"
 #include "passes/lowering/lower_thin_conv.hpp"
 #include "passes/lowering/lower_to_batched_matmul.hpp"
 #include "passes/lowering/lower_to_fused.hpp"
@@ -160,6 +161,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kLowering, LowerConvTranspose},
     {"lower_mean_to_pool", "Makes means over height and width poolings.", Stage::kLowering,
      LowerMeanToPool},
+    {"lower_quantize_pair", "Makes quantisation that is undone at once the rounding that it is.",
+     Stage::kLowering, LowerQuantizePair},
     {"lower_thin_conv",
      "Makes the few channels of a Conv those of several neighbouring pixels at once.",
      Stage::kLowering, LowerThinConv},

@@ -195,16 +195,23 @@ bool BlockShuffle(Rewriter& rewriter, Node& shuffle) {
 // ---- Elementwise operators -------------------------------------------------------------------
 
 constexpr std::string_view kElementwise[] = {
-    "Abs",       "Add",       "Clip", "Elu",     "Erf",      "Gelu", "HardSigmoid",
-    "HardSwish", "LeakyRelu", "Max",  "Min",     "Mish",     "Mul",  "Neg",
-    "PRelu",     "Relu",      "Selu", "Sigmoid", "Softplus", "Sub",  "Tanh"};
+    "Abs",       "Add",  "Clip",    "Elu",      "Erf", "Gelu", "HardSigmoid", "HardSwish",
+    "LeakyRelu", "Max",  "Min",     "Mish",     "Mul", "Neg",  "PRelu",       "Relu",
+    "Round",     "Selu", "Sigmoid", "Softplus", "Sub", "Tanh"};
 
 /// The same where spare lanes, which hold zeros or what such operators make of them, could become
 /// infinite or no number: only without spare lanes.
 constexpr std::string_view kElementwiseOfWholeBlocks[] = {"Div", "Exp",        "Log",
                                                           "Pow", "Reciprocal", "Sqrt"};
 
-bool IsElementwise(const Node& node, bool whole_blocks) {
+bool DividesByNumber(const Graph& graph, const Node& node) {
+  if (node.op != "Div") return false;
+  const auto number = UniformValue(graph, node.inputs[1]);
+  return number && *number != 0 && ElementCount(graph.type(node.inputs[1]).shape) == 1;
+}
+
+bool IsElementwise(const Graph& graph, const Node& node, bool whole_blocks) {
+  if (DividesByNumber(graph, node)) return true;
   const auto has = [&](const auto& names) { return std::ranges::count(names, node.op) > 0; };
   return has(kElementwise) || (whole_blocks && has(kElementwiseOfWholeBlocks));
 }
@@ -237,7 +244,8 @@ ValueId BlockConstant(Rewriter& rewriter, ValueId id, const TensorType& result) 
 bool BlockElementwise(Rewriter& rewriter, Node& node) {
   const Graph& graph = rewriter.graph();
   const TensorType result = graph.type(node.outputs[0]);
-  if (!CanBlock(result) || !IsElementwise(node, Channels(result) % kBlock == 0)) return false;
+  if (!CanBlock(result) || !IsElementwise(graph, node, Channels(result) % kBlock == 0))
+    return false;
   bool any_blocked = false;
   for (ValueId id : node.inputs) {
     const Operand operand = Classify(graph, id, result);

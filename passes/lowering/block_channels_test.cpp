@@ -181,6 +181,16 @@ TEST(BlockChannelsTest, SpareLanesDoNotMeetOperatorsThatBreakThem) {
             "BlockedConv:1 UnblockChannels:16");
 }
 
+TEST(BlockChannelsTest, NumbersDivideSpareLanes) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {1, 16, 2, 2}), 20);
+  const auto rounded =
+      g.Op("b", "Round", {g.Op("d", "Div", {x, g.Scalar(0.5)}, {1, 20, 2, 2})}, {1, 20, 2, 2});
+  g.Output(g.Conv("c", rounded, 16));
+  EXPECT_EQ(g.Blocked(),
+            "BlockChannels:1 BlockedConv:2 Div:2 Round:2 BlockedConv:1 UnblockChannels:16");
+}
+
 TEST(BlockChannelsTest, PoolingWindowsPayForTheConversion) {
   Network g;
   const auto x = g.Input("x", {1, 16, 4, 4});

@@ -39,13 +39,14 @@ struct Named {
   std::string_view function;
 };
 
-constexpr std::array<Named, 10> kUnary = {{{"Abs", "abs"},
+constexpr std::array<Named, 11> kUnary = {{{"Abs", "abs"},
                                            {"Erf", "erf"},
                                            {"Exp", "exp"},
                                            {"HardSwish", "hardswish"},
                                            {"Neg", "neg"},
                                            {"Reciprocal", "reciprocal"},
                                            {"Relu", "relu"},
+                                           {"Round", "round"},
                                            {"Sigmoid", "sigmoid"},
                                            {"Sqrt", "sqrt"},
                                            {"Tanh", "tanh"}}};

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "runtime/kernels/blocked/blocked_tiles_impl.hpp"
 #include "runtime/kernels/blocked/vector_portable.hpp"
 #include "runtime/kernels/blocked/winograd_transforms_impl.hpp"
@@ -14,13 +12,7 @@
 namespace poprt::kernels::testing {
 namespace {
 
-struct Half : tile::Portable {
-  static Register Sqrt(const Register& x) {
-    return Each([&](int i) { return std::sqrt(x.lane[i]); });
-  }
-};
-
-using Vector = VectorPair<Half>;
+using Vector = VectorPair<tile::Portable>;
 
 constexpr InnerLoops kLoops{.instruction_set = "sixteen lanes",
                             .tiles = tile::kKernels<Vector>,

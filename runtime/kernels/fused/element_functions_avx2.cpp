@@ -2,14 +2,7 @@
 #include "runtime/kernels/packed/vector_avx2.hpp"
 
 namespace poprt::kernels {
-namespace {
 
-struct Vector : Avx2 {
-  static Register Sqrt(Register x) { return _mm256_sqrt_ps(x); }
-};
-
-}  // namespace
-
-constexpr ElementFunctions kAvx2ElementFunctions = elements::kFunctions<Vector>;
+constexpr ElementFunctions kAvx2ElementFunctions = elements::kFunctions<Avx2>;
 
 }  // namespace poprt::kernels

@@ -4,8 +4,7 @@
 #include "runtime/kernels/packed/tile_kernels_impl.hpp"
 #include "runtime/kernels/packed/vector_group.hpp"
 
-// ElementFunctions written once over the vector type V of tile_kernels_impl.hpp, which has Sqrt in
-// addition.
+// ElementFunctions written once over the vector type V of tile_kernels_impl.hpp.
 namespace poprt::kernels::elements {
 
 /// e^x over the whole range: 2^n is applied in two factors, so that the result may be subnormal or
@@ -65,6 +64,7 @@ POPRT_ELEMENT_FUNCTION(SlopeFunction, 2, V::SelectLess(a, V::Zero(), V::Mul(a, b
 POPRT_ELEMENT_FUNCTION(NegFunction, 1, V::Mul(a, V::Set(-1.0F)))
 POPRT_ELEMENT_FUNCTION(AbsFunction, 1, V::Abs(a))
 POPRT_ELEMENT_FUNCTION(SqrtFunction, 1, V::Sqrt(a))
+POPRT_ELEMENT_FUNCTION(RoundFunction, 1, V::Round(a))
 POPRT_ELEMENT_FUNCTION(ReciprocalFunction, 1, V::Div(V::Set(1.0F), a))
 POPRT_ELEMENT_FUNCTION(ExpFunction, 1, FullExp<V>(a))
 POPRT_ELEMENT_FUNCTION(ErfFunction, 1, tile::Erf<V>(a))
@@ -130,6 +130,7 @@ inline constexpr ElementFunction kRows[] = {
     Row<NegFunction, V>("neg"),
     Row<AbsFunction, V>("abs"),
     Row<SqrtFunction, V>("sqrt"),
+    Row<RoundFunction, V>("round"),
     Row<ReciprocalFunction, V>("reciprocal"),
     Row<ExpFunction, V>("exp"),
     Row<ErfFunction, V>("erf"),

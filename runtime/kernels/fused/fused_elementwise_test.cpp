@@ -139,6 +139,7 @@ TEST(FusedElementwise, FunctionsOfPositiveNumbersAndTheirLimits) {
   const std::vector<Reference> functions{
       {"exp", 1, [](double a, double) { return std::exp(a); }},
       {"sqrt", 1, [](double a, double) { return std::sqrt(a); }},
+      {"round", 1, [](double a, double) { return std::nearbyint(a); }},
       {"reciprocal", 1, [](double a, double) { return 1 / a; }},
       {"relu", 1, [](double a, double) { return a; }},
       {"max", 2, [](double a, double b) { return std::isnan(a) ? a : std::max(a, b); }},

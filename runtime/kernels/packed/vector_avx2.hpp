@@ -92,6 +92,10 @@ struct Avx2 {
   static Register Max(Register a, Register b) { return _mm256_max_ps(a, b); }
   static Register Min(Register a, Register b) { return _mm256_min_ps(a, b); }
   static Register Abs(Register x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x); }
+  static Register Sqrt(Register x) { return _mm256_sqrt_ps(x); }
+  static Register Round(Register x) {
+    return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
   static Register SelectLess(Register a, Register b, Register x, Register y) {
     return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
   }

@@ -74,6 +74,10 @@ struct Avx512 {
   static Register Max(Register a, Register b) { return _mm512_max_ps(a, b); }
   static Register Min(Register a, Register b) { return _mm512_min_ps(a, b); }
   static Register Abs(Register x) { return _mm512_andnot_ps(_mm512_set1_ps(-0.0F), x); }
+  static Register Sqrt(Register x) { return _mm512_sqrt_ps(x); }
+  static Register Round(Register x) {
+    return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
   static Register SelectLess(Register a, Register b, Register x, Register y) {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), y, x);
   }

@@ -56,6 +56,9 @@ struct VectorGroup {
   POPRT_INLINE static Register Sqrt(const Register& x) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Sqrt(x.part[i]); });
   }
+  POPRT_INLINE static Register Round(const Register& x) {
+    return Each([&](int i) __attribute__((always_inline)) { return V::Round(x.part[i]); });
+  }
   POPRT_INLINE static Register SelectLess(const Register& a, const Register& b, const Register& x,
                                           const Register& y) {
     return Each([&](int i) __attribute__((always_inline)) {

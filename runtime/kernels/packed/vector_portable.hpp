@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -90,6 +91,12 @@ struct Portable {
   }
   static Register Abs(const Register& x) {
     return Each([&x](int i) { return __builtin_fabsf(x.lane[i]); });
+  }
+  static Register Sqrt(const Register& x) {
+    return Each([&](int i) { return std::sqrt(x.lane[i]); });
+  }
+  static Register Round(const Register& x) {
+    return Each([&](int i) { return std::nearbyint(x.lane[i]); });
   }
   static Register SelectLess(const Register& a, const Register& b, const Register& x,
                              const Register& y) {
