@@ -61,6 +61,16 @@ const std::vector<Case>& Cases() {
        {kFloat32, {3, 59, 129, 2}},
        {{"frame_step", Ints{64}}}},
       {"Conv", {image, {kFloat32, {11, 8, 3, 3}}}, {kFloat32, {2, 11, 38, 38}}, {}},
+      {"Conv", {image, {kFloat32, {40, 8, 3, 3}}}, {kFloat32, {2, 40, 38, 38}}, {}},
+      {"Conv",
+       {{kFloat32, {1, 18, 25, 25}}, {kFloat32, {36, 2, 3, 3}}},
+       {kFloat32, {1, 36, 23, 23}},
+       {{"group", std::int64_t{9}}}},
+      {"ConvInteger",
+       {{kUint8, {2, 8, 40, 40}}, {kInt8, {40, 8, 3, 3}}, {kUint8, {}}},
+       {kInt32, {2, 40, 38, 38}},
+       {}},
+      {"MatMulInteger", {{kUint8, {3, 150, 70}}, {kInt8, {70, 400}}}, {kInt32, {3, 150, 400}}, {}},
       {"ConvTranspose", {image, {kFloat32, {8, 5, 3, 3}}}, {kFloat32, {2, 5, 42, 42}}, {}},
       {"MaxPool", {image}, image, window},
       {"AveragePool", {image}, image, window},
@@ -95,7 +105,8 @@ TEST(KernelThreadsTest, ResultsDoNotDependOnTheNumberOfThreads) {
     SCOPED_TRACE(c.name);
     std::vector<Tensor> inputs;
     for (const TensorType& type : c.inputs) {
-      inputs.push_back(RandomTensor(random, type.element, type.shape, -1, 1));
+      const double most = type.element == kUint8 || type.element == kInt8 ? 100 : 1;
+      inputs.push_back(RandomTensor(random, type.element, type.shape, -most, most));
     }
     EXPECT_EQ(RunWith(3, c, inputs), RunWith(1, c, inputs));
   }

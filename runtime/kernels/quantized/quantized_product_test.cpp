@@ -65,7 +65,7 @@ struct MatMulCase {
 MatMulCase RandomMatMul(std::mt19937& random) {
   const auto extent = [&](int most) { return random() % 20 == 0 ? 0 : Draw(random, 1, most); };
   const std::int64_t rows = extent(random() % 8 == 0 ? 150 : 9);
-  const std::int64_t columns = extent(random() % 8 == 0 ? 90 : 9);
+  const std::int64_t columns = extent(random() % 8 == 0 ? 230 : 9);
   const std::int64_t depth = extent(random() % 8 == 0 ? 2500 : 40);
   if (random() % 8 == 0) return {{depth}, {depth, columns}, {columns}};
   if (random() % 8 == 0) return {{rows, depth}, {depth}, {rows}};
@@ -219,11 +219,13 @@ ConvCase RandomConv(std::mt19937& random) {
   const auto sometimes_none = [&](int most) {
     return random() % 15 == 0 ? 0 : Draw(random, 1, most);
   };
-  c.groups = Draw(random, 1, 3);
+  // Of several blocks of channels or many groups, with lines of many rows or long ones.
+  const bool is_large = random() % 25 == 0;
+  c.groups = is_large ? Pick<std::int64_t>(random, {1, 9}) : Draw(random, 1, 3);
   const std::int64_t depth = random() % 10 == 0 ? 40 : sometimes_none(3);
   c.x = {sometimes_none(2), c.groups * depth};
-  c.w = {c.groups * sometimes_none(3), depth};
-  const std::size_t rank = 1 + random() % 4;
+  c.w = {c.groups * (is_large && c.groups == 1 ? Draw(random, 16, 34) : sometimes_none(3)), depth};
+  const std::size_t rank = 1 + random() % (is_large ? 2 : 4);
   Ints strides;
   Ints dilations;
   Ints pads;
@@ -232,6 +234,7 @@ ConvCase RandomConv(std::mt19937& random) {
     strides.push_back(Draw(random, 1, 2));
     dilations.push_back(Draw(random, 1, 2));
     c.x.push_back((c.w.back() - 1) * dilations.back() + Draw(random, 1, rank > 2 ? 3 : 7));
+    if (is_large) c.x.back() += Draw(random, 9, rank == 1 ? 600 : 40);
     pads.push_back(random() % 3);
   }
   for (std::size_t i = 0; i < rank; ++i) pads.push_back(random() % 3);

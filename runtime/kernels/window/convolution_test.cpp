@@ -15,6 +15,7 @@ constexpr ElementType kTypes[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
 /// A random call; the reference visits every (output, tap) pair of positions.
 struct Random {
   std::size_t rank;
+  bool is_large;  ///< of several blocks of channels or many groups
   std::int64_t groups, batch, in_group, out_group;
   ElementType type;
   Shape spatial;
@@ -22,10 +23,15 @@ struct Random {
 
   explicit Random(std::mt19937& random)
       : rank(1 + random() % 4),
-        groups(Draw(random, 1, 3)),
+        is_large(rank < 3 && random() % 20 == 0),
+        groups(is_large && random() % 2 == 0 ? 9 : Draw(random, 1, 3)),
         batch(Draw(random, random() % 16 == 0 ? 0 : 1, 2)),
         in_group(random() % 16 == 0 ? 0 : Draw(random, 1, 3)),
-        out_group(random() % 16 == 0 ? 0 : Draw(random, 1, rank < 4 ? 6 : 2)),
+        out_group(random() % 16 == 0 ? 0
+                                     : Draw(random, 1,
+                                            is_large   ? 34
+                                            : rank < 4 ? 6
+                                                       : 2)),
         type(kTypes[random() % 4]),
         pads(2 * rank) {
     for (std::size_t i = 0; i < rank; ++i) {
@@ -36,7 +42,10 @@ struct Random {
       const bool empty = random() % 20 == 0;
       pads[i] = empty ? 2 : Draw(random, 0, 3);
       pads[rank + i] = empty ? 3 : Draw(random, 0, 2);
-      spatial.push_back(empty ? 0 : rank < 3 ? Draw(random, 5, 9) : Draw(random, 5, 6));
+      spatial.push_back(empty      ? 0
+                        : is_large ? Draw(random, 20, rank == 1 ? 300 : 40)
+                        : rank < 3 ? Draw(random, 5, 9)
+                                   : Draw(random, 5, 6));
     }
   }
 
