@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "runtime/kernels/kernel.hpp"
@@ -76,9 +75,8 @@ class IntegerProduct {
     std::int32_t bases[kRows];  // n q - sum f
     bool has_points = false;
     for (std::int64_t r = 0; r < rows; ++r) {
-      const std::int64_t tile = r / kQuadRows * kQuadRows;
       const std::byte* from = a + r * shape_.depth;
-      LoadFactors(from, std::min(kQuadRows, rows - tile), scratch + tile * quads_ + (r - tile));
+      LoadFactors(from, scratch + r * quads_);
       points[r] = FactorPoint(operands.a_points, operands.APoint(product, row + r), a_move_);
       bases[r] = AddSums(MultiplySums(static_cast<std::int32_t>(shape_.depth), points[r]),
                          MultiplySums(-1, SumFactors(from, shape_.depth, a_move_)));
@@ -115,21 +113,14 @@ class IntegerProduct {
     }
   }
 
-  /// A row, zeros behind it, as to[t * stride].
-  void LoadFactors(const std::byte* from, std::int64_t stride, Quad* to) const {
-    const std::int64_t whole = shape_.depth / 4;
-    for (std::int64_t t = 0; t < whole; ++t) {
-      Quad quad;
-      std::memcpy(&quad, from + 4 * t, sizeof(quad));
-      to[t * stride] = quad ^ (a_move_ * kEveryByte);
-    }
-    if (whole == quads_) return;
-    Quad quad = 0;
-    for (std::int64_t i = 4 * whole; i < shape_.depth; ++i) {
-      quad |= Quad{static_cast<std::uint8_t>(static_cast<std::uint8_t>(from[i]) ^ a_move_)}
-              << (8 * (i % 4));
-    }
-    to[whole * stride] = quad;
+  /// A row, and zeros behind it.
+  void LoadFactors(const std::byte* from, Quad* to) const {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(from);
+    auto* out = reinterpret_cast<std::uint8_t*>(to);
+    const std::uint8_t move = a_move_;
+    const std::int64_t depth = shape_.depth;
+    for (std::int64_t i = 0; i < depth; ++i) out[i] = bytes[i] ^ move;
+    std::fill(out + depth, out + 4 * quads_, std::uint8_t{0});
   }
 
   /// `count` columns, and any values up to `lanes`. What is behind the last row meets factors of

@@ -45,7 +45,7 @@ QuadConv::QuadConv(const PaddedConv::Extents& extents, const Window& window, con
       w_move_(FactorMove(w)),
       ones_(static_cast<std::size_t>(products()), std::byte{1} ^ std::byte{w_move_}) {}
 
-void QuadConv::LoadWeights(const std::byte* from, std::int64_t stride, Quad* to) const {
+void QuadConv::LoadWeights(const std::byte* from, Quad* to) const {
   // Along rows a quad takes neighbours of a row of taps, else the same tap of four channels.
   const std::int64_t lines = cut_.is_along_rows ? products() / row_taps_ : cut_.images;
   const std::int64_t line = cut_.is_along_rows ? row_taps_ : 4 * taps_;
@@ -54,7 +54,7 @@ void QuadConv::LoadWeights(const std::byte* from, std::int64_t stride, Quad* to)
   const std::int64_t step = cut_.is_along_rows ? 1 : taps_;
   for (std::int64_t l = 0; l < lines; ++l) {
     const std::int64_t end = std::min((l + 1) * line, products());
-    for (std::int64_t q = 0; q < quads; ++q, to += stride) {
+    for (std::int64_t q = 0; q < quads; ++q) {
       const std::int64_t at = l * line + q * next;
       Quad quad = 0;
       for (std::int64_t i = 0; i < 4 && at + i * step < end; ++i) {
@@ -62,7 +62,7 @@ void QuadConv::LoadWeights(const std::byte* from, std::int64_t stride, Quad* to)
                                                w_move_)}
                 << (8 * i);
       }
-      *to = quad;
+      *to++ = quad;
     }
   }
 }

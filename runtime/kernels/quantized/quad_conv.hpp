@@ -61,7 +61,7 @@ class QuadConv {
   static PaddedConv ConvOfQuads(const Cut& cut, PaddedConv::Extents extents, Window window,
                                 Shape input, const Shape& output);
 
-  void LoadWeights(const std::byte* from, std::int64_t stride, Quad* to) const;
+  void LoadWeights(const std::byte* from, Quad* to) const;
   std::int32_t WeightPoint(const Operands& operands, std::int64_t channel) const {
     return FactorPoint(operands.w_points, channel * operands.w_stride, w_move_);
   }
@@ -130,10 +130,10 @@ struct QuadConv::Work {
     load_edge(end, n);
   }
 
-  void LoadWeights(std::int64_t channel, std::int64_t stride, Quad* to) const {
+  void LoadWeights(std::int64_t channel, Quad* to) const {
     conv.LoadWeights(
         channel == PaddedConv::kExtra ? conv.ones_.data() : operands.w + channel * conv.products(),
-        stride, to);
+        to);
   }
 
   void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* in, const std::int64_t* taps,

@@ -18,7 +18,7 @@ inline constexpr std::int64_t kQuadVector = 16;
 struct QuadTiles {
   const char* name;
   /// out[r * pitch + lane] = sum over t in [0, count) and the bytes i of quads of
-  /// values[offsets[t] + lane][i] * factors[t * rows + r][i], modulo 2^32. Values are unsigned,
+  /// values[offsets[t] + lane][i] * factors[r * count + t][i], modulo 2^32. Values are unsigned,
   /// factors signed. rows <= kQuadRows, lanes <= kQuadLanes is a multiple of kQuadVector.
   void (*multiply)(std::int64_t rows, std::int64_t lanes, const Quad* values,
                    const std::int64_t* offsets, const Quad* factors, std::int64_t count,

@@ -18,12 +18,12 @@ void MultiplyVectors(const Quad* values, const std::int64_t* offsets, const Quad
   for (auto& row : sums) {
     for (auto& sum : row) sum = V::Zero();
   }
-  for (std::int64_t t = 0; t < count; ++t, factors += kRows) {
+  for (std::int64_t t = 0; t < count; ++t) {
     const Quad* from = values + offsets[t];
     typename V::Values lanes[kVectors];
     for (int v = 0; v < kVectors; ++v) lanes[v] = V::Load(from + v * V::kLanes);
     for (int r = 0; r < kRows; ++r) {
-      const typename V::Factors factor = V::Broadcast(factors[r]);
+      const typename V::Factors factor = V::Broadcast(factors[r * count + t]);
       for (int v = 0; v < kVectors; ++v) sums[r][v] = V::Add(sums[r][v], lanes[v], factor);
     }
   }

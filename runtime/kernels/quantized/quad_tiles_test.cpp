@@ -50,7 +50,7 @@ TEST(QuadTilesTest, MultiplyIsExact) {
           std::int32_t wanted = lane < lanes ? 0 : 7;
           for (std::int64_t t = 0; lane < lanes && t < count; ++t) {
             wanted += Product(values[static_cast<std::size_t>(offsets[t] + lane)],
-                              factors[static_cast<std::size_t>(t * rows + r)]);
+                              factors[static_cast<std::size_t>(r * count + t)]);
           }
           ASSERT_EQ(out[static_cast<std::size_t>(r * pitch + lane)], wanted) << r << ' ' << lane;
         }

@@ -13,10 +13,11 @@ template <std::int64_t kRows, std::int64_t kLanes, typename Acc>
 POPRT_INLINE void MultiplyTile(const Acc* in, const std::int64_t* offsets, const Acc* weights,
                                std::int64_t count, Acc* out, std::int64_t pitch) {
   Acc sums[kRows][kLanes] = {};
-  for (std::int64_t t = 0; t < count; ++t, weights += kRows) {
+  for (std::int64_t t = 0; t < count; ++t) {
     const Acc* from = in + offsets[t];
     for (std::int64_t r = 0; r < kRows; ++r) {
-      for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[r][lane] += weights[r] * from[lane];
+      for (std::int64_t lane = 0; lane < kLanes; ++lane)
+        sums[r][lane] += weights[r * count + t] * from[lane];
     }
   }
   for (std::int64_t r = 0; r < kRows; ++r) std::copy_n(sums[r], kLanes, out + r * pitch);
@@ -33,9 +34,9 @@ struct ConvWork {
     for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<Acc>(from[i]);
   }
 
-  void LoadWeights(std::int64_t channel, std::int64_t stride, Acc* to) const {
+  void LoadWeights(std::int64_t channel, Acc* to) const {
     const T* from = weights + channel * sums;
-    for (std::int64_t t = 0; t < sums; ++t) to[t * stride] = static_cast<Acc>(from[t]);
+    for (std::int64_t t = 0; t < sums; ++t) to[t] = static_cast<Acc>(from[t]);
   }
 
   POPRT_INLINE void Multiply(std::int64_t rows, std::int64_t lanes, const Acc* in,

@@ -48,11 +48,11 @@ class PaddedConv {
   /// Runs all of it on the pool, with elements of type Acc. Work has
   /// * Acc padding: what is outside of the input;
   /// * LoadRow(image, row, n, Acc* to): the elements [0, n) of a row; images count channels;
-  /// * LoadWeights(channel, stride, Acc* to): to[i * stride] for all that is summed;
+  /// * LoadWeights(channel, Acc* to): all that is summed;
   /// * extra: 0, or 1 for weights of a channel more, kExtra, which every block computes;
   /// * kLanes: positions that are computed together, at most kMostLanes;
   /// * Multiply(rows, lanes, const Acc* in, offsets, const Acc* weights, count, Sum* out, pitch):
-  ///   out[r * pitch + lane] = sum over t < count of in[offsets[t] + lane] * weights[t * rows + r]
+  ///   out[r * pitch + lane] = sum over t < count of in[offsets[t] + lane] * weights[r * count + t]
   ///   for rows <= kChannels and lanes that are a multiple of kLanes;
   /// * Store(image, channel, position, rows, const Sum* sums, const Sum* extra): rows of the
   ///   output, from a position of the channel on, and, if there are any, those of the extra
@@ -167,9 +167,7 @@ class PaddedConv {
     const std::int64_t rows = channels + work.extra;
     const std::int64_t channel = group % extents_.groups * extents_.per_group + first;
     for (std::int64_t r = 0; r < rows; ++r) {
-      const std::int64_t tile = r / kChannels * kChannels;
-      work.LoadWeights(r < channels ? channel + r : kExtra, std::min(kChannels, rows - tile),
-                       scratch.weights + tile * sums() + (r - tile));
+      work.LoadWeights(r < channels ? channel + r : kExtra, scratch.weights + r * sums());
     }
     const std::int64_t width = output_.back();
     const std::int64_t pitch = LinePitch();
