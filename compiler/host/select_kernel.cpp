@@ -181,7 +181,8 @@ std::string_view KernelNamed(std::string_view op) {
   return op;
 }
 
-/// The tuned form of Softmax and LogSoftmax for rows of float32.
+/// The tuned form of Softmax and LogSoftmax for rows of float32. Short rows are left to the generic
+/// kernel, which handles many of them side by side.
 KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
   KernelChoice choice{
       .kernel = node.op, .operands = ValueOperands(node), .attributes = node.attributes};
@@ -189,7 +190,8 @@ KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
   const auto axis = NormalizeAxis(node.attributes.get_int("axis", -1), type.shape.size());
   const bool rows = axis && static_cast<std::size_t>(*axis) + 1 == type.shape.size();
   if (type.element != ElementType::kFloat32 || !axis) return choice;
-  if (rows && type.shape.back() > 0) {
+  constexpr std::int64_t kShortestRow = 48;
+  if (rows && type.shape.back() >= kShortestRow) {
     choice.kernel = node.op == "Softmax" ? "softmax_rows" : "log_softmax_rows";
     choice.attributes = {};
     return choice;

@@ -56,6 +56,15 @@ inline Shape AnyShape(std::mt19937& random, std::size_t min_rank = 0, std::size_
   return shape;
 }
 
+/// [outer, length, inner] with more lines along axis 1 than are handled side by side, now and then.
+inline Shape ManyLines(std::mt19937& random) {
+  constexpr std::int64_t kLengths[] = {1, 3, 8, 9, 50, 130, 210};
+  constexpr std::int64_t kInner[] = {1, 1, 2, 7, 64, 101};
+  const std::int64_t inner = kInner[random() % 6];
+  const auto outer = static_cast<std::int64_t>(1 + random() % (inner < 64 ? 140 : 3));
+  return {outer, kLengths[random() % 7], inner};
+}
+
 /// A shape that broadcasts into `shape`.
 inline Shape Narrowed(std::mt19937& random, const Shape& shape) {
   Shape result(shape.begin() + random() % (shape.size() + 1), shape.end());

@@ -47,9 +47,11 @@ TEST(NormalizationTest, LinesMatchDouble) {
     for (unsigned seed = 0; seed < 32; ++seed) {
       std::mt19937 random(seed);
       const ElementType type = kFloats[seed % 4];
-      Shape shape = seed == 0 ? Shape{300, 2500} : RandomShape(random, 5);
+      Shape shape = seed == 0   ? Shape{300, 2500}
+                    : seed == 1 ? Shape{1, 16500, 2}
+                                : RandomShape(random, 5);
       if (shape.empty()) shape = {1};
-      const std::size_t axis = seed == 0 ? 1 : random() % shape.size();
+      const std::size_t axis = seed < 2 ? 1 : random() % shape.size();
       const Tensor x = RandomTensor(random, type, shape, -5, 5);
       SCOPED_TRACE(std::string(name) + " seed " + std::to_string(seed) + " " + ToString(x.type()));
       Values wanted = ToValues(x);
@@ -80,6 +82,16 @@ TEST(NormalizationTest, LinesOfSpecialValues) {
   const double inf = std::numeric_limits<double>::infinity();
   const Tensor masked = FromValues(kFloat32, {1, 3}, {0, -inf, 0});
   EXPECT_EQ(ToValues(Run1("Softmax", {masked}, masked.type())), (Values{0.5, 0, 0.5}));
+  // In short lines and in long ones.
+  for (const std::int64_t length : {4, 300}) {
+    Values lines(static_cast<std::size_t>(2 * length), 1);
+    Values wanted(lines.size(), 0);
+    lines[2] = lines[3] = std::nan("");
+    lines[static_cast<std::size_t>(length) + 1] = 2;
+    wanted[2] = wanted[static_cast<std::size_t>(length) + 1] = 1;
+    const Tensor x = FromValues(kFloat32, {2, length}, lines);
+    EXPECT_EQ(ToValues(Run1("Hardmax", {x}, x.type())), wanted);
+  }
   const Tensor zeros({kFloat32, {2, 2}});
   EXPECT_EQ(ToValues(Run1("LpNormalization", {zeros}, zeros.type())), (Values{0, 0, 0, 0}));
   const Tensor ones = FromValues(kFloat32, {2}, {-1, 3});

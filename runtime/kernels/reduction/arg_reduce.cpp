@@ -10,13 +10,17 @@
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/reduction/axis_split.hpp"
 #include "runtime/kernels/reduction/extreme.hpp"
+#include "runtime/kernels/reduction/line_blocks.hpp"
 #include "runtime/kernels/reduction/reduction.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
 
-constexpr std::int64_t kStrip = 128;
+constexpr std::int64_t kBlock = 128;  // elements converted at a time
+constexpr std::int64_t kRows = 128;   // elements of each line copied at a time
+/// Lines of neighbouring elements are searched one by one from here on.
+constexpr std::int64_t kLongRow = 96;
 
 /// Whether x takes the place of `best`, which came before. The first NaN wins over all numbers, the
 /// last one if the last of equals wins. Without branches, for vectors.
@@ -28,72 +32,102 @@ POPRT_INLINE bool Better(T x, T best) {
   return wins & may_win;
 }
 
-/// Indices of the best elements in up to kStrip neighbouring columns. I has room for the length.
+/// The best elements of kLines lines side by side (line_blocks.hpp).
 template <bool kMax, bool kLast, typename I, typename T>
-void SearchStrip(const std::byte* from, const Converter& load, const AxisSplit& split,
-                 std::int64_t start, std::int64_t n, std::int64_t* indices) {
-  T best[kStrip];
-  T block[kStrip];
-  I found[kStrip] = {};
-  for (std::int64_t k = 0; k < split.length; ++k) {
-    const std::byte* at =
-        from + static_cast<std::size_t>(start + k * split.inner) * load.from_bytes();
-    const T* row = reinterpret_cast<const T*>(at);
-    if (!load.is_copy()) {
-      load(at, reinterpret_cast<std::byte*>(block), n);
-      row = block;
-    }
-    if (k == 0) {
-      std::copy_n(row, n, best);
-      continue;
-    }
-    const I index = static_cast<I>(k);
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t i = 0; i < n; ++i) {
-      const bool better = Better<kMax, kLast>(row[i], best[i]);
-      best[i] = better ? row[i] : best[i];
-      found[i] = better ? index : found[i];
+struct BestOfLines {
+  T best[kLines];
+  I found[kLines] = {};
+
+  /// Takes `rows` rows, the first of which is row `first` of the lines.
+  void Take(const T* block, std::int64_t stride, std::int64_t first, std::int64_t rows) {
+    if (first == 0) std::copy_n(block, kLines, best);
+    for (std::int64_t k = 0; k < rows; ++k) {
+      const T* row = block + k * stride;
+      const I index = static_cast<I>(first + k);
+      POPRT_INDEPENDENT_LOOP
+      POPRT_LANE_LOOP
+      for (std::int64_t i = 0; i < kLines; ++i) {
+        const bool better = Better<kMax, kLast>(row[i], best[i]);
+        best[i] = better ? row[i] : best[i];
+        found[i] = better ? index : found[i];
+      }
     }
   }
-  for (std::int64_t i = 0; i < n; ++i) indices[i] = static_cast<std::int64_t>(found[i]);
-}
+};
 
-/// Where the extreme element of a line is: it is found first, then sought, both with vectors.
-template <bool kMax, bool kLast>
-std::int64_t SearchFloats(const float* x, std::int64_t length) {
-  const float best = ExtremeOf<kMax>(x, length);
-  const auto is_best = [&](std::int64_t i) { return best != best ? x[i] != x[i] : x[i] == best; };
-  std::int64_t i = kLast ? length - 1 : 0;
-  while (!is_best(i)) i += kLast ? -1 : 1;
-  return i;
-}
+/// Searches the lines of a tensor side by side.
+template <bool kMax, bool kLast, typename I, typename T>
+class BlockSearch {
+ public:
+  BlockSearch(const AxisSplit& split, ElementType element)
+      : split_(split), blocks_(split, element) {}
+
+  std::size_t scratch_bytes() const {
+    return blocks_.scratch_bytes(std::min(split_.length, kRows));
+  }
+
+  void Run(const KernelArguments& args) const {
+    const std::int64_t lines = split_.outer * split_.inner;
+    const std::int64_t blocks = (lines - 1) / kLines + 1;
+    ForWideRanges(args.pool, blocks, GrainFor(kLines * split_.length),
+                  [&](std::int64_t begin, std::int64_t end, int worker) {
+                    T* scratch = reinterpret_cast<T*>(
+                        args.scratch + static_cast<std::size_t>(worker) * scratch_bytes());
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const std::int64_t first = i * kLines;
+                      Search(args, first, std::min(kLines, lines - first), scratch);
+                    }
+                  });
+  }
+
+ private:
+  void Search(const KernelArguments& args, std::int64_t first, std::int64_t n, T* scratch) const {
+    BestOfLines<kMax, kLast, I, T> lines;
+    if (blocks_.IsBlock(first)) {
+      lines.Take(args.in<T>(0) + blocks_.StartOf(first), split_.inner, 0, split_.length);
+    } else if (split_.inner == 1) {
+      blocks_.Load(args.inputs[0], first, n, scratch);
+      lines.Take(scratch, kLines, 0, split_.length);
+    } else {
+      std::fill_n(scratch, kLines * std::min(split_.length, kRows), T(0));
+      for (std::int64_t row = 0; row < split_.length; row += kRows) {
+        const std::int64_t rows = std::min(kRows, split_.length - row);
+        blocks_.LoadPart(args.inputs[0], first, n, row, rows, scratch);
+        lines.Take(scratch, kLines, row, rows);
+      }
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      args.out<std::int64_t>(0)[first + i] = static_cast<std::int64_t>(lines.found[i]);
+    }
+  }
+
+  AxisSplit split_;
+  LineBlocks<T> blocks_;
+};
 
 /// Index of the best of `length` contiguous elements.
 template <bool kMax, bool kLast, typename T>
 std::int64_t SearchLine(const std::byte* from, const Converter& load, std::int64_t length) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (load.is_copy()) {
-      return SearchFloats<kMax, kLast>(reinterpret_cast<const float*>(from), length);
-    }
+  if (load.is_copy()) {
+    return IndexOfExtreme<kMax, kLast>(reinterpret_cast<const T*>(from), length);
   }
   T best{};
-  T block[kStrip];
+  T block[kBlock];
   std::int64_t index = 0;
-  for (std::int64_t k = 0; k < length; k += kStrip) {
-    const std::int64_t n = std::min(kStrip, length - k);
+  for (std::int64_t k = 0; k < length; k += kBlock) {
+    const std::int64_t n = std::min(kBlock, length - k);
     load(from + static_cast<std::size_t>(k) * load.from_bytes(),
          reinterpret_cast<std::byte*>(block), n);
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (k + i > 0 && !Better<kMax, kLast>(block[i], best)) continue;
-      best = block[i];
-      index = k + i;
-    }
+    const std::int64_t i = IndexOfExtreme<kMax, kLast>(static_cast<const T*>(block), n);
+    if (k > 0 && !Better<kMax, kLast>(block[i], best)) continue;
+    best = block[i];
+    index = k + i;
   }
   return index;
 }
 
 template <bool kMax, bool kLast, typename T>
-void SearchLines(const KernelArguments& args, const Converter& load, const AxisSplit& split) {
+void SearchRows(const KernelArguments& args, const Converter& load, const AxisSplit& split) {
   ForWideRanges(args.pool, split.outer, GrainFor(split.length),
                 [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
                   for (std::int64_t line = begin; line < end; ++line) {
@@ -104,31 +138,27 @@ void SearchLines(const KernelArguments& args, const Converter& load, const AxisS
                 });
 }
 
+template <bool kMax, bool kLast, typename I, typename T>
+BoundKernel BindBlockSearch(const AxisSplit& split, ElementType element) {
+  const BlockSearch<kMax, kLast, I, T> search(split, element);
+  return {.run = [search](const KernelArguments& args) { search.Run(args); },
+          .scratch_bytes = search.scratch_bytes()};
+}
+
 template <bool kMax, bool kLast, typename T>
 BoundKernel BindSearch(const KernelCall& call, const AxisSplit& split) {
-  const Converter load(call.inputs[0].element, kElementOf<T>);
-  if (split.inner == 1) {
-    return {.run = [=](const KernelArguments& args) {
-      SearchLines<kMax, kLast, T>(args, load, split);
-    }};
+  const ElementType element = call.inputs[0].element;
+  if (split.outer * split.inner == 0) return NothingToRun();
+  if (split.inner == 1 && split.length >= kLongRow) {
+    const Converter load(element, kElementOf<T>);
+    return {
+        .run = [=](const KernelArguments& args) { SearchRows<kMax, kLast, T>(args, load, split); }};
   }
-  const bool narrow = split.length <= std::numeric_limits<std::int32_t>::max();
-  const auto search = narrow ? SearchStrip<kMax, kLast, std::int32_t, T>
-                             : SearchStrip<kMax, kLast, std::int64_t, T>;
-  return {.run = [=](const KernelArguments& args) {
-    const std::int64_t strips = (split.inner + kStrip - 1) / kStrip;
-    ForWideRanges(
-        args.pool, split.outer * strips, GrainFor(split.length * std::min(split.inner, kStrip)),
-        [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-          for (std::int64_t task = begin; task < end; ++task) {
-            const std::int64_t outer = task / strips;
-            const std::int64_t column = task % strips * kStrip;
-            search(args.inputs[0], load, split, outer * split.length * split.inner + column,
-                   std::min(kStrip, split.inner - column),
-                   args.out<std::int64_t>(0) + outer * split.inner + column);
-          }
-        });
-  }};
+  // An index of the size of the elements keeps vectors whole.
+  if (sizeof(T) == 4 && split.length <= std::numeric_limits<std::int32_t>::max()) {
+    return BindBlockSearch<kMax, kLast, std::int32_t, T>(split, element);
+  }
+  return BindBlockSearch<kMax, kLast, std::int64_t, T>(split, element);
 }
 
 template <bool kMax>
@@ -154,6 +184,7 @@ BoundKernel BindArgReduce(const KernelCall& call) {
   };
   if (input.element == ElementType::kFloat64) return bind(std::type_identity<double>{});
   if (IsFloat(input.element)) return bind(std::type_identity<float>{});
+  if (input.element == ElementType::kInt32) return bind(std::type_identity<std::int32_t>{});
   if (Contains(kSignedTypes, input.element)) return bind(std::type_identity<std::int64_t>{});
   return bind(std::type_identity<std::uint64_t>{});
 }

@@ -12,6 +12,7 @@
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/rows/row_kernels.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -82,19 +83,41 @@ BoundKernel BindNormRowsOf(const KernelCall& call, const RowKernels& kernels) {
   return {.run = run, .in_place_inputs = std::move(in_place)};
 }
 
-/// y = f(x) for every row, by f(x, length, y).
-template <typename F>
-BoundKernel BindRowFunction(const KernelCall& call, F f) {
+Rows RequireUnaryRows(const KernelCall& call) {
   RequireArity(call, 1, 1);
-  const Rows rows = RequireRows(call.inputs[0]);
   RequireType(call.outputs[0], call.inputs[0], "output 0");
-  return {.run =
-              [rows, f](const KernelArguments& args) {
-                rows.ForEach(args.pool, [&](std::int64_t at) {
-                  f(args.in<float>(0) + at, rows.length, args.out<float>(0) + at);
-                });
-              },
-          .in_place_inputs = {0}};
+  return RequireRows(call.inputs[0]);
+}
+
+/// y = log(softmax(x)) for `count` rows: their logarithms together, as far as the rows are still
+/// in the first-level cache then.
+void LogSoftmaxRows(decltype(RowKernels::exp_sum) exp_sum, std::int64_t length, std::int64_t count,
+                    const float* x, float* y) {
+  constexpr std::int64_t kRows = 16;
+  constexpr std::int64_t kCached = 4096;
+  const std::int64_t most = std::clamp<std::int64_t>(kCached / length, 1, kRows);
+  for (std::int64_t first = 0; first < count; first += most) {
+    const std::int64_t rows = std::min(most, count - first);
+    const float* from = x + first * length;
+    float* to = y + first * length;
+    float largest[kRows];
+    float sums[kRows] = {};
+    for (std::int64_t row = 0; row < rows; ++row) {
+      sums[row] = exp_sum(from + row * length, length, &largest[row]);
+    }
+    RunWide([=] {
+      float logarithms[kRows];
+      for (std::int64_t row = 0; row < kRows; ++row) logarithms[row] = Log(sums[row]);
+      for (std::int64_t row = 0; row < rows; ++row) {
+        const float shift = largest[row];
+        const float logarithm = logarithms[row];
+        POPRT_INDEPENDENT_LOOP
+        for (std::int64_t i = row * length; i < (row + 1) * length; ++i) {
+          to[i] = (from[i] - shift) - logarithm;
+        }
+      }
+    });
+  }
 }
 
 constexpr auto kKernels = std::to_array<KernelDef>({
@@ -112,17 +135,28 @@ BoundKernel BindNormRows(const KernelCall& call, const InnerLoops& loops) {
 }
 
 BoundKernel BindSoftmaxRows(const KernelCall& call, const InnerLoops& loops) {
-  return BindRowFunction(call, loops.rows.softmax);
+  const Rows rows = RequireUnaryRows(call);
+  return {.run =
+              [rows, softmax = loops.rows.softmax](const KernelArguments& args) {
+                rows.ForEach(args.pool, [&](std::int64_t at) {
+                  softmax(args.in<float>(0) + at, rows.length, args.out<float>(0) + at);
+                });
+              },
+          .in_place_inputs = {0}};
 }
 
 BoundKernel BindLogSoftmaxRows(const KernelCall& call, const InnerLoops& loops) {
-  const auto exp_sum = loops.rows.exp_sum;
-  return BindRowFunction(call, [exp_sum](const float* x, std::int64_t length, float* y) {
-    float largest = 0;
-    const float logarithm = Log(exp_sum(x, length, &largest));
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t i = 0; i < length; ++i) y[i] = (x[i] - largest) - logarithm;
-  });
+  const Rows rows = RequireUnaryRows(call);
+  return {.run =
+              [rows, exp_sum = loops.rows.exp_sum](const KernelArguments& args) {
+                ForRanges(args.pool, rows.count, GrainFor(2 * rows.length),
+                          [&](std::int64_t begin, std::int64_t end, int) {
+                            LogSoftmaxRows(exp_sum, rows.length, end - begin,
+                                           args.in<float>(0) + begin * rows.length,
+                                           args.out<float>(0) + begin * rows.length);
+                          });
+              },
+          .in_place_inputs = {0}};
 }
 
 std::span<const KernelDef> RowKernelDefs() { return kKernels; }
