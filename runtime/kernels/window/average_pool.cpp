@@ -36,13 +36,13 @@ void RunAveragePool(const PoolLines<Accumulator<T>>& lines, const TapCounts& cou
   lines.template Run<T>(
       args, Acc{}, [](T element) { return static_cast<Acc>(element); },
       [](Acc a, Acc b) { return a + b; },
-      [&](std::int64_t plane, std::int64_t row, const Acc* sums) {
+      [&](std::int64_t row, const Acc* sums) {
         std::int64_t above = 1;
-        window.VisitPosition(row, [&](std::size_t axis, std::int64_t at) {
+        window.VisitPosition(row % window.rows(), [&](std::size_t axis, std::int64_t at) {
           above *= counts[axis][static_cast<std::size_t>(at)];
         });
         const std::int64_t* last = counts.back().data();
-        T* out = args.out<T>(0) + (plane * window.rows() + row) * window.width();
+        T* out = args.out<T>(0) + row * window.width();
         for (std::int64_t x = 0; x < window.width(); ++x) {
           out[x] = static_cast<T>(sums[x] / static_cast<Acc>(above * last[x]));
         }

@@ -43,8 +43,8 @@ BoundKernel BindLpPool(const KernelCall& call) {
           lines.Run<T>(
               args, 0.0, [p](T element) { return PowerOf(ToDouble(element), p); },
               [](double a, double b) { return a + b; },
-              [&](std::int64_t plane, std::int64_t row, const double* sums) {
-                T* out = args.out<T>(0) + (plane * window.rows() + row) * window.width();
+              [&](std::int64_t row, const double* sums) {
+                T* out = args.out<T>(0) + row * window.width();
                 for (std::int64_t x = 0; x < window.width(); ++x) {
                   out[x] = FromDouble<T>(RootOf(sums[x], p));
                 }

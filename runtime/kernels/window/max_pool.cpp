@@ -36,8 +36,8 @@ void RunMaxPool(const PoolLines<Compared<T>>& lines, const KernelArguments& args
   lines.template Run<T>(
       args, Lowest<V>(), [](T element) { return static_cast<V>(element); },
       [](V best, V value) { return Exceeds(value, best) ? value : best; },
-      [&](std::int64_t plane, std::int64_t row, const V* best) {
-        T* out = args.out<T>(0) + (plane * window.rows() + row) * window.width();
+      [&](std::int64_t row, const V* best) {
+        T* out = args.out<T>(0) + row * window.width();
         for (std::int64_t x = 0; x < window.width(); ++x) out[x] = static_cast<T>(best[x]);
       });
 }

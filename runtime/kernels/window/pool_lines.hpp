@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -11,150 +12,233 @@
 
 namespace poprt::kernels {
 
-/// The loop of poolings whose result doesn't depend on where in the window an element is: the input
-/// rows that a window covers are combined into one line, whose elements are combined along the last
-/// axis. Built at bind time.
+/// The loop of poolings whose result doesn't depend on where in the window an element is. A window
+/// is combined axis by axis: the slices of the input that it covers along the first axis become one
+/// slice, and so do the slices of that along the second axis, until one line is left, whose
+/// elements are combined along the last axis. What the windows of neighbouring outputs have in
+/// common is combined once. Built at bind time.
 template <typename Acc>
 class PoolLines {
  public:
   /// `geometry` is not empty.
   explicit PoolLines(const PoolGeometry& geometry)
-      : planes_(geometry.planes),
-        taps_(ElementCount(geometry.window.kernel)),
+      : taps_(ElementCount(geometry.window.kernel)),
         kernel_(geometry.window.kernel.back()),
         stride_(geometry.window.strides.back()),
         dilation_(geometry.window.dilations.back()),
         pad_(geometry.window.pads_begin.back()),
-        extent_(geometry.input.back()),
         width_(geometry.output.back()),
         lanes_(stride_ > 2 ? width_ : RoundedUp(width_)),
-        plane_(ElementCount(geometry.input)),
-        positions_(geometry.window, geometry.input, geometry.output),
-        rows_(WholeRows(geometry.window), geometry.input, WholeOutput(geometry)),
         line_(std::max(lanes_ * stride_ + geometry.window.Reach(geometry.input.size() - 1),
-                       pad_ + RoundedUp(extent_))),
-        scratch_bytes_(ScratchBytes(static_cast<std::size_t>(rows_.taps()) * sizeof(std::int64_t) +
-                                    static_cast<std::size_t>(line_ + lanes_) * sizeof(Acc))) {}
+                       pad_ + RoundedUp(geometry.input.back()))),
+        window_(geometry.window, geometry.input, geometry.output),
+        rows_(geometry.planes * window_.rows()) {
+    std::int64_t rows = window_.rows();
+    std::int64_t slice = ElementCount(geometry.input);
+    for (std::size_t axis = 0; axis + 1 < geometry.input.size(); ++axis) {
+      rows /= geometry.output[axis];
+      slice /= geometry.input[axis];
+      const Level level{.kernel = geometry.window.kernel[axis],
+                        .stride = geometry.window.strides[axis],
+                        .dilation = geometry.window.dilations[axis],
+                        .pad = geometry.window.pads_begin[axis],
+                        .extent = geometry.input[axis],
+                        .positions = geometry.output[axis],
+                        .slice = slice,
+                        .rows = rows};
+      // Slices of which each is a window are tensors of their own.
+      if (!levels_.empty() || !level.IsIdentity()) levels_.push_back(level);
+    }
+    if (levels_.empty()) levels_.push_back({.slice = slice, .rows = 1});
+    for (Level& level : levels_) {
+      level.combined = line_offset_;
+      if (&level != &levels_.back()) line_offset_ += RoundedUp(level.slice);
+    }
+    levels_.back().combined += pad_;
+    scratch_bytes_ =
+        PositionBytes() +
+        ScratchBytes(static_cast<std::size_t>(line_offset_ + line_ + lanes_) * sizeof(Acc));
+  }
 
   std::size_t scratch_bytes() const { return scratch_bytes_; }
   /// The rows of the output.
-  const WindowRows& window() const { return positions_; }
+  const WindowRows& window() const { return window_; }
 
   /// For every output row: combine(accumulator, accumulator), of which `neutral` changes nothing,
-  /// folds map(element) over the window, then finish(plane, row, accumulators).
+  /// folds map(element) over the window, then finish(row, accumulators).
   template <typename T, typename Map, typename Combine, typename Finish>
   void Run(const KernelArguments& args, const Acc& neutral, const Map& map, const Combine& combine,
            const Finish& finish) const {
-    ForWideRanges(args.pool, planes_ * rows_.rows(),
-                  GrainFor(width_ * std::min<std::int64_t>(taps_, 64)),
-                  [&](std::int64_t begin, std::int64_t end, int worker) {
-                    auto* starts = reinterpret_cast<std::int64_t*>(
-                        args.scratch + static_cast<std::size_t>(worker) * scratch_bytes_);
-                    auto* line = reinterpret_cast<Acc*>(starts + rows_.taps());
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      const std::int64_t row = i % rows_.rows();
-                      const T* in = args.in<T>(0) + i / rows_.rows() * plane_;
-                      CombineRows(in, row, neutral, map, combine, starts, line);
-                      CombineLine(neutral, combine, line, line + line_);
-                      finish(i / rows_.rows(), row, static_cast<const Acc*>(line + line_));
-                    }
-                  });
+    // Ranges begin where the first axis moves.
+    const std::int64_t per_slice = levels_.front().rows;
+    const std::int64_t grain = GrainFor(per_slice * width_ * std::min<std::int64_t>(taps_, 64));
+    ForWideRanges(
+        args.pool, rows_ / per_slice, grain, [&](std::int64_t begin, std::int64_t end, int worker) {
+          std::byte* const own = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes_;
+          auto* const positions = reinterpret_cast<std::int64_t*>(own);
+          auto* const scratch = reinterpret_cast<Acc*>(own + PositionBytes());
+          Acc* const line = scratch + line_offset_;
+          std::fill(line, line + line_, neutral);
+          std::fill_n(positions, levels_.size(), 0);
+          std::int64_t row = begin * per_slice;
+          for (std::int64_t slice = begin; slice < end; ++slice) {
+            CombineFirst(args.in<T>(0), slice, neutral, map, combine, scratch);
+            std::size_t moved = 1;
+            for (std::int64_t i = 0; i < per_slice; ++i, ++row) {
+              CombineFrom(moved, positions, neutral, combine, scratch);
+              CombineLine(combine, line, line + line_);
+              finish(row, static_cast<const Acc*>(line + line_));
+              moved = Advance(positions);
+            }
+          }
+        });
   }
 
  private:
   static constexpr std::int64_t kLanes = 16;
 
+  /// One axis but the last.
+  struct Level {
+    std::int64_t kernel = 1;
+    std::int64_t stride = 1;
+    std::int64_t dilation = 1;
+    std::int64_t pad = 0;
+    std::int64_t extent = 1;     // of the input
+    std::int64_t positions = 1;  // of the output
+    std::int64_t slice = 1;      // elements behind one position of the input
+    std::int64_t rows = 1;       // of the output behind one of its positions
+    std::int64_t combined = 0;   // where in the scratch the combined slice is
+
+    bool IsIdentity() const {
+      return kernel == 1 && stride == 1 && pad == 0 && extent == positions;
+    }
+  };
+
   static std::int64_t RoundedUp(std::int64_t count) {
     return (count + kLanes - 1) / kLanes * kLanes;
   }
 
-  /// The window without its last axis.
-  static Window WholeRows(Window window) {
-    for (Ints* numbers : {&window.kernel, &window.strides, &window.dilations}) numbers->back() = 1;
-    window.pads_begin.back() = 0;
-    window.pads_end.back() = 0;
-    return window;
-  }
+  std::size_t PositionBytes() const { return ScratchBytes(levels_.size() * sizeof(std::int64_t)); }
 
-  static Shape WholeOutput(const PoolGeometry& geometry) {
-    Shape output = geometry.output;
-    output.back() = geometry.input.back();
-    return output;
+  /// Moves on by one row; gives the outermost level but the first that moves.
+  std::size_t Advance(std::int64_t* positions) const {
+    for (std::size_t i = levels_.size(); i-- > 1;) {
+      if (++positions[i] < levels_[i].positions) return i;
+      positions[i] = 0;
+    }
+    return 1;
   }
 
   template <typename T, typename Map, typename Combine>
-  void CombineRows(const T* in, std::int64_t row, const Acc& neutral, const Map& map,
-                   const Combine& combine, std::int64_t* starts, Acc* line) const {
-    std::fill(line, line + line_, neutral);
-    // Visit calls itself, which keeps what it calls from being compiled for every instruction set.
-    std::int64_t count = 0;
-    rows_.Visit(row, [&](const WindowRows::Tap& tap) { starts[count++] = tap.in; });
-    for (std::int64_t i = 0; i < count; ++i) {
-      CombineRow(in + starts[i], neutral, map, combine, line + pad_);
+  void CombineFirst(const T* tensor, std::int64_t slice, const Acc& neutral, const Map& map,
+                    const Combine& combine, Acc* scratch) const {
+    const Level& level = levels_.front();
+    const T* plane = tensor + slice / level.positions * level.extent * level.slice;
+    CombineLevel(level, plane, slice % level.positions, neutral, map, combine, scratch);
+  }
+
+  /// Combines the slices of the levels from `moved` >= 1 on.
+  template <typename Combine>
+  void CombineFrom(std::size_t moved, const std::int64_t* positions, const Acc& neutral,
+                   const Combine& combine, Acc* scratch) const {
+    for (std::size_t i = moved; i < levels_.size(); ++i) {
+      CombineLevel(
+          levels_[i], static_cast<const Acc*>(scratch + levels_[i - 1].combined), positions[i],
+          neutral, [](Acc value) { return value; }, combine, scratch);
     }
   }
 
   template <typename T, typename Map, typename Combine>
-  void CombineRow(const T* from, const Acc& neutral, const Map& map, const Combine& combine,
-                  Acc* to) const {
-    std::int64_t x = 0;
-    for (; x + kLanes <= extent_; x += kLanes) {
-      POPRT_INDEPENDENT_LOOP
-      POPRT_LANE_LOOP
-      for (std::int64_t i = 0; i < kLanes; ++i) to[x + i] = combine(to[x + i], map(from[x + i]));
+  void CombineLevel(const Level& level, const T* from, std::int64_t position, const Acc& neutral,
+                    const Map& map, const Combine& combine, Acc* scratch) const {
+    Acc* const to = scratch + level.combined;
+    const std::int64_t start = position * level.stride - level.pad;
+    // The taps inside the input.
+    const std::int64_t begin = start < 0 ? (-start - 1) / level.dilation + 1 : 0;
+    const std::int64_t left = level.extent - start;
+    const std::int64_t end =
+        left <= 0 ? 0 : std::min(level.kernel, (left - 1) / level.dilation + 1);
+    if (begin >= end) {
+      std::fill(to, to + level.slice, neutral);
+      return;
     }
-    if (x == extent_) return;
-    Acc rest[kLanes];
-    for (std::int64_t i = 0; i < kLanes; ++i) rest[i] = neutral;
-    for (std::int64_t i = 0; x + i < extent_; ++i) rest[i] = map(from[x + i]);
-    POPRT_INDEPENDENT_LOOP
+    const T* slices = from + (start + begin * level.dilation) * level.slice;
+    const std::int64_t step = level.dilation * level.slice;
+    std::int64_t i = 0;
+    for (; i + kLanes <= level.slice; i += kLanes) {
+      CombineLanes(slices + i, step, end - begin, map, combine, to + i);
+    }
+    if (i == level.slice) return;
+    if (i > 0) {
+      const std::int64_t last = level.slice - kLanes;
+      return CombineLanes(slices + last, step, end - begin, map, combine, to + last);
+    }
+    for (; i < level.slice; ++i) {
+      Acc sum = map(slices[i]);
+      for (std::int64_t k = 1; k < end - begin; ++k) sum = combine(sum, map(slices[k * step + i]));
+      to[i] = sum;
+    }
+  }
+
+  /// to[i] for kLanes lanes i from x[k * step + i] for all taps k.
+  template <typename T, typename Map, typename Combine>
+  POPRT_INLINE static void CombineLanes(const T* x, std::int64_t step, std::int64_t taps,
+                                        const Map& map, const Combine& combine, Acc* to) {
+    Acc sums[kLanes];
     POPRT_LANE_LOOP
-    for (std::int64_t i = 0; i < kLanes; ++i) to[x + i] = combine(to[x + i], rest[i]);
+    for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = map(x[i]);
+    for (std::int64_t k = 1; k < taps; ++k) {
+      POPRT_LANE_LOOP
+      for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = combine(sums[i], map(x[k * step + i]));
+    }
+    std::copy_n(sums, kLanes, to);
   }
 
   template <typename Combine>
-  void CombineLine(const Acc& neutral, const Combine& combine, const Acc* line, Acc* row) const {
-    std::fill(row, row + lanes_, neutral);
-    for (std::int64_t k = 0; k < kernel_; ++k) {
-      const Acc* from = line + k * dilation_;
-      if (stride_ == 1) {
-        CombineNeighbours<1>(from, combine, row);
-      } else if (stride_ == 2) {
-        CombineNeighbours<2>(from, combine, row);
-      } else {
-        for (std::int64_t x = 0; x < lanes_; ++x) row[x] = combine(row[x], from[x * stride_]);
-      }
+  void CombineLine(const Combine& combine, const Acc* line, Acc* row) const {
+    if (stride_ == 1) return CombineNeighbours<1>(combine, line, row);
+    if (stride_ == 2) return CombineNeighbours<2>(combine, line, row);
+    for (std::int64_t x = 0; x < lanes_; ++x) {
+      const Acc* from = line + x * stride_;
+      Acc sum = *from;
+      for (std::int64_t k = 1; k < kernel_; ++k) sum = combine(sum, from[k * dilation_]);
+      row[x] = sum;
     }
   }
 
   /// Of the usual strides, with vectors. From a copy, of which g++ knows that nothing is behind it.
   template <std::int64_t kStride, typename Combine>
-  POPRT_INLINE void CombineNeighbours(const Acc* from, const Combine& combine, Acc* row) const {
+  POPRT_INLINE void CombineNeighbours(const Combine& combine, const Acc* line, Acc* row) const {
     for (std::int64_t x = 0; x < lanes_; x += kLanes) {
+      const Acc* from = line + x * kStride;
+      Acc sums[kLanes];
       Acc values[kLanes * kStride];
-      std::copy_n(from + x * kStride, kLanes * kStride, values);
-      POPRT_INDEPENDENT_LOOP
+      std::copy_n(from, kLanes * kStride, values);
       POPRT_LANE_LOOP
-      for (std::int64_t i = 0; i < kLanes; ++i) {
-        row[x + i] = combine(row[x + i], values[i * kStride]);
+      for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = values[i * kStride];
+      for (std::int64_t k = 1; k < kernel_; ++k) {
+        std::copy_n(from + k * dilation_, kLanes * kStride, values);
+        POPRT_LANE_LOOP
+        for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = combine(sums[i], values[i * kStride]);
       }
+      std::copy_n(sums, kLanes, row + x);
     }
   }
 
-  std::int64_t planes_;
   std::int64_t taps_;
-  std::int64_t kernel_;  // along the last axis, as are the next six
+  std::int64_t kernel_;  // along the last axis, as are the next three
   std::int64_t stride_;
   std::int64_t dilation_;
   std::int64_t pad_;
-  std::int64_t extent_;  // of the input
-  std::int64_t width_;   // of the output
-  std::int64_t lanes_;   // the width, with usual strides rounded up for loops without a rest
-  std::int64_t plane_;
-  WindowRows positions_;
-  WindowRows rows_;
-  std::int64_t line_;  // elements of a padded line
-  std::size_t scratch_bytes_;
+  std::int64_t width_;  // of the output
+  std::int64_t lanes_;  // the width, with usual strides rounded up for loops without a rest
+  std::int64_t line_;   // elements of a padded line
+  WindowRows window_;
+  std::int64_t rows_;  // of the output
+  std::vector<Level> levels_;
+  std::int64_t line_offset_ =
+      0;  // of the line in the scratch; slices stand before it, results behind
+  std::size_t scratch_bytes_ = 0;
 };
 
 }  // namespace poprt::kernels
