@@ -1,8 +1,10 @@
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "runtime/kernels/convert.hpp"
+#include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/scale_reader.hpp"
@@ -41,20 +43,64 @@ void Divide(C* values, const C* scales, std::int64_t count) {
   }
 }
 
+/// The quotient and the zero point added up, clipped and rounded. Clipping to integers commutes
+/// with rounding, and keeps what is rounded small. NaN becomes the lowest number.
+template <typename C>
+POPRT_INLINE std::int32_t ToInteger(C quotient, C point, C lowest, C highest) {
+  const C low = lowest - point;
+  const C high = highest - point;
+  const C floor = Select(quotient > low, quotient, low);
+  const C clipped = Select(floor < high, floor, high);
+  return static_cast<std::int32_t>(RoundHalfEven(clipped) + point);
+}
+
 template <typename C>
 void ToIntegers(const C* values, const C* points, std::int64_t count, const IntegerRange& range,
                 std::int32_t* integers) {
   const auto lowest = static_cast<C>(range.lowest);
   const auto highest = static_cast<C>(range.highest);
   for (std::int64_t k = 0; k < count; ++k) {
-    // Clipping to integers commutes with rounding, and keeps what is rounded small. NaN becomes the
-    // lowest number.
-    const C low = lowest - points[k];
-    const C high = highest - points[k];
-    const C floor = values[k] > low ? values[k] : low;
-    const C clipped = floor < high ? floor : high;
-    integers[k] = static_cast<std::int32_t>(RoundHalfEven(clipped) + points[k]);
+    integers[k] = ToInteger(values[k], points[k], lowest, highest);
   }
+}
+
+/// float32 to integers of whole bytes, as most models quantise: in one loop.
+template <typename T>
+void RunFloats(const QuantizePlan<float>& plan, const KernelArguments& args, std::int64_t begin,
+               std::int64_t end) {
+  constexpr auto kLowest = static_cast<float>(std::numeric_limits<T>::lowest());
+  constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
+  plan.scales.ForBlocks(
+      args, begin, end,
+      [&](std::int64_t first, std::int64_t count, const float* scales, const float* points) {
+        const float* x = args.in<float>(0) + first;
+        T* y = args.out<T>(0) + first;
+        POPRT_INDEPENDENT_LOOP
+        for (std::int64_t k = 0; k < count; ++k) {
+          y[k] = static_cast<T>(ToInteger(x[k] / scales[k], points[k], kLowest, kHighest));
+        }
+      });
+}
+
+constexpr TypeSet kByteIntegers =
+    Types({ElementType::kInt8, ElementType::kUint8, ElementType::kInt16, ElementType::kUint16});
+
+BoundKernel BindFloats(const KernelCall& call) {
+  const QuantizePlan<float> plan{
+      .scales = ScaleReader<float>::Bind<kScaleTypes, kQuantizedTypes>(call),
+      .load = {},
+      .store = {},
+      .count = ElementCount(call.inputs[0].shape),
+      .range = {}};
+  return VisitElement<BoundKernel, kByteIntegers>(
+      call.outputs[0].element, [&]<typename T>(std::type_identity<T>) {
+        return BoundKernel{.run = [plan](const KernelArguments& args) {
+          ForWideRanges(args.pool, plan.count, kElementsPerTask,
+                        [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                          RunFloats<T>(plan, args, begin, end);
+                        });
+        }};
+      });
 }
 
 template <typename P, typename C, bool kIntegers>
@@ -141,6 +187,10 @@ BoundKernel BindQuantizeLinear(const KernelCall& call) {
     case ElementType::kInt32:  // the exact quotient decides
       return BindPrecision<double, double>(call);
     default:
+      if (input.element == ElementType::kFloat32 &&
+          Contains(kByteIntegers, call.outputs[0].element)) {
+        return BindFloats(call);
+      }
       return BindPrecision<float, float>(call);
   }
 }

@@ -189,9 +189,9 @@ TEST(MaxRoiPoolTest, PoolsLikeTheReference) {
   ForSeeds(80, [&](std::mt19937& random) {
     const ElementType type = kTypes[random() % 4];
     const Shape shape{Draw(random, 1, 2), Draw(random, random() % 10 == 0 ? 0 : 1, 3),
-                      Draw(random, 1, 9), Draw(random, 1, 9)};
+                      Draw(random, 1, 9), Draw(random, 1, 30)};
     const std::int64_t regions = Draw(random, 0, 4);
-    Values boxes = ToValues(RandomOperand(random, kFloat64, {regions, 5}, -8, 24));
+    Values boxes = ToValues(RandomOperand(random, kFloat64, {regions, 5}, -8, 64));
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       boxes[i] = i % 5 == 0 ? static_cast<double>(Draw(random, 0, shape[0] - 1))
                             : std::floor(boxes[i]) / 2;
