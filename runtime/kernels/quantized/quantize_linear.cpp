@@ -64,13 +64,17 @@ void ToIntegers(const C* values, const C* points, std::int64_t count, const Inte
   }
 }
 
-/// float32 to integers of whole bytes, as most models quantise: in one loop.
+// ---- float32 to integers of whole bytes, as most models quantise: in one loop
+
+constexpr TypeSet kByteIntegers =
+    Types({ElementType::kInt8, ElementType::kUint8, ElementType::kInt16, ElementType::kUint16});
+
 template <typename T>
-void RunFloats(const QuantizePlan<float>& plan, const KernelArguments& args, std::int64_t begin,
-               std::int64_t end) {
+void QuantizeFloats(const ScaleReader<float>& reader, const KernelArguments& args,
+                    std::int64_t begin, std::int64_t end) {
   constexpr auto kLowest = static_cast<float>(std::numeric_limits<T>::lowest());
   constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
-  plan.scales.ForBlocks(
+  reader.ForBlocks(
       args, begin, end,
       [&](std::int64_t first, std::int64_t count, const float* scales, const float* points) {
         const float* x = args.in<float>(0) + first;
@@ -82,26 +86,21 @@ void RunFloats(const QuantizePlan<float>& plan, const KernelArguments& args, std
       });
 }
 
-constexpr TypeSet kByteIntegers =
-    Types({ElementType::kInt8, ElementType::kUint8, ElementType::kInt16, ElementType::kUint16});
-
 BoundKernel BindFloats(const KernelCall& call) {
-  const QuantizePlan<float> plan{
-      .scales = ScaleReader<float>::Bind<kScaleTypes, kQuantizedTypes>(call),
-      .load = {},
-      .store = {},
-      .count = ElementCount(call.inputs[0].shape),
-      .range = {}};
+  const auto reader = ScaleReader<float>::Bind<kScaleTypes, kQuantizedTypes>(call);
+  const std::int64_t count = ElementCount(call.inputs[0].shape);
   return VisitElement<BoundKernel, kByteIntegers>(
       call.outputs[0].element, [&]<typename T>(std::type_identity<T>) {
-        return BoundKernel{.run = [plan](const KernelArguments& args) {
-          ForWideRanges(args.pool, plan.count, kElementsPerTask,
+        return BoundKernel{.run = [reader, count](const KernelArguments& args) {
+          ForWideRanges(args.pool, count, kElementsPerTask,
                         [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                          RunFloats<T>(plan, args, begin, end);
+                          QuantizeFloats<T>(reader, args, begin, end);
                         });
         }};
       });
 }
+
+// ---- Anything to anything
 
 template <typename P, typename C, bool kIntegers>
 void RunRange(const QuantizePlan<C>& plan, const KernelArguments& args, std::int64_t begin,

@@ -288,7 +288,8 @@ TEST(DynamicQuantizeLinearTest, RangeIncludesZero) {
 
 TEST(DynamicQuantizeLinearTest, MatchesTheFormula) {
   ForSeeds(200, [](std::mt19937& random) {
-    const Shape shape = AnyShape(random);
+    const bool is_cut = random() % 40 == 0;  // into parts of which each has a range
+    const Shape shape = is_cut ? Shape{Draw(random, 16000, 50000)} : AnyShape(random);
     const double low = static_cast<double>(Draw(random, -4, 0));
     const double high = low + static_cast<double>(Draw(random, 1, 8));
     const Tensor x = RandomOperand(random, kFloat32, shape, low, high);
