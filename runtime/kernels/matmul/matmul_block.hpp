@@ -45,6 +45,10 @@ class GemmBlock {
     const std::int64_t columns = std::min(kGemmColumns, shape.columns - column);
     a += row * shape.a.row_stride;
     b += column * shape.b.column_stride;
+    if (rows == 1 && shape.b.column_stride == 1) {
+      return RunRow(shape, a, b, columns,
+                    [&](std::int64_t j, Acc sum) { store(row, column + j, sum); });
+    }
     std::array<Acc, kGemmRows * kGemmColumns> sums{};
     for (std::int64_t k = 0; k < shape.depth; k += kDepth) {
       const std::int64_t depth = std::min(kDepth, shape.depth - k);
@@ -74,6 +78,26 @@ class GemmBlock {
 
  private:
   static std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  /// One row: there is nothing to gain from packing what is read once.
+  template <typename Store>
+  static void RunRow(const GemmShape& shape, const T* a, const T* b, std::int64_t columns,
+                     const Store& store) {
+    Acc sums[kGemmColumns] = {};
+    for (std::int64_t k = 0; k < shape.depth; ++k) {
+      const Acc factor = static_cast<Acc>(a[k * shape.a.column_stride]);
+      const T* from = b + k * shape.b.row_stride;
+      if (columns == kGemmColumns) {
+        POPRT_LANE_LOOP
+        for (std::int64_t j = 0; j < kGemmColumns; ++j) {
+          sums[j] += factor * static_cast<Acc>(from[j]);
+        }
+      } else {
+        for (std::int64_t j = 0; j < columns; ++j) sums[j] += factor * static_cast<Acc>(from[j]);
+      }
+    }
+    for (std::int64_t j = 0; j < columns; ++j) store(j, sums[j]);
+  }
 
   static constexpr std::int64_t kHeight = 4;
   // The width of the baseline's vector registers.

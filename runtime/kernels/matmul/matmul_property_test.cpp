@@ -19,6 +19,26 @@ std::size_t At(const Shape& shape, const Index& at, std::int64_t row, std::int64
   return Flat(shape, from);
 }
 
+TEST(MatMulTest, VectorsTimesMatricesOfAnyWidth) {
+  std::mt19937 random(3);
+  for (const ElementType type : {kFloat32, kFloat16, kInt32}) {
+    for (const std::int64_t columns : {1, 63, 64, 130}) {
+      const Tensor left = RandomTensor(random, type, {9}, -4, 5);
+      const Tensor right = RandomTensor(random, type, {9, columns}, -4, 5);
+      const Values x = ToValues(left), y = ToValues(right);
+      const Values wanted = Fill({columns}, [&](const Index& at) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < 9; ++k) {
+          sum += x[static_cast<std::size_t>(k)] * y[Flat({9, columns}, {k, at[0]})];
+        }
+        return sum;
+      });
+      SCOPED_TRACE(ToString(right.type()));
+      ExpectClose(Run1("MatMul", {left, right}, {type, {columns}}), wanted, 4, 100);
+    }
+  }
+}
+
 TEST(MatMulTest, BatchesOfAnyRankWithNan) {
   ForSeeds(60, [](std::mt19937& random) {
     const ElementType type = kTypes[random() % 4];

@@ -40,7 +40,7 @@ C Saturated(C value, ElementType element) {
         std::is_signed_v<C> ? kSignedTypes : TypeSet{kUnsignedTypes | kBoolType};
     VisitElement<void, kStored>(element, [&](auto type) {
       using T = typename decltype(type)::type;
-      if constexpr (std::is_integral_v<T>) {
+      if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(C)) {
         value =
             std::clamp<C>(value, std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
       }
@@ -139,7 +139,7 @@ class Reducer {
   static auto FoldBlock(const C* x, std::int64_t n, C shift) {
     using Sum = typename R::template Partial<C>;
     constexpr bool kMax = std::is_same_v<R, MaxReducer>;
-    if constexpr (std::is_same_v<C, float> && (kMax || std::is_same_v<R, MinReducer>)) {
+    if constexpr (sizeof(C) <= 4 && (kMax || std::is_same_v<R, MinReducer>)) {
       return ExtremeOf<kMax>(x, n);
     } else {
       return FoldLanes<Sum>(
@@ -422,6 +422,15 @@ BoundKernel BindReduce(const KernelCall& call) {
   if constexpr (Op::kOnlyFloat) {
     return BindReducer<Op, double>(walk, input.element);
   } else {
+    if constexpr (Op::kSelects) {
+      // One of the elements needs no wider type than they have.
+      if (input.element == ElementType::kInt32)
+        return BindReducer<Op, std::int32_t>(walk, input.element);
+      if (input.element == ElementType::kInt8)
+        return BindReducer<Op, std::int8_t>(walk, input.element);
+      if (input.element == ElementType::kUint8)
+        return BindReducer<Op, std::uint8_t>(walk, input.element);
+    }
     if (Contains(kSignedTypes, input.element)) {
       return BindReducer<Op, std::int64_t>(walk, input.element);
     }

@@ -38,6 +38,7 @@ struct Additive {
   }
   static constexpr bool kShifted = false;    // needs the maximum first
   static constexpr bool kOnlyFloat = false;  // computes integers in double
+  static constexpr bool kSelects = false;    // the result is one of the elements
 };
 
 struct SumReducer : Additive {};
@@ -125,6 +126,7 @@ struct MaxReducer : Additive {
   static T Combine(T a, T b) {
     return Select((a > b) | (a != a), a, b);
   }
+  static constexpr bool kSelects = true;
 };
 struct MinReducer : Additive {
   template <typename T>
@@ -136,6 +138,7 @@ struct MinReducer : Additive {
   static T Combine(T a, T b) {
     return Select((a < b) | (a != a), a, b);
   }
+  static constexpr bool kSelects = true;
 };
 
 }  // namespace poprt::kernels

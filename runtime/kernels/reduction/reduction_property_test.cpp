@@ -190,6 +190,28 @@ TEST(ReductionTest, ManyShortRows) {
   }
 }
 
+TEST(ReductionTest, ExtremesOfIntegersOfAnyWidth) {
+  ForSeeds(60, [](std::mt19937& random) {
+    const ElementType type = std::vector<ElementType>{kInt8,  kUint8,  kInt32, kUint32,
+                                                      kInt64, kUint64, kBool}[random() % 7];
+    const Shape shape = ManyLines(random);
+    const bool is_signed = type == kInt8 || type == kInt32 || type == kInt64;
+    const Tensor x = RandomTensor(random, type, shape, is_signed ? -128 : 0, 127);
+    const Values values = ToValues(x);
+    const Shape output = WithAxis(shape, 1, 1);
+    const auto extreme = [&](auto better) {
+      return Fill(output, [&](const Index& at) {
+        const Values line = Line(x, values, at, 1);
+        return *std::min_element(line.begin(), line.end(), better);
+      });
+    };
+    EXPECT_EQ(ToValues(Run1("ReduceMax", {x}, {type, output}, {{"axes", Ints{1}}})),
+              extreme(std::greater<>()));
+    EXPECT_EQ(ToValues(Run1("ReduceMin", {x}, {type, output}, {{"axes", Ints{1}}})),
+              extreme(std::less<>()));
+  });
+}
+
 TEST(ReductionTest, WithoutAxesOnlyTheElementsAreMapped) {
   const Tensor x = FromValues(kFloat32, {2}, {-2, 4});
   const auto run = [&](const char* name) {
