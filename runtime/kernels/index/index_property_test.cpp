@@ -24,7 +24,8 @@ TEST(TopKTest, SortsLinesOfAnyShapeWithNan) {
     const Values values = ToValues(x);
     const bool largest = random() % 2 == 0;
     Shape output = shape;
-    output[axis] = Draw(random, 0, shape[axis]);
+    const bool few = random() % 2 == 0;
+    output[axis] = Draw(random, 0, few ? std::min<std::int64_t>(16, shape[axis]) : shape[axis]);
     const auto source = [&](Index at) {
       const std::int64_t place = at[axis];
       const auto value = [&](std::int64_t k) {

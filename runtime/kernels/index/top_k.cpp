@@ -10,8 +10,9 @@
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/index/index.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/reduction/axis_split.hpp"
+#include "runtime/kernels/reduction/line_blocks.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -27,11 +28,15 @@ struct TopK {
   bool empty = false;
   bool has_values = true;
   bool has_indices = true;
+  ElementType stored = ElementType::kUndefined;
   Converter load;
   std::size_t element = 0;
 
   std::size_t scratch_bytes() const {
     if (empty) return 0;
+    if (IsSideBySide()) {
+      return LineBlocks<C>(split, stored).scratch_bytes(std::min(split.length, kRows));
+    }
     const auto length = static_cast<std::size_t>(split.length);
     return RoundUp(length * sizeof(C)) + RoundUp(length * sizeof(std::int64_t));
   }
@@ -67,6 +72,22 @@ struct TopK {
     return std::uint64_t{kLargest ? rank : ~rank} << 32 | ~static_cast<std::uint32_t>(index);
   }
 
+  static std::int64_t IndexOf(std::uint64_t key) {
+    const auto low = static_cast<std::uint32_t>(key);
+    return std::int64_t{~low};
+  }
+
+  static constexpr std::int64_t kSkip = 16;
+
+  /// Whether the next kSkip numbers are all so, with vectors.
+  template <typename Is>
+  static bool AllOf(const float* x, const Is& is) {
+    std::uint32_t others = 0;
+    POPRT_LANE_LOOP
+    for (std::int64_t i = 0; i < kSkip; ++i) others |= is(x[i]) ? 0U : 1U;
+    return others == 0;
+  }
+
   /// One pass that keeps what is better than the k-th best so far.
   template <bool kLargest>
   void SelectKeys(const float* values, std::int64_t* order) const {
@@ -77,48 +98,157 @@ struct TopK {
       std::nth_element(keys, keys + k - 1, keys + kept, std::greater<>());
       kept = k;
     };
+    // Worth while where most blocks hold none of the best.
+    const bool skips = split.length >= 64 * k;
     std::int64_t i = 0;
     for (; i < room; ++i) keys[i] = KeyOf<kLargest>(values[i], i);
     for (kept = room; i < split.length;) {
       keep_best();
       // Of equal elements the earlier ones are better, and those are kept already. A NaN is better
       // than any number where the largest are sought.
-      const float limit = values[~static_cast<std::uint32_t>(keys[k - 1])];
-      for (; i < split.length && kept < room; ++i) {
-        const float x = values[i];
-        const bool loses = kLargest ? x <= limit : x >= limit;
-        if (!loses) keys[kept++] = KeyOf<kLargest>(x, i);
+      const float limit = values[IndexOf(keys[k - 1])];
+      const auto loses = [limit](float x) { return kLargest ? x <= limit : x >= limit; };
+      while (i < split.length && kept < room) {
+        if (skips && i + kSkip <= split.length && AllOf(values + i, loses)) {
+          i += kSkip;
+          continue;
+        }
+        const std::int64_t end = std::min(split.length, i + kSkip);
+        for (; i < end && kept < room; ++i) {
+          if (!loses(values[i])) keys[kept++] = KeyOf<kLargest>(values[i], i);
+        }
       }
     }
     if (kept > k) keep_best();
     std::sort(keys, keys + k, std::greater<>());
     for (std::int64_t place = 0; place < k; ++place) {
-      order[place] = static_cast<std::int64_t>(~static_cast<std::uint32_t>(keys[place]));
+      order[place] = IndexOf(keys[place]);
+    }
+  }
+
+  // ---- A few of many lines: the best of each line are kept in order, lines side by side
+
+  static constexpr std::int64_t kFewBest = 16;
+  static constexpr std::int64_t kRows = 128;  // elements of each line copied at a time
+
+  /// The fewer the best are, and the shorter or the more scattered the lines, the faster.
+  bool IsSideBySide() const {
+    constexpr std::int64_t kLongRow = 96;
+    return std::is_same_v<C, float> && k <= kFewBest &&
+           split.length < (split.inner == 1 ? kLongRow : std::numeric_limits<std::int32_t>::max());
+  }
+
+  /// Whether the element of a line goes before another is a comparison of keys as signed numbers,
+  /// which every processor has.
+  template <bool kLargest>
+  static std::int64_t SignedKeyOf(float x, std::int64_t index) {
+    return static_cast<std::int64_t>(KeyOf<kLargest>(x, index) ^ (std::uint64_t{1} << 63));
+  }
+
+  /// Takes rows of a block (line_blocks.hpp); the first of them is row `first` of the lines.
+  template <bool kLargest>
+  void TakeRows(const float* block, std::int64_t stride, std::int64_t first, std::int64_t rows,
+                std::int64_t (*best)[kLines]) const {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::int64_t keys[kLines];
+      const float* row = block + r * stride;
+      POPRT_LANE_LOOP
+      for (std::int64_t i = 0; i < kLines; ++i) keys[i] = SignedKeyOf<kLargest>(row[i], first + r);
+      for (std::int64_t place = 0; place < k; ++place) {
+        POPRT_INDEPENDENT_LOOP
+        POPRT_LANE_LOOP
+        for (std::int64_t i = 0; i < kLines; ++i) {
+          const std::int64_t held = best[place][i];
+          const bool is_better = keys[i] > held;
+          best[place][i] = is_better ? keys[i] : held;
+          keys[i] = is_better ? held : keys[i];
+        }
+      }
     }
   }
 
   template <bool kLargest>
-  void Run(const KernelArguments& args) const {
-    if (empty) return;
-    ForRanges(args.pool, split.outer * split.inner, GrainFor(8 * split.length),
-              [&](std::int64_t begin, std::int64_t end, int worker) {
-                std::byte* scratch =
-                    args.scratch + static_cast<std::size_t>(worker) * scratch_bytes();
-                C* values = reinterpret_cast<C*>(scratch);
-                auto* order = reinterpret_cast<std::int64_t*>(
-                    scratch + RoundUp(static_cast<std::size_t>(split.length) * sizeof(C)));
-                for (std::int64_t line = begin; line < end; ++line) {
-                  RunLine<kLargest>(args, line / split.inner, line % split.inner, values, order);
-                }
-              });
+  void RunBlock(const KernelArguments& args, std::int64_t first, std::int64_t n,
+                float* scratch) const {
+    const LineBlocks<float> blocks(split, stored);
+    std::int64_t best[kFewBest][kLines];
+    std::fill_n(&best[0][0], kFewBest * kLines, std::numeric_limits<std::int64_t>::min());
+    if (blocks.IsBlock(first)) {
+      TakeRows<kLargest>(args.in<float>(0) + blocks.StartOf(first), split.inner, 0, split.length,
+                         best);
+    } else if (split.inner == 1) {
+      blocks.Load(args.inputs[0], first, n, scratch);
+      TakeRows<kLargest>(scratch, kLines, 0, split.length, best);
+    } else {
+      std::fill_n(scratch, kLines * std::min(kRows, split.length), 0.0F);
+      for (std::int64_t row = 0; row < split.length; row += kRows) {
+        const std::int64_t rows = std::min(kRows, split.length - row);
+        blocks.LoadPart(args.inputs[0], first, n, row, rows, scratch);
+        TakeRows<kLargest>(scratch, kLines, row, rows, best);
+      }
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t place = 0; place < k; ++place) {
+        StoreResult(args, first + i, place, IndexOf(static_cast<std::uint64_t>(best[place][i])));
+      }
+    }
   }
 
   template <bool kLargest>
-  void RunLine(const KernelArguments& args, std::int64_t outer, std::int64_t inner, C* values,
+  void RunSideBySide(const KernelArguments& args) const {
+    const std::int64_t lines = split.outer * split.inner;
+    ForWideRanges(args.pool, (lines - 1) / kLines + 1, GrainFor(k * kLines * split.length),
+                  [&](std::int64_t begin, std::int64_t end, int worker) {
+                    auto* scratch = reinterpret_cast<float*>(
+                        args.scratch + static_cast<std::size_t>(worker) * scratch_bytes());
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const std::int64_t first = i * kLines;
+                      RunBlock<kLargest>(args, first, std::min(kLines, lines - first), scratch);
+                    }
+                  });
+  }
+
+  /// Element `index` of a line stands at `place` of its result: the stored bytes, so that nothing
+  /// is rounded on the way.
+  void StoreResult(const KernelArguments& args, std::int64_t line, std::int64_t place,
+                   std::int64_t index) const {
+    const std::int64_t outer = line / split.inner;
+    const std::int64_t inner = line % split.inner;
+    const std::int64_t to = (outer * k + place) * split.inner + inner;
+    if (has_values) {
+      const std::int64_t from = (outer * split.length + index) * split.inner + inner;
+      std::copy_n(args.inputs[0] + static_cast<std::size_t>(from) * element, element,
+                  args.outputs[0] + static_cast<std::size_t>(to) * element);
+    }
+    if (has_indices) args.out<std::int64_t>(1)[to] = index;
+  }
+
+  // ---- Line by line
+
+  template <bool kLargest>
+  void Run(const KernelArguments& args) const {
+    if (empty) return;
+    if constexpr (std::is_same_v<C, float>) {
+      if (IsSideBySide()) return RunSideBySide<kLargest>(args);
+    }
+    ForWideRanges(args.pool, split.outer * split.inner, GrainFor(8 * split.length),
+                  [&](std::int64_t begin, std::int64_t end, int worker) {
+                    std::byte* scratch =
+                        args.scratch + static_cast<std::size_t>(worker) * scratch_bytes();
+                    C* values = reinterpret_cast<C*>(scratch);
+                    auto* order = reinterpret_cast<std::int64_t*>(
+                        scratch + RoundUp(static_cast<std::size_t>(split.length) * sizeof(C)));
+                    for (std::int64_t line = begin; line < end; ++line) {
+                      RunLine<kLargest>(args, line, values, order);
+                    }
+                  });
+  }
+
+  template <bool kLargest>
+  void RunLine(const KernelArguments& args, std::int64_t line, C* values,
                std::int64_t* order) const {
-    const std::byte* from =
-        args.inputs[0] +
-        static_cast<std::size_t>(outer * split.length * split.inner + inner) * element;
+    const std::int64_t start = line / split.inner * split.length * split.inner + line % split.inner;
+    const std::byte* from = args.inputs[0] + static_cast<std::size_t>(start) * element;
     const std::size_t stride = static_cast<std::size_t>(split.inner) * element;
     if (split.inner == 1) {
       load(from, reinterpret_cast<std::byte*>(values), split.length);
@@ -129,15 +259,7 @@ struct TopK {
       }
     }
     SelectLine<kLargest>(values, order);
-    for (std::int64_t i = 0; i < k; ++i) {
-      const std::int64_t to = (outer * k + i) * split.inner + inner;
-      // The stored bytes, so that nothing is rounded on the way.
-      if (has_values) {
-        std::copy_n(from + static_cast<std::size_t>(order[i]) * stride, element,
-                    args.outputs[0] + static_cast<std::size_t>(to) * element);
-      }
-      if (has_indices) args.out<std::int64_t>(1)[to] = order[i];
-    }
+    for (std::int64_t place = 0; place < k; ++place) StoreResult(args, line, place, order[place]);
   }
 };
 
@@ -169,6 +291,7 @@ BoundKernel BindTopK(const KernelCall& call) {
                       .empty = ElementCount(shape) == 0,
                       .has_values = has_values,
                       .has_indices = has_indices,
+                      .stored = input.element,
                       .load = {input.element, kElementOf<C>},
                       .element = ElementSize(input.element)};
     return {.run =
