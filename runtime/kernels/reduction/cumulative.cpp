@@ -5,9 +5,9 @@
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/elementwise/integer_math.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/reduction/axis_split.hpp"
 #include "runtime/kernels/reduction/reduction.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -36,26 +36,43 @@ struct Cumulative {
   AxisSplit split;
   bool exclusive;
   bool reverse;
+  ElementType stored;
   Converter load;
   Converter store;
 
-  /// Up to kStrip neighbouring columns; T is double or an integer.
-  template <typename T>
+  /// Up to kStrip neighbouring columns; T is double or an integer, S what is stored or T, to which
+  /// rows are converted then.
+  template <typename T, typename S>
   void RunStrip(const KernelArguments& args, std::int64_t start, std::int64_t n) const {
     T results[kStrip];
     std::fill_n(results, n, T{Op::kNeutral});
-    T row[kStrip];
-    T before[kStrip];
+    S block[kStrip];
     for (std::int64_t step = 0; step < split.length; ++step) {
       const std::int64_t k = reverse ? split.length - 1 - step : step;
       const auto offset = static_cast<std::size_t>(start + k * split.inner);
-      load(args.inputs[0] + offset * load.from_bytes(), reinterpret_cast<std::byte*>(row), n);
-      for (std::int64_t i = 0; i < n; ++i) {
-        before[i] = results[i];
-        results[i] = Op::Combine(results[i], row[i]);
-      }
-      store(reinterpret_cast<const std::byte*>(exclusive ? before : results),
-            args.outputs[0] + offset * store.to_bytes(), n);
+      const std::byte* from = args.inputs[0] + offset * load.from_bytes();
+      std::byte* to = args.outputs[0] + offset * store.to_bytes();
+      const bool in_place = is_stored<S>();
+      if (!in_place) load(from, reinterpret_cast<std::byte*>(block), n);
+      Combine(in_place ? reinterpret_cast<const S*>(from) : block, n, results,
+              in_place ? reinterpret_cast<S*>(to) : block);
+      if (!in_place) store(reinterpret_cast<const std::byte*>(block), to, n);
+    }
+  }
+
+  template <typename S>
+  bool is_stored() const {
+    return stored == kElementOf<S>;
+  }
+
+  template <typename T, typename S>
+  void Combine(const S* x, std::int64_t n, T* results, S* y) const {
+    // What is written was read before, if it is the same memory at all.
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T before = results[i];
+      results[i] = Op::Combine(before, static_cast<T>(x[i]));
+      y[i] = static_cast<S>(exclusive ? before : results[i]);
     }
   }
 
@@ -90,19 +107,19 @@ struct Cumulative {
               });
   }
 
-  template <typename T>
+  template <typename T, typename S>
   void Run(const KernelArguments& args) const {
     if (split.inner == 1) return RunLines<T>(args);
     const std::int64_t strips = (split.inner + kStrip - 1) / kStrip;
-    ForRanges(args.pool, split.outer * strips,
-              GrainFor(split.length * std::min(split.inner, kStrip)),
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                for (std::int64_t task = begin; task < end; ++task) {
-                  const std::int64_t column = task % strips * kStrip;
-                  RunStrip<T>(args, task / strips * split.length * split.inner + column,
-                              std::min(kStrip, split.inner - column));
-                }
-              });
+    ForWideRanges(args.pool, split.outer * strips,
+                  GrainFor(split.length * std::min(split.inner, kStrip)),
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    for (std::int64_t task = begin; task < end; ++task) {
+                      const std::int64_t column = task % strips * kStrip;
+                      RunStrip<T, S>(args, task / strips * split.length * split.inner + column,
+                                     std::min(kStrip, split.inner - column));
+                    }
+                  });
   }
 };
 
@@ -122,11 +139,23 @@ BoundKernel BindCumulative(const KernelCall& call) {
   const Cumulative<Op> op{.split = SplitAt(input.shape, axis),
                           .exclusive = FlagAttribute(call, "exclusive", false),
                           .reverse = FlagAttribute(call, "reverse", false),
+                          .stored = input.element,
                           .load = {input.element, compute},
                           .store = {compute, input.element}};
-  if (is_float)
-    return {.run = [op](const KernelArguments& args) { op.template Run<double>(args); }};
-  return {.run = [op](const KernelArguments& args) { op.template Run<std::int64_t>(args); }};
+  if (input.element == ElementType::kFloat32) {
+    return {.run = [op](const KernelArguments& args) { op.template Run<double, float>(args); }};
+  }
+  if (is_float) {
+    return {.run = [op](const KernelArguments& args) { op.template Run<double, double>(args); }};
+  }
+  if (input.element == ElementType::kInt32) {
+    return {.run = [op](const KernelArguments& args) {
+      op.template Run<std::int64_t, std::int32_t>(args);
+    }};
+  }
+  return {.run = [op](const KernelArguments& args) {
+    op.template Run<std::int64_t, std::int64_t>(args);
+  }};
 }
 
 constexpr auto kKernels = std::to_array<KernelDef>(
