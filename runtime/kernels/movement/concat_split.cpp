@@ -49,6 +49,35 @@ Layout LayOut(const TensorType& whole, const std::vector<TensorType>& parts,
   return layout;
 }
 
+/// Rows of kBytes, without a call for each.
+template <std::int64_t kBytes>
+void CopyShortRows(std::byte* to, std::int64_t to_pitch, const std::byte* from,
+                   std::int64_t from_pitch, std::int64_t rows) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::memcpy(to + row * to_pitch, from + row * from_pitch, kBytes);
+  }
+}
+
+void CopyRange(std::byte* to, std::int64_t to_pitch, const std::byte* from, std::int64_t from_pitch,
+               std::int64_t bytes, std::int64_t rows) {
+  switch (bytes) {
+    case 1:
+      return CopyShortRows<1>(to, to_pitch, from, from_pitch, rows);
+    case 2:
+      return CopyShortRows<2>(to, to_pitch, from, from_pitch, rows);
+    case 4:
+      return CopyShortRows<4>(to, to_pitch, from, from_pitch, rows);
+    case 8:
+      return CopyShortRows<8>(to, to_pitch, from, from_pitch, rows);
+    case 16:
+      return CopyShortRows<16>(to, to_pitch, from, from_pitch, rows);
+    default:
+      for (std::int64_t row = 0; row < rows; ++row) {
+        std::memcpy(to + row * to_pitch, from + row * from_pitch, static_cast<std::size_t>(bytes));
+      }
+  }
+}
+
 /// Copies `rows` rows of `bytes`; a single row is cut into pieces instead.
 void CopyRows(std::byte* to, std::int64_t to_pitch, const std::byte* from, std::int64_t from_pitch,
               std::int64_t bytes, std::int64_t rows, ThreadPool* pool) {
@@ -60,9 +89,8 @@ void CopyRows(std::byte* to, std::int64_t to_pitch, const std::byte* from, std::
     return;
   }
   ForRanges(pool, rows, GrainFor(bytes / 4), [=](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      std::memcpy(to + row * to_pitch, from + row * from_pitch, static_cast<std::size_t>(bytes));
-    }
+    CopyRange(to + begin * to_pitch, to_pitch, from + begin * from_pitch, from_pitch, bytes,
+              end - begin);
   });
 }
 
