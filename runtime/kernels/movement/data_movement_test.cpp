@@ -58,6 +58,12 @@ TEST(DataMovementTest, Transposes) {
   std::mt19937 random(5);
   for (const ElementType type : {kUint8, kFloat16, kFloat32, kFloat64}) {
     CheckTranspose(RandomTensor(random, type, {67, 129}, 0, 100), {1, 0});
+    // A few elements side by side on either side, in more than one block.
+    for (const std::int64_t few : {2, 3, 4, 5}) {
+      CheckTranspose(RandomTensor(random, type, {2, few, 4103}, 0, 100), {0, 2, 1});
+      CheckTranspose(RandomTensor(random, type, {2, 71, few}, 0, 100), {0, 2, 1});
+      CheckTranspose(RandomTensor(random, type, {few, few, few, 9}, 0, 100), {2, 3, 1, 0});
+    }
     CheckTranspose(RandomTensor(random, type, {3, 40, 5, 64}, 0, 100), {0, 2, 1, 3});
     CheckTranspose(RandomTensor(random, type, {2, 33, 50, 3}, 0, 100), {0, 3, 1, 2});
   }

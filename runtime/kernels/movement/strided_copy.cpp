@@ -6,8 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/transpose_four.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -17,6 +17,10 @@ constexpr std::size_t kMaxAxes = 64;
 
 /// Input elements per block: a cache line of the usual four-byte elements.
 constexpr std::int64_t kAcross = 16;
+/// Where the output has a few of them side by side, there are no cache lines to share.
+constexpr std::int64_t kLongAcross = 4096;
+/// Elements side by side in one tensor and apart in the other, such as the colours of a pixel.
+constexpr std::int64_t kMostFew = 4;
 /// Rows of the input a block reads; more would share too few ways of the cache when their distance
 /// is a power of two.
 constexpr std::int64_t kAlong = 8;
@@ -36,6 +40,30 @@ void Repeat(std::byte* to, const std::byte* from, std::int64_t count) {
   Unit value;
   std::memcpy(&value, from, kSize);
   std::fill_n(reinterpret_cast<Unit*>(to), count, value);
+}
+
+/// Puts element i of kFew rows side by side.
+template <std::size_t kSize, std::int64_t kFew>
+void Join(std::byte* to, const std::byte* from, std::int64_t from_step, std::int64_t count) {
+  constexpr auto kBytes = static_cast<std::int64_t>(kSize);
+  POPRT_INDEPENDENT_LOOP
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t j = 0; j < kFew; ++j) {
+      CopyElement<kSize>(to + (i * kFew + j) * kBytes, from + j * from_step + i * kBytes);
+    }
+  }
+}
+
+/// The way back.
+template <std::size_t kSize, std::int64_t kFew>
+void Part(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t count) {
+  constexpr auto kBytes = static_cast<std::int64_t>(kSize);
+  POPRT_INDEPENDENT_LOOP
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t j = 0; j < kFew; ++j) {
+      CopyElement<kSize>(to + j * to_step + i * kBytes, from + (i * kFew + j) * kBytes);
+    }
+  }
 }
 
 }  // namespace
@@ -108,9 +136,18 @@ void StridedCopy::PlanTranspose() {
   kind_ = Kind::kTranspose;
   across_ = *across;
   outer_.erase(across);
-  outer_.push_back({(across_.extent + kAcross - 1) / kAcross, across_.in_stride * kAcross,
-                    across_.out_stride * kAcross});
-  item_bytes_ *= kAcross;
+  const auto bytes = static_cast<std::int64_t>(size_);
+  if (inner_.extent <= kMostFew && across_.out_stride == inner_.extent * bytes) {
+    kind_ = Kind::kJoinFew;
+    few_ = inner_.extent;
+  } else if (across_.extent <= kMostFew && inner_.in_stride == across_.extent * bytes) {
+    kind_ = Kind::kPartFew;
+    few_ = across_.extent;
+  }
+  const std::int64_t block = kind_ == Kind::kJoinFew ? kLongAcross : kAcross;
+  outer_.push_back({(across_.extent + block - 1) / block, across_.in_stride * block,
+                    across_.out_stride * block});
+  item_bytes_ *= std::min(block, across_.extent);
 }
 
 template <typename Item>
@@ -138,6 +175,22 @@ void StridedCopy::ForItems(const std::byte* input, std::byte* output, std::int64
   }
 }
 
+template <std::size_t kSize, std::int64_t kFew>
+void StridedCopy::RunFew(const std::byte* input, std::byte* output, std::int64_t begin,
+                         std::int64_t end) const {
+  ForItems(input, output, begin, end, [&](const std::byte* in, std::byte* out, std::int64_t block) {
+    const std::int64_t in_step = inner_.in_stride;
+    const std::int64_t out_step = across_.out_stride;
+    if (kind_ == Kind::kJoinFew) {
+      const std::int64_t count = std::min(kLongAcross, across_.extent - block * kLongAcross);
+      RunWide([=] { Join<kSize, kFew>(out, in, in_step, count); });
+    } else {
+      const std::int64_t count = inner_.extent;
+      RunWide([=] { Part<kSize, kFew>(out, out_step, in, count); });
+    }
+  });
+}
+
 template <std::size_t kSize>
 void StridedCopy::RunFixed(const std::byte* input, std::byte* output, std::int64_t begin,
                            std::int64_t end) const {
@@ -150,6 +203,11 @@ void StridedCopy::RunFixed(const std::byte* input, std::byte* output, std::int64
       }
     });
     return;
+  }
+  if (kind_ != Kind::kTranspose) {
+    if (few_ == 2) return RunFew<kSize, 2>(input, output, begin, end);
+    if (few_ == 3) return RunFew<kSize, 3>(input, output, begin, end);
+    return RunFew<kSize, 4>(input, output, begin, end);
   }
   const std::int64_t out_step = across_.out_stride;
   ForItems(input, output, begin, end, [&](const std::byte* in, std::byte* out, std::int64_t block) {

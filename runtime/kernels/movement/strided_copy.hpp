@@ -37,7 +37,7 @@ class StridedCopy {
     std::int64_t in_stride;   // bytes
     std::int64_t out_stride;  // bytes
   };
-  enum class Kind { kRows, kTranspose, kStrided };
+  enum class Kind { kRows, kTranspose, kJoinFew, kPartFew, kStrided };
 
   void PlanTranspose();
   void RunItems(const std::byte* input, std::byte* output, std::int64_t begin,
@@ -45,6 +45,9 @@ class StridedCopy {
   template <typename Item>
   void ForItems(const std::byte* input, std::byte* output, std::int64_t begin, std::int64_t end,
                 const Item& item) const;
+  template <std::size_t kSize, std::int64_t kFew>
+  void RunFew(const std::byte* input, std::byte* output, std::int64_t begin,
+              std::int64_t end) const;
   template <std::size_t kSize>
   void RunFixed(const std::byte* input, std::byte* output, std::int64_t begin,
                 std::int64_t end) const;
@@ -57,6 +60,7 @@ class StridedCopy {
   std::vector<Axis> outer_;  // the last one counts blocks of `across_` when transposing
   Axis inner_{1, 0, 0};
   Axis across_{1, 0, 0};  // the axis that is contiguous in the input
+  std::int64_t few_ = 0;  // elements side by side in one tensor and apart in the other
 };
 
 }  // namespace poprt::kernels
