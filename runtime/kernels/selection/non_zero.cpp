@@ -17,16 +17,25 @@ struct NonZero {
   void Run(const KernelArguments& args, Bits ignored) const {
     const Bits* x = args.in<Bits>(0);
     auto* y = args.out<std::int64_t>(0);
-    // Flat positions first, in the last row, which the coordinates along the last axis replace.
     const std::size_t last = shape.size() - 1;
-    std::int64_t* flat = y + static_cast<std::int64_t>(last) * size;
+    const std::int64_t length = shape[last];
     std::int64_t count = 0;
-    for (std::int64_t i = 0; i < size; ++i) {
-      if (static_cast<Bits>(x[i] & static_cast<Bits>(~ignored)) != 0) flat[count++] = i;
+    for (std::int64_t start = 0; start < size; start += length) {
+      // Of a line of neighbours only the last coordinate differs. Without branches on elements.
+      std::int64_t* const found = y + static_cast<std::int64_t>(last) * size;
+      const std::int64_t before = count;
+      for (std::int64_t i = 0; i < length; ++i) {
+        found[count] = i;
+        count += (x[start + i] & static_cast<Bits>(~ignored)) != 0 ? 1 : 0;
+      }
+      if (count == before) continue;
+      for (std::size_t axis = 0; axis < last; ++axis) {
+        std::int64_t* const row = y + static_cast<std::int64_t>(axis) * size;
+        std::fill(row + before, row + count, start / strides[axis] % shape[axis]);
+      }
     }
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      std::int64_t* row = y + static_cast<std::int64_t>(axis) * size;
-      for (std::int64_t i = 0; i < count; ++i) row[i] = flat[i] / strides[axis] % shape[axis];
+      std::int64_t* const row = y + static_cast<std::int64_t>(axis) * size;
       std::fill(row + count, row + size, 0);
     }
     *args.out<std::int64_t>(1) = count;
