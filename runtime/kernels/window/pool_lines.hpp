@@ -31,13 +31,14 @@ class PoolLines {
         lanes_(stride_ > 2 ? width_ : RoundedUp(width_)),
         line_(std::max(lanes_ * stride_ + geometry.window.Reach(geometry.input.size() - 1),
                        pad_ + RoundedUp(geometry.input.back()))),
+        together_(line_ <= kShortLine ? kShortLines : 1),
         window_(geometry.window, geometry.input, geometry.output),
         rows_(geometry.planes * window_.rows()) {
     std::int64_t rows = window_.rows();
-    std::int64_t slice = ElementCount(geometry.input);
     for (std::size_t axis = 0; axis + 1 < geometry.input.size(); ++axis) {
       rows /= geometry.output[axis];
-      slice /= geometry.input[axis];
+      const auto rest = geometry.input.begin() + static_cast<std::ptrdiff_t>(axis) + 1;
+      const std::int64_t slice = ElementCount(Shape(rest, geometry.input.end()));
       const Level level{.kernel = geometry.window.kernel[axis],
                         .stride = geometry.window.strides[axis],
                         .dilation = geometry.window.dilations[axis],
@@ -49,15 +50,16 @@ class PoolLines {
       // Slices of which each is a window are tensors of their own.
       if (!levels_.empty() || !level.IsIdentity()) levels_.push_back(level);
     }
-    if (levels_.empty()) levels_.push_back({.slice = slice, .rows = 1});
+    if (levels_.empty()) levels_.push_back({.slice = geometry.input.back()});
     for (Level& level : levels_) {
-      level.combined = line_offset_;
-      if (&level != &levels_.back()) line_offset_ += RoundedUp(level.slice);
+      level.combined = lines_offset_;
+      if (&level != &levels_.back()) lines_offset_ += RoundedUp(level.slice);
     }
     levels_.back().combined += pad_;
     scratch_bytes_ =
         PositionBytes() +
-        ScratchBytes(static_cast<std::size_t>(line_offset_ + line_ + lanes_) * sizeof(Acc));
+        ScratchBytes(static_cast<std::size_t>(lines_offset_ + together_ * line_ + lanes_) *
+                     sizeof(Acc));
   }
 
   std::size_t scratch_bytes() const { return scratch_bytes_; }
@@ -77,25 +79,32 @@ class PoolLines {
           std::byte* const own = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes_;
           auto* const positions = reinterpret_cast<std::int64_t*>(own);
           auto* const scratch = reinterpret_cast<Acc*>(own + PositionBytes());
-          Acc* const line = scratch + line_offset_;
-          std::fill(line, line + line_, neutral);
+          std::fill(scratch + lines_offset_, scratch + lines_offset_ + together_ * line_, neutral);
           std::fill_n(positions, levels_.size(), 0);
-          std::int64_t row = begin * per_slice;
-          for (std::int64_t slice = begin; slice < end; ++slice) {
-            CombineFirst(args.in<T>(0), slice, neutral, map, combine, scratch);
-            std::size_t moved = 1;
-            for (std::int64_t i = 0; i < per_slice; ++i, ++row) {
-              CombineFrom(moved, positions, neutral, combine, scratch);
-              CombineLine(combine, line, line + line_);
-              finish(row, static_cast<const Acc*>(line + line_));
-              moved = Advance(positions);
+          std::int64_t waiting = 0;
+          std::size_t moved = 0;
+          for (std::int64_t row = begin * per_slice; row < end * per_slice; ++row) {
+            if (moved == 0) {
+              CombineFirst(args.in<T>(0), row / per_slice, neutral, map, combine, scratch, waiting);
             }
+            CombineFrom(moved, positions, neutral, combine, scratch, waiting);
+            moved = Advance(positions);
+            if (++waiting < together_ && row + 1 < end * per_slice) continue;
+            Acc* const line = scratch + lines_offset_;
+            Acc* const sums = line + together_ * line_;
+            for (std::int64_t i = 0; i < waiting; ++i) {
+              CombineLine(combine, line + i * line_, sums);
+              finish(row + 1 - waiting + i, static_cast<const Acc*>(sums));
+            }
+            waiting = 0;
           }
         });
   }
 
  private:
   static constexpr std::int64_t kLanes = 16;
+  static constexpr std::int64_t kShortLine = 512;
+  static constexpr std::int64_t kShortLines = 8;
 
   /// One axis but the last.
   struct Level {
@@ -120,38 +129,43 @@ class PoolLines {
 
   std::size_t PositionBytes() const { return ScratchBytes(levels_.size() * sizeof(std::int64_t)); }
 
-  /// Moves on by one row; gives the outermost level but the first that moves.
+  /// Moves on by one row; gives the outermost level that moves.
   std::size_t Advance(std::int64_t* positions) const {
     for (std::size_t i = levels_.size(); i-- > 1;) {
       if (++positions[i] < levels_[i].positions) return i;
       positions[i] = 0;
     }
-    return 1;
+    return 0;
+  }
+
+  /// Where the slices of a level are combined, the lines of the last level in turn.
+  Acc* CombinedOf(const Level& level, Acc* scratch, std::int64_t line) const {
+    return scratch + level.combined + (&level == &levels_.back() ? line * line_ : 0);
   }
 
   template <typename T, typename Map, typename Combine>
   void CombineFirst(const T* tensor, std::int64_t slice, const Acc& neutral, const Map& map,
-                    const Combine& combine, Acc* scratch) const {
+                    const Combine& combine, Acc* scratch, std::int64_t line) const {
     const Level& level = levels_.front();
     const T* plane = tensor + slice / level.positions * level.extent * level.slice;
-    CombineLevel(level, plane, slice % level.positions, neutral, map, combine, scratch);
+    CombineLevel(level, plane, slice % level.positions, neutral, map, combine,
+                 CombinedOf(level, scratch, line));
   }
 
-  /// Combines the slices of the levels from `moved` >= 1 on.
+  /// Combines the slices of the levels from `moved` on, but of the first.
   template <typename Combine>
   void CombineFrom(std::size_t moved, const std::int64_t* positions, const Acc& neutral,
-                   const Combine& combine, Acc* scratch) const {
-    for (std::size_t i = moved; i < levels_.size(); ++i) {
+                   const Combine& combine, Acc* scratch, std::int64_t line) const {
+    for (std::size_t i = std::max<std::size_t>(moved, 1); i < levels_.size(); ++i) {
       CombineLevel(
           levels_[i], static_cast<const Acc*>(scratch + levels_[i - 1].combined), positions[i],
-          neutral, [](Acc value) { return value; }, combine, scratch);
+          neutral, [](Acc value) { return value; }, combine, CombinedOf(levels_[i], scratch, line));
     }
   }
 
   template <typename T, typename Map, typename Combine>
   void CombineLevel(const Level& level, const T* from, std::int64_t position, const Acc& neutral,
-                    const Map& map, const Combine& combine, Acc* scratch) const {
-    Acc* const to = scratch + level.combined;
+                    const Map& map, const Combine& combine, Acc* to) const {
     const std::int64_t start = position * level.stride - level.pad;
     // The taps inside the input.
     const std::int64_t begin = start < 0 ? (-start - 1) / level.dilation + 1 : 0;
@@ -233,11 +247,12 @@ class PoolLines {
   std::int64_t width_;  // of the output
   std::int64_t lanes_;  // the width, with usual strides rounded up for loops without a rest
   std::int64_t line_;   // elements of a padded line
+  // Lines that wait until they are combined: what was just stored is slow to load in other pieces.
+  std::int64_t together_;
   WindowRows window_;
   std::int64_t rows_;  // of the output
   std::vector<Level> levels_;
-  std::int64_t line_offset_ =
-      0;  // of the line in the scratch; slices stand before it, results behind
+  std::int64_t lines_offset_ = 0;  // in the scratch: slices stand before the lines, results behind
   std::size_t scratch_bytes_ = 0;
 };
 

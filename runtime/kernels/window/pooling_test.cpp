@@ -115,6 +115,20 @@ TEST(PoolingTest, PoolsIntegers) {
             (Values{-7, -8}));
 }
 
+TEST(PoolingTest, WindowsOfPaddingAloneAreNeutral) {
+  const Attributes attributes{{"kernel_shape", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}};
+  for (const Shape& shape : {Shape{1, 1, 0, 2}, Shape{1, 1, 2, 0}}) {
+    Shape output = shape;
+    output[2] += 1;
+    output[3] += 1;
+    const Tensor nothing({kFloat32, shape});
+    EXPECT_EQ(ToValues(Run1("MaxPool", {nothing}, {kFloat32, output}, attributes)),
+              Values(3, -std::numeric_limits<double>::infinity()));
+    EXPECT_EQ(ToValues(Run1("AveragePool", {nothing}, {kFloat32, output}, attributes)),
+              Values(3, 0));
+  }
+}
+
 TEST(PoolingTest, RefusesNonsense) {
   const std::vector<TensorType> data{{kFloat32, {1, 1, 4}}};
   EXPECT_EQ(BindError("MaxPool", data, {{kFloat32, {1, 1, 4}}}),
