@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "runtime/kernels/transpose_four.hpp"
+#include "runtime/kernels/transpose_block.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
@@ -219,6 +219,12 @@ void StridedCopy::RunFixed(const std::byte* input, std::byte* output, std::int64
           for (std::int64_t j = 0; j < across; j += 4) {
             TransposeFour(out + j * out_step + i * 4, out_step, in + j * 4 + i * in_step, in_step);
           }
+        }
+        continue;
+      }
+      if (kSize == 2 && across == kAcross && i1 - i0 == kAlong) {
+        for (std::int64_t j = 0; j < across; j += kAlong) {
+          TransposeEight(out + j * out_step + i0 * 2, out_step, in + j * 2 + i0 * in_step, in_step);
         }
         continue;
       }

@@ -10,7 +10,7 @@
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/reduction/axis_split.hpp"
-#include "runtime/kernels/transpose_four.hpp"
+#include "runtime/kernels/transpose_block.hpp"
 
 namespace poprt::kernels {
 

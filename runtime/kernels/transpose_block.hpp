@@ -23,4 +23,22 @@ inline void TransposeFour(std::byte* to, std::int64_t to_step, const std::byte* 
   for (int i = 0; i < 4; ++i) std::memcpy(to + i * to_step, &columns[i], sizeof(Words));
 }
 
+/// The same for eight rows of eight elements of two bytes.
+inline void TransposeEight(std::byte* to, std::int64_t to_step, const std::byte* from,
+                           std::int64_t from_step) {
+  using Halves = std::uint16_t __attribute__((vector_size(16)));
+  Halves rows[8];
+  for (int i = 0; i < 8; ++i) std::memcpy(&rows[i], from + i * from_step, sizeof(Halves));
+  // Three times, the lower and the upper halves of two rows four apart become neighbours.
+  for (int step = 0; step < 3; ++step) {
+    Halves next[8];
+    for (int i = 0; i < 4; ++i) {
+      next[2 * i] = __builtin_shufflevector(rows[i], rows[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+      next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < 8; ++i) rows[i] = next[i];
+  }
+  for (int i = 0; i < 8; ++i) std::memcpy(to + i * to_step, &rows[i], sizeof(Halves));
+}
+
 }  // namespace poprt::kernels
