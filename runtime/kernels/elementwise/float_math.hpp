@@ -204,6 +204,25 @@ POPRT_INLINE double WideExp(double x) {
   return p * std::bit_cast<double>(power);
 }
 
+/// Beyond this sine, asin(x) is pi / 2 - 2 asin(sqrt((1 - x) / 2)), which has a short power series.
+constexpr double kSteepSine = 0.5;
+
+/// asin(magnitude) or, beyond kSteepSine, asin(sqrt((1 - magnitude) / 2)), relatively within 1e-11.
+POPRT_INLINE double WideAsin(double magnitude) {
+  const double square =
+      Select(magnitude > kSteepSine, 0.5 * (1.0 - magnitude), magnitude * magnitude);
+  const double sine = Sqrt(square);  // the square of a float is exact
+  double series = 2.9414677619934083e-2;
+  series = series * square + 5.347853575949551e-3;
+  series = series * square + 1.933885942016785e-2;
+  series = series * square + 2.2126921754158972e-2;
+  series = series * square + 3.0398113636890385e-2;
+  series = series * square + 4.464233869241272e-2;
+  series = series * square + 7.500000629388323e-2;
+  series = series * square + 1.6666666665418306e-1;
+  return sine + sine * square * series;
+}
+
 /// atan(x), relatively within 1e-10.
 POPRT_INLINE double WideAtan(double x) {
   const double t = Abs(x);
@@ -257,13 +276,18 @@ POPRT_INLINE double Atan(double x) { return std::atan(x); }
 /// NaN beyond [-1, 1].
 POPRT_INLINE float Asin(float x) {
   const double wide = x;
-  return static_cast<float>(detail::WideAtan(wide / Sqrt((1.0 - wide) * (1.0 + wide))));
+  const double angle = detail::WideAsin(Abs(wide));
+  const double steep = 1.57079632679489661923 - 2.0 * angle;
+  return static_cast<float>(WithSign(Select(Abs(wide) > detail::kSteepSine, steep, angle), wide));
 }
 POPRT_INLINE double Asin(double x) { return std::asin(x); }
 
 POPRT_INLINE float Acos(float x) {
   const double wide = x;
-  return static_cast<float>(2.0 * detail::WideAtan(Sqrt((1.0 - wide) / (1.0 + wide))));
+  const double angle = detail::WideAsin(Abs(wide));
+  const double gentle = 1.57079632679489661923 - WithSign(angle, wide);
+  const double steep = Select(wide < 0.0, 3.14159265358979323846 - 2.0 * angle, 2.0 * angle);
+  return static_cast<float>(Select(Abs(wide) > detail::kSteepSine, steep, gentle));
 }
 POPRT_INLINE double Acos(double x) { return std::acos(x); }
 
