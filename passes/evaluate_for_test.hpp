@@ -11,6 +11,7 @@
 #include "compiler/ir/graph.hpp"
 #include "passes/constant_values.hpp"
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/lower_to_integer_matmul.hpp"
 #include "runtime/kernels/kernel.hpp"
 
 /// A tiny interpreter: generic kernels, node by node. Fused operators are taken apart.
@@ -50,6 +51,8 @@ class Evaluator {
       values_[node.outputs[0]] = BatchMatMul(node, inputs, type);
     } else if (node.op == "FusedMatMul" || node.op == "FusedConv") {
       values_[node.outputs[0]] = Fused(node, inputs, type);
+    } else if (node.op == "IntegerMatMul") {
+      values_[node.outputs[0]] = IntegerMatMul(node, inputs, type);
     } else if (node.op == "BlockedConv") {
       values_[node.outputs[0]] = Blocked(node, inputs, type);
     } else if (node.op == "BlockedPointwiseDepthwise") {
@@ -93,6 +96,18 @@ class Evaluator {
     const auto scale = static_cast<double>(node.attributes.get_float("scale", 1));
     const Tensor factor = FromDoubles({type.element, {}}, std::vector<double>{scale});
     return One("Mul", {MatMul(node, inputs, type), factor}, type);
+  }
+
+  static Tensor IntegerMatMul(const ir::Node& node, const std::vector<Tensor>& inputs,
+                              const TensorType& type) {
+    const std::size_t operands = std::min<std::size_t>(inputs.size(), kIntegerScales);
+    const auto end = inputs.begin() + static_cast<std::ptrdiff_t>(operands);
+    Tensor result = One("MatMulInteger", {inputs.begin(), end}, {ElementType::kInt32, type.shape});
+    if (type.element == ElementType::kInt32) return result;
+    result = One("Cast", {result}, type);
+    if (HasInput(node, kIntegerScales)) result = One("Mul", {result, inputs[kIntegerScales]}, type);
+    if (HasInput(node, kIntegerBias)) result = One("Add", {result, inputs[kIntegerBias]}, type);
+    return result;
   }
 
   static Tensor Fused(const ir::Node& node, const std::vector<Tensor>& inputs,

@@ -57,6 +57,7 @@
 #include "passes/lowering/lower_to_batched_matmul.hpp"
 #include "passes/lowering/lower_to_fused.hpp"
 #include "passes/lowering/lower_to_fused_norm.hpp"
+#include "passes/lowering/lower_to_integer_matmul.hpp"
 #include "passes/lowering/merge_groups.hpp"
 #include "passes/lowering/sink_channel_shuffle.hpp"
 #include "passes/pass.hpp"
@@ -175,6 +176,10 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"lower_to_fused_norm",
      "Makes normalisations of rows, with an Add before them, operators of the backend.",
      Stage::kLowering, LowerToFusedNorm},
+    {"lower_to_integer_matmul",
+     "Makes MatMulInteger with constant weights, what scales it and adds to it an operator of the "
+     "backend.",
+     Stage::kLowering, LowerToIntegerMatmul},
     {"manual_sharding", "Places nodes on IPUs as --manual_sharding_config says.",
      Stage::kConversion, ManualSharding, Regions::kNo},
     {"merge_groups", "Makes groups of a few channels groups of 16.", Stage::kLowering, MergeGroups},

@@ -10,6 +10,7 @@
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
+#include "runtime/kernels/quantized/pack_quads.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 #include "runtime/kernels/window/window.hpp"
@@ -59,6 +60,15 @@ KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
   choice.attributes.erase("trans_b");
   choice.attributes.set("n", weights.shape()[transposed ? 0 : 1]);
   WidenBias(graph, node, choice.operands);
+  return choice;
+}
+
+KernelChoice SelectIntegerGemm(const ir::Graph& graph, const ir::Node& node) {
+  const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
+  KernelChoice choice{
+      .kernel = "integer_gemm", .operands = ValueOperands(node), .attributes = node.attributes};
+  choice.operands[kWeights].packed = kernels::PackQuads(weights);
+  choice.attributes.set("n", weights.shape()[1]);
   return choice;
 }
 
@@ -206,6 +216,7 @@ KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
 KernelChoice Select(const ir::Graph& graph, const ir::Node& node) {
   if (node.op == "Softmax" || node.op == "LogSoftmax") return SelectSoftmax(graph, node);
   if (node.op == "FusedMatMul") return SelectGemm(graph, node);
+  if (node.op == "IntegerMatMul") return SelectIntegerGemm(graph, node);
   if (node.op == "FusedConv") return SelectConvolution(graph, node);
   if (node.op == "BlockedConv") return SelectBlockedConvolution(graph, node);
   if (node.op == "BlockedPointwiseDepthwise") return SelectPointwiseDepthwise(graph, node);

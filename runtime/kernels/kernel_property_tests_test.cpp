@@ -116,6 +116,7 @@ const std::vector<PropertyTest>& PropertyTests() {
       {"DequantizeLinearTest.MatchesTheFormula", {"DequantizeLinear"}},
       {"DynamicQuantizeLinearTest.MatchesTheFormula", {"DynamicQuantizeLinear"}},
       {"MatMulIntegerTest.MatchesTheFormula", {"MatMulInteger"}},
+      {"IntegerGemmTest.IsMatMulIntegerThenCastScaleAndBias", {"integer_gemm"}},
       {"QLinearMatMulTest.MatchesTheFormula", {"QLinearMatMul"}},
       {"ConvIntegerTest.MatchesTheFormula", {"ConvInteger"}},
       {"QLinearConvTest.MatchesTheFormula", {"QLinearConv"}},

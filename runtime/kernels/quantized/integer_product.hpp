@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "runtime/kernels/kernel.hpp"
@@ -18,9 +19,17 @@ namespace poprt::kernels {
 /// right operand are values in panels, rows of the left one factors.
 class IntegerProduct {
  public:
-  IntegerProduct(const ProductShape& shape, ElementType a, ElementType b)
+  /// What the right operand is: a row-major matrix, or what PackQuads makes of it.
+  enum class Right : std::uint8_t { kPlain, kPacked };
+
+  IntegerProduct(const ProductShape& shape, ElementType a, ElementType b,
+                 Right right = Right::kPlain)
       : shape_(shape),
+        right_(right),
         quads_((shape.depth + 3) / 4),
+        block_rows_(std::min(shape.rows, right == Right::kPacked ? kFewRows : kManyRows)),
+        block_columns_(right == Right::kPacked && shape.rows >= kFewRows ? kManyColumns
+                                                                         : kFewColumns),
         a_move_(FactorMove(a)),
         b_move_(ValueMove(b)) {
     for (std::int64_t t = 0; t < quads_; ++t) offsets_.push_back(t * kQuadLanes);
@@ -28,51 +37,54 @@ class IntegerProduct {
 
   /// Scratch of a worker.
   std::size_t ScratchBytes() const {
-    return kernels::ScratchBytes(static_cast<std::size_t>((kRows + kQuadLanes) * quads_) *
-                                 sizeof(Quad));
+    const std::int64_t quads = (block_rows_ + kQuadLanes) * quads_;
+    return kernels::ScratchBytes(static_cast<std::size_t>(quads) * sizeof(Quad));
   }
 
   /// Computes all products, in blocks on the pool. Operands has
-  /// * A(product), B(product): row-major matrices of bytes;
+  /// * A(product), B(product): matrices of bytes, A row-major;
   /// * a_points, b_points: zero points, null for zeros, and APoint(product, row),
   ///   BPoint(product, column): their indices.
   /// store(product, row, column, count, const std::int32_t* sums) gets parts of rows of the result,
   /// of at most kQuadLanes columns; up to the next multiple of kQuadVector can be read.
   template <typename Operands, typename Store>
   void Run(const KernelArguments& args, const Operands& operands, const Store& store) const {
-    const std::int64_t row_blocks = (shape_.rows - 1) / kRows + 1;
-    const std::int64_t column_blocks = (shape_.columns - 1) / kColumns + 1;
+    const std::int64_t row_blocks = (shape_.rows - 1) / block_rows_ + 1;
+    const std::int64_t column_blocks = (shape_.columns - 1) / block_columns_ + 1;
     const std::int64_t per_product = row_blocks * column_blocks;
     ForWideRanges(args.pool, shape_.products * per_product, GrainFor(BlockCost()),
                   [&](std::int64_t begin, std::int64_t end, int worker) {
                     auto* scratch = reinterpret_cast<Quad*>(
                         args.scratch + static_cast<std::size_t>(worker) * ScratchBytes());
                     for (std::int64_t i = begin; i < end; ++i) {
-                      RunBlock(i / per_product, i % per_product / column_blocks * kRows,
-                               i % column_blocks * kColumns, scratch, operands, store);
+                      RunBlock(i / per_product, i % per_product / column_blocks * block_rows_,
+                               i % column_blocks * block_columns_, scratch, operands, store);
                     }
                   });
   }
 
  private:
-  /// Of a block. A row is read as factors once for all columns, a panel once for all rows.
-  static constexpr std::int64_t kRows = 128;
-  static constexpr std::int64_t kColumns = 4 * kQuadLanes;
+  /// Of a block. A row is read as factors once for all columns, a panel that is not packed once for
+  /// all rows.
+  static constexpr std::int64_t kFewRows = 36;
+  static constexpr std::int64_t kManyRows = 132;
+  static constexpr std::int64_t kFewColumns = 4 * kQuadLanes;
+  static constexpr std::int64_t kManyColumns = 16 * kQuadLanes;
 
   std::int64_t BlockCost() const {
-    return std::min(shape_.rows, kRows) * std::min(shape_.columns, kColumns) *
+    return block_rows_ * std::min(shape_.columns, block_columns_) *
            std::max<std::int64_t>(1, quads_ / 8);
   }
 
   template <typename Operands, typename Store>
   void RunBlock(std::int64_t product, std::int64_t row, std::int64_t column, Quad* scratch,
                 const Operands& operands, const Store& store) const {
-    const std::int64_t rows = std::min(kRows, shape_.rows - row);
-    const std::int64_t end = std::min(shape_.columns, column + kColumns);
-    Quad* const panel = scratch + kRows * quads_;
+    const std::int64_t rows = std::min(block_rows_, shape_.rows - row);
+    const std::int64_t end = std::min(shape_.columns, column + block_columns_);
+    Quad* const unpacked = scratch + block_rows_ * quads_;
     const std::byte* a = operands.A(product) + row * shape_.depth;
-    std::int32_t points[kRows];
-    std::int32_t bases[kRows];  // n q - sum f
+    std::int32_t points[kManyRows];
+    std::int32_t bases[kManyRows];  // n q - sum f
     bool has_points = false;
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::byte* from = a + r * shape_.depth;
@@ -85,14 +97,22 @@ class IntegerProduct {
     for (; column < end; column += kQuadLanes) {
       const std::int64_t count = std::min(kQuadLanes, end - column);
       const std::int64_t lanes = (count + kQuadVector - 1) / kQuadVector * kQuadVector;
-      LoadPanel(operands.B(product) + column, count, lanes, panel);
+      const Quad* panel = unpacked;
+      if (right_ == Right::kPlain) {
+        LoadPanel(operands.B(product) + column, count, lanes, unpacked);
+      } else {
+        panel = reinterpret_cast<const Quad*>(operands.B(product)) + column * (quads_ + 1);
+      }
       std::int32_t value_points[kQuadLanes] = {};
       for (std::int64_t c = 0; c < count; ++c) {
         value_points[c] =
             ValuePoint(operands.b_points, operands.BPoint(product, column + c), b_move_);
       }
       std::int32_t value_sums[kQuadLanes] = {};
-      if (has_points) SumValues(panel, lanes, value_sums);
+      if (has_points && right_ == Right::kPlain) SumValues(panel, lanes, value_sums);
+      if (has_points && right_ == Right::kPacked) {
+        std::memcpy(value_sums, panel + quads_ * kQuadLanes, sizeof(value_sums));
+      }
       for (std::int64_t tile = 0; tile < rows; tile += kQuadRows) {
         const std::int64_t n = std::min(kQuadRows, rows - tile);
         std::int32_t sums[kQuadRows * kQuadLanes];
@@ -152,7 +172,10 @@ class IntegerProduct {
   }
 
   ProductShape shape_;
+  Right right_;
   std::int64_t quads_;  // of a row or column
+  std::int64_t block_rows_;
+  std::int64_t block_columns_;
   std::uint8_t a_move_;
   std::uint8_t b_move_;
   std::vector<std::int64_t> offsets_;  // of the quads of a panel

@@ -11,7 +11,7 @@ namespace poprt::kernels {
 using Quad = std::uint32_t;
 
 /// Sums of the largest tile: rows, and neighbours in each. Lanes come in vectors.
-inline constexpr std::int64_t kQuadRows = 4;
+inline constexpr std::int64_t kQuadRows = 6;
 inline constexpr std::int64_t kQuadLanes = 48;
 inline constexpr std::int64_t kQuadVector = 16;
 

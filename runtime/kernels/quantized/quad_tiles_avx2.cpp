@@ -9,6 +9,7 @@ namespace {
 struct Avx2 {
   static constexpr std::int64_t kLanes = 8;
   static constexpr int kVectors = 2;
+  static constexpr std::int64_t kMostRows = 4;
   struct Pairs {
     __m256i even;
     __m256i odd;

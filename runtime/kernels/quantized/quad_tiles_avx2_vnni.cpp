@@ -8,6 +8,7 @@ namespace {
 struct Avx2Vnni {
   static constexpr std::int64_t kLanes = 8;
   static constexpr int kVectors = 2;
+  static constexpr std::int64_t kMostRows = 6;
   using Values = __m256i;
   using Factors = __m256i;
   // As the instruction has it: g++ copies sums of type __m256i around it.

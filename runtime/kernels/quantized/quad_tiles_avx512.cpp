@@ -9,6 +9,7 @@ namespace {
 struct Avx512 {
   static constexpr std::int64_t kLanes = 16;
   static constexpr int kVectors = 3;
+  static constexpr std::int64_t kMostRows = 6;
   struct Pairs {
     __m512i even;
     __m512i odd;

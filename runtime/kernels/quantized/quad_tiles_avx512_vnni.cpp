@@ -8,6 +8,7 @@ namespace {
 struct Avx512Vnni {
   static constexpr std::int64_t kLanes = 16;
   static constexpr int kVectors = 3;
+  static constexpr std::int64_t kMostRows = 6;
   using Values = __m512i;
   using Factors = __m512i;
   // As the instruction has it: g++ copies sums of type __m512i around it.

@@ -6,7 +6,7 @@
 /// * V::Values, V::Factors, V::Sums: what four bytes per lane are kept as, and 32-bit sums;
 /// * V::Load(const Quad*), V::Broadcast(Quad), V::Zero(), V::Store(std::int32_t*, Sums);
 /// * V::Add(Sums, Values, Factors): the sums with the four products of each lane;
-/// * V::kVectors: vectors side by side that leave registers for all of a tile.
+/// * V::kVectors and V::kMostRows: vectors side by side, and rows, that registers have room for.
 /// Included only by files that are compiled for one instruction set, hence the unnamed namespace.
 namespace poprt::kernels {
 namespace {
@@ -52,8 +52,15 @@ void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* values,
               const std::int64_t* offsets, const Quad* factors, std::int64_t count,
               std::int32_t* out, std::int64_t pitch) {
   constexpr decltype(&MultiplyRows<V, 1>) kByRows[] = {MultiplyRows<V, 1>, MultiplyRows<V, 2>,
-                                                       MultiplyRows<V, 3>, MultiplyRows<V, 4>};
-  kByRows[rows - 1](lanes, values, offsets, factors, count, out, pitch);
+                                                       MultiplyRows<V, 3>, MultiplyRows<V, 4>,
+                                                       MultiplyRows<V, 5>, MultiplyRows<V, 6>};
+  while (rows > 0) {
+    const std::int64_t some = rows < V::kMostRows ? rows : V::kMostRows;
+    kByRows[some - 1](lanes, values, offsets, factors, count, out, pitch);
+    rows -= some;
+    factors += some * count;
+    out += some * pitch;
+  }
 }
 
 template <std::int64_t kCount>

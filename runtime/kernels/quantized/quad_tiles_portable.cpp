@@ -6,6 +6,7 @@ namespace {
 struct Portable {
   static constexpr std::int64_t kLanes = 16;
   static constexpr int kVectors = 1;
+  static constexpr std::int64_t kMostRows = 4;
   struct Values {
     Quad lane[kLanes];
   };

@@ -35,6 +35,7 @@ std::span<const KernelDef> QuantizedKernels() {
       KernelDef{"QLinearConv", &GuardedBind<BindQLinearConv>},
       KernelDef{"QLinearMatMul", &GuardedBind<BindQLinearMatMul>},
       KernelDef{"QuantizeLinear", &GuardedBind<BindQuantizeLinear>},
+      KernelDef{"integer_gemm", &GuardedBind<BindIntegerGemm>},
   };
   return kTable;
 }

@@ -10,6 +10,12 @@ BoundKernel BindDequantizeLinear(const KernelCall& call);
 BoundKernel BindDynamicQuantizeLinear(const KernelCall& call);
 BoundKernel BindMatMulInteger(const KernelCall& call);
 BoundKernel BindQLinearMatMul(const KernelCall& call);
+/// "integer_gemm": MatMulInteger with a constant matrix, packed by PackQuads; attribute `n`, its
+/// columns. Inputs as those of MatMulInteger, with one zero point for the left operand, and
+/// optionally 4, scales of float32 (one, or one per column), and 5, a bias [n] of float32. The
+/// result is int32, or float32: the sum as float, times the scale, plus the bias, rounded each
+/// time.
+BoundKernel BindIntegerGemm(const KernelCall& call);
 BoundKernel BindConvInteger(const KernelCall& call);
 BoundKernel BindQLinearConv(const KernelCall& call);
 
