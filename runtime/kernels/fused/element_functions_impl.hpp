@@ -1,5 +1,7 @@
 #pragma once
 
+#include <iterator>
+
 #include "runtime/kernels/fused/element_functions.hpp"
 #include "runtime/kernels/packed/tile_kernels_impl.hpp"
 #include "runtime/kernels/packed/vector_group.hpp"
@@ -143,6 +145,6 @@ inline constexpr ElementFunction kRows[] = {
 };
 
 template <class V>
-inline constexpr ElementFunctions kFunctions = {kRows<V>, sizeof(kRows<V>) / sizeof(kRows<V>[0])};
+inline constexpr ElementFunctions kFunctions = {kRows<V>, std::size(kRows<V>)};
 
 }  // namespace poprt::kernels::elements
