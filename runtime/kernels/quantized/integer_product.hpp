@@ -76,60 +76,88 @@ class IntegerProduct {
            std::max<std::int64_t>(1, quads_ / 8);
   }
 
+  /// Rows of the left operand as factors, and what their zero points take.
+  struct Rows {
+    const Quad* factors;
+    std::int64_t count;
+    bool has_points = false;
+    std::int32_t points[kManyRows] = {};
+    std::int32_t bases[kManyRows] = {};  // n q - sum f
+  };
+  /// Up to kQuadLanes columns of the right one.
+  struct Panel {
+    const Quad* values;
+    std::int64_t lanes;
+    std::int32_t points[kQuadLanes] = {};
+    std::int32_t sums[kQuadLanes] = {};  // where rows have points
+  };
+
   template <typename Operands, typename Store>
   void RunBlock(std::int64_t product, std::int64_t row, std::int64_t column, Quad* scratch,
                 const Operands& operands, const Store& store) const {
-    const std::int64_t rows = std::min(block_rows_, shape_.rows - row);
-    const std::int64_t end = std::min(shape_.columns, column + block_columns_);
+    Rows rows{.factors = scratch, .count = std::min(block_rows_, shape_.rows - row)};
+    LoadRows(product, row, operands, scratch, rows);
     Quad* const unpacked = scratch + block_rows_ * quads_;
-    const std::byte* a = operands.A(product) + row * shape_.depth;
-    std::int32_t points[kManyRows];
-    std::int32_t bases[kManyRows];  // n q - sum f
-    bool has_points = false;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const std::byte* from = a + r * shape_.depth;
-      LoadFactors(from, scratch + r * quads_);
-      points[r] = FactorPoint(operands.a_points, operands.APoint(product, row + r), a_move_);
-      bases[r] = AddSums(MultiplySums(static_cast<std::int32_t>(shape_.depth), points[r]),
-                         MultiplySums(-1, SumFactors(from, shape_.depth, a_move_)));
-      has_points = has_points || points[r] != 0;
-    }
+    const std::int64_t end = std::min(shape_.columns, column + block_columns_);
     for (; column < end; column += kQuadLanes) {
       const std::int64_t count = std::min(kQuadLanes, end - column);
-      const std::int64_t lanes = (count + kQuadVector - 1) / kQuadVector * kQuadVector;
-      const Quad* panel = unpacked;
-      if (right_ == Right::kPlain) {
-        LoadPanel(operands.B(product) + column, count, lanes, unpacked);
-      } else {
-        panel = reinterpret_cast<const Quad*>(operands.B(product)) + column * (quads_ + 1);
-      }
-      std::int32_t value_points[kQuadLanes] = {};
-      for (std::int64_t c = 0; c < count; ++c) {
-        value_points[c] =
-            ValuePoint(operands.b_points, operands.BPoint(product, column + c), b_move_);
-      }
-      std::int32_t value_sums[kQuadLanes] = {};
-      if (has_points && right_ == Right::kPlain) SumValues(panel, lanes, value_sums);
-      if (has_points && right_ == Right::kPacked) {
-        std::memcpy(value_sums, panel + quads_ * kQuadLanes, sizeof(value_sums));
-      }
-      for (std::int64_t tile = 0; tile < rows; tile += kQuadRows) {
-        const std::int64_t n = std::min(kQuadRows, rows - tile);
+      const Panel panel = PanelOf(product, column, count, rows.has_points, operands, unpacked);
+      for (std::int64_t tile = 0; tile < rows.count; tile += kQuadRows) {
         std::int32_t sums[kQuadRows * kQuadLanes];
-        BestQuadTiles().multiply(n, lanes, panel, offsets_.data(), scratch + tile * quads_, quads_,
-                                 sums, kQuadLanes);
+        const std::int64_t n = std::min(kQuadRows, rows.count - tile);
+        BestQuadTiles().multiply(n, panel.lanes, panel.values, offsets_.data(),
+                                 rows.factors + tile * quads_, quads_, sums, kQuadLanes);
         for (std::int64_t r = 0; r < n; ++r) {
           std::int32_t* line = sums + r * kQuadLanes;
-          const std::int32_t point = points[tile + r];
-          const std::int32_t base = bases[tile + r];
-          for (std::int64_t c = 0; c < lanes; ++c) {
-            const std::int32_t moved =
-                AddSums(MultiplySums(value_points[c], base), MultiplySums(-point, value_sums[c]));
-            line[c] = AddSums(line[c], moved);
-          }
+          SubtractPoints(panel, rows.points[tile + r], rows.bases[tile + r], line);
           store(product, row + tile + r, column, count, static_cast<const std::int32_t*>(line));
         }
       }
+    }
+  }
+
+  template <typename Operands>
+  void LoadRows(std::int64_t product, std::int64_t row, const Operands& operands, Quad* factors,
+                Rows& rows) const {
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+      const std::byte* from = operands.A(product) + (row + r) * shape_.depth;
+      LoadFactors(from, factors + r * quads_);
+      const std::int32_t point =
+          FactorPoint(operands.a_points, operands.APoint(product, row + r), a_move_);
+      const std::int32_t sum = SumFactors(from, shape_.depth, a_move_);
+      rows.points[r] = point;
+      rows.bases[r] = AddSums(MultiplySums(static_cast<std::int32_t>(shape_.depth), point),
+                              MultiplySums(-1, sum));
+      rows.has_points = rows.has_points || point != 0;
+    }
+  }
+
+  template <typename Operands>
+  Panel PanelOf(std::int64_t product, std::int64_t column, std::int64_t count, bool needs_sums,
+                const Operands& operands, Quad* unpacked) const {
+    Panel panel{.values = unpacked, .lanes = (count + kQuadVector - 1) / kQuadVector * kQuadVector};
+    for (std::int64_t c = 0; c < count; ++c) {
+      panel.points[c] =
+          ValuePoint(operands.b_points, operands.BPoint(product, column + c), b_move_);
+    }
+    if (right_ == Right::kPacked) {
+      panel.values = reinterpret_cast<const Quad*>(operands.B(product)) + column * (quads_ + 1);
+      if (needs_sums)
+        std::memcpy(panel.sums, panel.values + quads_ * kQuadLanes, sizeof(panel.sums));
+    } else {
+      LoadPanel(operands.B(product) + column, count, panel.lanes, unpacked);
+      if (needs_sums) SumValues(unpacked, panel.lanes, panel.sums);
+    }
+    return panel;
+  }
+
+  /// Products of differences from products; `base` and `point` are a row's.
+  static void SubtractPoints(const Panel& panel, std::int32_t point, std::int32_t base,
+                             std::int32_t* line) {
+    for (std::int64_t c = 0; c < panel.lanes; ++c) {
+      const std::int32_t moved =
+          AddSums(MultiplySums(panel.points[c], base), MultiplySums(-point, panel.sums[c]));
+      line[c] = AddSums(line[c], moved);
     }
   }
 

@@ -20,6 +20,7 @@ PaddedConv QuadConv::ConvOfQuads(const Cut& cut, PaddedConv::Extents extents, Wi
   const std::size_t last = input.size() - 1;
   // Rows of quads begin and end with the padding, whose bytes are in them.
   input[last] = (output[last] - 1) * window.strides[last] + window.Reach(last);
+  RequireCount({8, input[last]}, "a padded row in quads");
   window.pads_begin[last] = 0;
   if (cut.is_along_rows) {
     window.kernel[last] = (window.kernel[last] + 3) / 4;

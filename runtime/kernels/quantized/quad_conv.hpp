@@ -95,39 +95,38 @@ struct QuadConv::Work {
 
   void LoadRow(std::int64_t image, std::int64_t row, std::int64_t n, Quad* to) const {
     const Cut& cut = conv.cut_;
-    const std::int64_t width = conv.input_width_;
-    const std::int64_t pad = conv.pad_;
-    const std::int64_t step = cut.step;
     const std::int64_t first = image % cut.images * (cut.is_along_rows ? 1 : 4);
     const std::uint8_t* rows[4];
     for (std::int64_t i = 0; i < 4; ++i) {
       // Channels that don't exist meet weights of zero.
       const std::int64_t channel = cut.is_along_rows ? first : std::min(first + i, conv.depth_ - 1);
       rows[i] = reinterpret_cast<const std::uint8_t*>(operands.x) +
-                (image / cut.images * conv.depth_ + channel) * conv.input_plane_ + row * width;
+                (image / cut.images * conv.depth_ + channel) * conv.input_plane_ +
+                row * conv.input_width_;
     }
-    const auto load_edge = [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t c = begin; c < end; ++c) {
-        Quad quad = padding;
-        for (std::int64_t i = 0; i < 4; ++i) {
-          const std::int64_t from = c - pad + i * step;
-          if (from < 0 || from >= width) continue;
-          quad &= ~(Quad{0xFF} << (8 * i));
-          quad |= Quad{static_cast<std::uint8_t>(rows[i][from] ^ conv.x_move_)} << (8 * i);
-        }
-        to[c] = quad;
+    // Where all four bytes are inside of the input.
+    const std::int64_t begin = std::min(conv.pad_, n);
+    const std::int64_t end = std::clamp(conv.pad_ + conv.input_width_ - 3 * cut.step, begin, n);
+    LoadEdge(rows, 0, begin, to);
+    LoadEdge(rows, end, n, to);
+    if (begin == end) return;
+    for (std::int64_t i = 0; i < 4; ++i) rows[i] += i * cut.step;
+    BestQuadTiles().interleave(rows, end - begin, conv.x_move_ * kEveryByte, to + begin);
+  }
+
+  /// The quads [begin, end) of a row, some of whose bytes are padding.
+  void LoadEdge(const std::uint8_t* const (&rows)[4], std::int64_t begin, std::int64_t end,
+                Quad* to) const {
+    for (std::int64_t c = begin; c < end; ++c) {
+      Quad quad = padding;
+      for (std::int64_t i = 0; i < 4; ++i) {
+        const std::int64_t from = c - conv.pad_ + i * conv.cut_.step;
+        if (from < 0 || from >= conv.input_width_) continue;
+        quad &= ~(Quad{0xFF} << (8 * i));
+        quad |= Quad{static_cast<std::uint8_t>(rows[i][from] ^ conv.x_move_)} << (8 * i);
       }
-    };
-    const std::int64_t begin = std::min(pad, n);
-    const std::int64_t end = std::clamp(pad + width - 3 * step, begin, n);
-    const Quad move = conv.x_move_ * kEveryByte;
-    load_edge(0, begin);
-    if (begin < end) {
-      for (std::int64_t i = 0; i < 4; ++i) rows[i] += begin - pad + i * step;
-      BestQuadTiles().interleave(rows, end - begin, move, to + begin);
-      for (std::int64_t i = 0; i < 4; ++i) rows[i] -= begin - pad + i * step;
+      to[c] = quad;
     }
-    load_edge(end, n);
   }
 
   void LoadWeights(std::int64_t channel, Quad* to) const {
