@@ -10,6 +10,7 @@
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/quantized/pack_quads.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
@@ -50,13 +51,25 @@ void WidenBias(const ir::Graph& graph, const ir::Node& node, std::vector<Operand
       kernels::RunOnce("Cast", {*bias}, {{ElementType::kFloat32, bias->shape()}}, {}).front();
 }
 
+/// As bytes where that loses nothing, which weights are that were quantised, and is faster: where
+/// they are read once, and columns are longer than their scales.
+ElementType StoredMatrixType(const Tensor& weights, bool transposed, std::int64_t rows) {
+  constexpr std::int64_t kShortColumn = 16;
+  const bool pays =
+      rows <= kernels::kTileRows && weights.shape()[transposed ? 1 : 0] >= kShortColumn;
+  if (pays && kernels::ByteScales(weights, transposed)) return ElementType::kInt8;
+  return StoredType(weights);
+}
+
 KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
   const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
   const bool transposed = node.attributes.get_int("trans_b", 0) != 0;
+  const Shape& a = graph.type(node.inputs[kInput]).shape;
+  const std::int64_t rows = ElementCount(Shape(a.begin(), a.end() - 1));
   KernelChoice choice{
       .kernel = "gemm", .operands = ValueOperands(node), .attributes = node.attributes};
   choice.operands[kWeights].packed =
-      kernels::PackGemmWeights(weights, transposed, StoredType(weights));
+      kernels::PackGemmWeights(weights, transposed, StoredMatrixType(weights, transposed, rows));
   choice.attributes.erase("trans_b");
   choice.attributes.set("n", weights.shape()[transposed ? 0 : 1]);
   WidenBias(graph, node, choice.operands);

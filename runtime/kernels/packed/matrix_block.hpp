@@ -8,6 +8,7 @@
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/tensor/element_type.hpp"
 
 namespace poprt::kernels {
 
@@ -52,11 +53,12 @@ struct MatrixBlocking {
   bool widens_rows;  ///< of float16
 };
 
-/// Panels: float32, or float16 bits.
+/// Panels: float32, float16 bits, or bytes with scales (see Panels).
 struct PanelsView {
   const void* data;
   std::int64_t stride;  ///< elements from one panel to the next
-  bool half;
+  ElementType element = ElementType::kFloat32;
+  const float* scales = nullptr;
 };
 
 /// Computes `block`. panels_at(p, count, k, n) gives rows [k, k + n) of `count` panels from p on;
@@ -100,7 +102,7 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
           const int rows = static_cast<int>(tiles.size(t));
           const Tiles to = blocking.TilesAt(results, p - block.first_panel, row);
           const std::int64_t step = t + fetching - tiles.count();
-          product(rows, a + row * lda, lda, {data, b.stride, count}, depth,
+          product(rows, a + row * lda, lda, {data, b.stride, count, b.scales}, depth,
                   step < 0 ? data : next + step * fetched, to, part > 0);
           for (int i = 0; part + 1 == parts && i < count; ++i) {
             const std::int64_t column = (p + i) * kPanel;
@@ -109,8 +111,10 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
           }
         }
       };
-      if (b.half) {
+      if (b.element == ElementType::kFloat16) {
         multiply(kernels.row_major_f16, static_cast<const std::uint16_t*>(b.data));
+      } else if (b.element == ElementType::kInt8) {
+        multiply(kernels.row_major_s8, static_cast<const std::int8_t*>(b.data));
       } else {
         multiply(kernels.row_major_f32, static_cast<const float*>(b.data));
       }

@@ -137,7 +137,7 @@ struct BatchMatMul {
         *kernels, blocking, block,
         [&](std::int64_t p, int count, std::int64_t k, std::int64_t n) {
           for (int i = 0; i < count; ++i) Pack(b, end, p + i, k, n, panels + i * n * kPanel);
-          return PanelsView{panels, n * kPanel, false};
+          return PanelsView{panels, n * kPanel};
         },
         finish, scratch);
   }

@@ -18,14 +18,21 @@ struct Gemm {
   std::int64_t depth;
   std::int64_t panels;
   bool half;
-  bool half_weights;
+  ElementType stored;  // of weights
   Epilogue epilogue;
   MatrixBlocking blocking;
   std::size_t scratch_bytes = 0;
 
   PanelsView PanelsAt(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
+    if (stored == ElementType::kInt8) {
+      const std::int64_t stride = (depth + kScaleRows) * kPanel;
+      const std::byte* first = weights + panel * stride;
+      return {first + (kScaleRows + k) * kPanel, stride, stored,
+              reinterpret_cast<const float*>(first)};
+    }
     const std::int64_t element = (panel * depth + k) * kPanel;
-    return {weights + element * (half_weights ? 2 : 4), depth * kPanel, half_weights};
+    return {weights + element * static_cast<std::int64_t>(ElementSize(stored)), depth * kPanel,
+            stored};
   }
 
   void Run(const KernelArguments& args) const {
@@ -65,16 +72,15 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   const TensorType& a = call.inputs[0];
   const TensorType& w = call.inputs[1];
   const bool half = RequireHalfOrFloat(a.element, "input 0");
-  const bool half_weights = RequireHalfOrFloat(w.element, "the weights, input 1,");
   Require(!a.shape.empty(), "input 0 is a scalar, expected is rank 1 or more");
   const std::int64_t columns = RequirePositive(call.attributes, "n");
   const std::int64_t depth = a.shape.back();
+  Require(columns <= kLargestExtent && depth <= kLargestExtent, "an extent is larger than 2^40");
   const TensorType packed = PackedGemmType(depth, columns, w.element);
   RequireType(w, packed, "the weights, input 1,");
   const Shape leading(a.shape.begin(), a.shape.end() - 1);
   const std::int64_t rows = ElementCount(leading);
-  Require(rows <= kLargestExtent && columns <= kLargestExtent && depth <= kLargestExtent,
-          "an extent is larger than 2^40");
+  Require(rows <= kLargestExtent, "an extent is larger than 2^40");
   TensorType result{a.element, leading};
   result.shape.push_back(columns);
   RequireType(call.outputs[0], result, "output 0");
@@ -86,7 +92,7 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
            .depth = depth,
            .panels = packed.shape[0],
            .half = half,
-           .half_weights = half_weights,
+           .stored = w.element,
            .epilogue = EpilogueWithActivation(call.attributes),
            .blocking = MatrixBlocking(1, rows, packed.shape[0], depth, half)});
   gemm->epilogue.row_stride = columns;

@@ -57,12 +57,13 @@ struct DepthwiseSpan {
 };
 
 /// Panels of 16 columns by which the same rows are multiplied: B[p][k][c] = first[p * stride +
-/// k * 16 + c].
+/// k * 16 + c]; of bytes times scales[p * stride bytes + c], rounded to float32.
 template <class T>
 struct Panels {
   const T* first;
   std::int64_t stride = 0;
   int count = 1;
+  const float* scales = nullptr;
 };
 
 /// Where the products with some panels go: a tile of rows x 16, row-major, for each of them.
@@ -87,6 +88,10 @@ struct TileKernels {
   void (*row_major_f16)(int rows, const float* a, std::int64_t lda, const Panels<std::uint16_t>& b,
                         std::int64_t depth, const std::uint16_t* ahead, const Tiles& tiles,
                         bool accumulate);
+  /// The same with panels of bytes.
+  void (*row_major_s8)(int rows, const float* a, std::int64_t lda, const Panels<std::int8_t>& b,
+                       std::int64_t depth, const std::int8_t* ahead, const Tiles& tiles,
+                       bool accumulate);
   /// The same with A[r][k] = a[k * rows + r], which is what is needed from `ahead` on.
   void (*interleaved)(int rows, const float* a, const Panels<float>& b, std::int64_t depth,
                       const float* ahead, const Tiles& tiles, bool accumulate);

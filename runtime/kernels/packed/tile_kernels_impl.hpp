@@ -55,15 +55,41 @@ template <int kCount, class F>
   UnrollEach(f, std::make_integer_sequence<int, kCount>{});
 }
 
+/// How registers of panels are loaded, register kV of a row.
+template <class V, int kWidth, int kRowWidth, class B>
+struct PanelLoads {
+  [[gnu::always_inline]] explicit PanelLoads(const Panels<B>& /*panels*/) {}
+  template <int kV>
+  [[gnu::always_inline]] typename V::Register Load(const B* p) const {
+    return V::Load(p);
+  }
+};
+template <class V, int kWidth, int kRowWidth>
+struct PanelLoads<V, kWidth, kRowWidth, std::int8_t> {
+  [[gnu::always_inline]] explicit PanelLoads(const Panels<std::int8_t>& panels) {
+    const auto stride = panels.stride / static_cast<std::int64_t>(sizeof(float));
+    Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
+      constexpr int kV = decltype(v)::value;
+      scales[kV] = V::Load(panels.scales + kV / kWidth * stride + kV % kWidth * V::kLanes);
+    });
+  }
+  template <int kV>
+  [[gnu::always_inline]] typename V::Register Load(const std::int8_t* p) const {
+    return V::Mul(V::Load(p), scales[kV]);
+  }
+  typename V::Register scales[kRowWidth];
+};
+
 /// sums += A * B for one step of the depth, kWidth registers of each panel.
 template <class V, int kWidth, bool kInterleaved, class B, int kRows, int kRowWidth>
 [[gnu::always_inline]] inline void ProductStep(const float* a, std::int64_t lda, const B* b,
                                                std::int64_t panel_stride,
+                                               const PanelLoads<V, kWidth, kRowWidth, B>& loads,
                                                typename V::Register (&sums)[kRows][kRowWidth]) {
   typename V::Register columns[kRowWidth];
   Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
     constexpr int kV = decltype(v)::value;
-    columns[kV] = V::Load(b + kV / kWidth * panel_stride + kV % kWidth * V::kLanes);
+    columns[kV] = loads.template Load<kV>(b + kV / kWidth * panel_stride + kV % kWidth * V::kLanes);
   });
   Unroll<kRows>([&](auto r) POPRT_INLINE {
     constexpr int kR = decltype(r)::value;
@@ -94,6 +120,7 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
       sums[decltype(c)::value][decltype(r)::value][decltype(v)::value] = V::Zero();
     });
   });
+  const PanelLoads<V, kWidth, kRowWidth, B> loads(panels);
   const B* b = panels.first;
   const std::int64_t panel_stride = panels.stride;
   std::int64_t left = depth;
@@ -101,7 +128,7 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
     Unroll<4>([&](auto s) POPRT_INLINE {
       constexpr int kStep = decltype(s)::value;
       ProductStep<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
-                                           panel_stride, sums[kStep % kSums]);
+                                           panel_stride, loads, sums[kStep % kSums]);
     });
     // One row passes over its panels as fast as they come; the processor itself fetches them ahead.
     if constexpr (kRows > 1) {
@@ -114,7 +141,7 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
     b += 4 * kColumns;
   }
   for (; left > 0; --left) {
-    ProductStep<V, kWidth, kInterleaved>(a, lda, b, panel_stride, sums[0]);
+    ProductStep<V, kWidth, kInterleaved>(a, lda, b, panel_stride, loads, sums[0]);
     a += kStepOfA;
     b += kColumns;
   }
@@ -424,6 +451,7 @@ inline constexpr TileKernels kKernels = {
     .panels = V::kPanels,
     .row_major_f32 = RowMajor<V, float>,
     .row_major_f16 = RowMajor<V, std::uint16_t>,
+    .row_major_s8 = RowMajor<V, std::int8_t>,
     .interleaved = Interleaved<V, kVectors<V>>,
     .interleaved_narrow = Interleaved<V, 1>,
     .finish = Finish<V>,

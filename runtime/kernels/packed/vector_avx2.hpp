@@ -28,6 +28,10 @@ struct Avx2 {
   static Register Load(const std::uint16_t* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
+  static Register Load(const std::int8_t* p) {
+    return _mm256_cvtepi32_ps(
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+  }
   static void Store(Register x, float* p) { _mm256_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p),

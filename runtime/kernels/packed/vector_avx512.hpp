@@ -36,6 +36,10 @@ struct Avx512 {
   static Register Load(const std::uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
+  static Register Load(const std::int8_t* p) {
+    return _mm512_cvtepi32_ps(
+        _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+  }
   static void Store(Register x, float* p) { _mm512_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),

@@ -42,6 +42,9 @@ struct Portable {
   static Register Load(const std::uint16_t* p) {
     return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
   }
+  static Register Load(const std::int8_t* p) {
+    return Each([&](int i) { return static_cast<float>(p[i]); });
+  }
   static void Store(const Register& x, float* p) {
     for (int i = 0; i < 8; ++i) p[i] = x.lane[i];
   }
