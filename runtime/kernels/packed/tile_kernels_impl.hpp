@@ -132,7 +132,7 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
     });
     // One row passes over its panels as fast as they come; the processor itself fetches them ahead.
     if constexpr (kRows > 1) {
-      Unroll<kInterleaved ? 2 : kPanels>([&](auto line) POPRT_INLINE {
+      Unroll<kInterleaved ? 2 : kPanels>([&](auto line) POPRT_INLINE {  // NOLINT: equal for two
         __builtin_prefetch(ahead + decltype(line)::value * (kInterleaved ? kLine : panel_stride));
       });
       ahead += kInterleaved ? 2 * kLine : kLine;
