@@ -8,8 +8,8 @@ namespace poprt::passes {
 /// Floats that are quantised and taken back at once, as models with simulated quantisation (QDQ)
 /// have them before every operator, become what that does to them, which chains of elementwise
 /// operators compute in one pass and in blocks of channels. One scale and zero point p for the
-/// whole tensor, integers in [low, high]. The results are the same; where x is not a number, for
-/// which ONNX defines none, they are not numbers.
+/// whole tensor, integers in [low, high]. The results are the same but for the sign of zero;
+/// where x is not a number, for which ONNX defines none, they are not numbers.
 ///
 /// before: DequantizeLinear(QuantizeLinear(x, s, p), t, p)
 /// after:  Mul(Round(Clip(Div(x, s), low - p, high - p)), t)

@@ -89,6 +89,7 @@ constexpr std::array kRows{Row{"Conv", Conv},
                            Row{"ConvTranspose", ConvTranspose},
                            Row{"Gemm", Gemm},
                            Row{"MatMul", MatMul},
+                           Row{"MatMulInteger", MatMul},
                            Row{"attention", Attention},
                            Row{"batch_matmul", MatMul},
                            Row{"blocked_conv2d", BlockedConv},
@@ -99,7 +100,8 @@ constexpr std::array kRows{Row{"Conv", Conv},
                            Row{"blocked_winograd_conv2d", BlockedConv},
                            Row{"conv2d", PackedConv},
                            Row{"depthwise_conv2d", PackedDepthwise},
-                           Row{"gemm", MatMul}};
+                           Row{"gemm", MatMul},
+                           Row{"integer_gemm", MatMul}};
 
 double BytesOf(const Branch& branch, const std::vector<program::SlotIndex>& slots) {
   double bytes = 0;

@@ -48,25 +48,6 @@ std::optional<QuadConv> PlanConv(const KernelCall& call, const TensorType& x, co
       window, input, output, x.element, w.element);
 }
 
-/// A zero point or scale of the weights is one number or one per output channel; returns its
-/// stride.
-std::int64_t ChannelStride(const TensorType& type, std::int64_t channels, const std::string& what) {
-  const std::int64_t count = RequireCount(type.shape, what);
-  if (count == 1 && type.shape.size() <= 1) return 0;
-  Require(type.shape == Shape{channels},
-          what + " is " + ToString(type) + ", expected one number or " + std::to_string(channels));
-  return 1;
-}
-
-void RequireOne(const TensorType& type, const std::string& what) {
-  Require(RequireCount(type.shape, what) == 1,
-          what + " is " + ToString(type) + ", expected one number");
-}
-
-const std::byte* InputOrNull(const KernelArguments& args, std::size_t i) {
-  return i < args.inputs.size() ? args.inputs[i] : nullptr;
-}
-
 /// Writes sums as they are.
 struct CopySink {
   static constexpr std::int64_t kBytes = sizeof(std::int32_t);

@@ -70,23 +70,18 @@ BoundKernel BindDynamicQuantizeLinear(const KernelCall& call) {
     const Scaling scaling = FindScaling(args, count);
     *args.out<float>(1) = scaling.scale;
     *args.out<std::uint8_t>(2) = static_cast<std::uint8_t>(scaling.point);
-    ForWideRanges(args.pool, count, kElementsPerTask,
-                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                    const float* const from = x;
-                    std::uint8_t* const to = y;
-                    const float point = scaling.point;
-                    const float scale = scaling.scale;
-                    const float low = -point;
-                    const float high = 255.0F - point;
-                    POPRT_INDEPENDENT_LOOP
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      const float value = from[i] / scale;
-                      const float floor = Select(value > low, value, low);
-                      const float clipped = Select(floor < high, floor, high);
-                      to[i] = static_cast<std::uint8_t>(
-                          static_cast<std::int32_t>(RoundHalfEven(clipped) + point));
-                    }
-                  });
+    ForWideRanges(
+        args.pool, count, kElementsPerTask,
+        [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+          const float* const from = x;
+          std::uint8_t* const to = y;
+          const float point = scaling.point;
+          const float scale = scaling.scale;
+          POPRT_INDEPENDENT_LOOP
+          for (std::int64_t i = begin; i < end; ++i) {
+            to[i] = static_cast<std::uint8_t>(ToInteger(from[i] / scale, point, 0.0F, 255.0F));
+          }
+        });
   }};
 }
 

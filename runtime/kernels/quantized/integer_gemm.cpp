@@ -10,10 +10,6 @@ namespace {
 /// Positions of the inputs.
 enum Input : std::size_t { kA, kB, kAPoint, kBPoints, kScales, kBias };
 
-const std::byte* InputOrNull(const KernelArguments& args, std::size_t i) {
-  return i < args.inputs.size() ? args.inputs[i] : nullptr;
-}
-
 /// What IntegerProduct reads.
 struct GemmOperands {
   const std::byte* A(std::int64_t /*product*/) const { return a; }
@@ -54,15 +50,6 @@ struct GemmSink {
   const float* bias;
 };
 
-/// The step from one column's element to the next: 0 for one element, 1 for n of them.
-std::int64_t ColumnStride(const TensorType& type, std::int64_t n, std::string_view what) {
-  const std::int64_t count = RequireCount(type.shape, what);
-  if (count == 1) return 0;
-  Require(type.shape == Shape{n}, std::string(what) + " is " + ToString(type) +
-                                      ", expected one number or " + std::to_string(n));
-  return 1;
-}
-
 }  // namespace
 
 BoundKernel BindIntegerGemm(const KernelCall& call) {
@@ -86,17 +73,17 @@ BoundKernel BindIntegerGemm(const KernelCall& call) {
   const TensorType& bias = InputOrAbsent(call, kBias);
   if (a_point.defined()) {
     RequireElement(a_point, Types({a.element}), "input 2");
-    Require(RequireCount(a_point.shape, "input 2") == 1, "input 2 must have one element");
+    RequireOne(a_point, "input 2");
   }
   std::int64_t b_stride = 0;
   if (b_points.defined()) {
     RequireElement(b_points, Types({b.element}), "input 3");
-    b_stride = ColumnStride(b_points, n, "input 3");
+    b_stride = ChannelStride(b_points, n, "input 3");
   }
   std::int64_t scale_stride = 0;
   if (scales.defined()) {
     RequireElement(scales, Types({ElementType::kFloat32}), "input 4");
-    scale_stride = ColumnStride(scales, n, "input 4");
+    scale_stride = ChannelStride(scales, n, "input 4");
   }
   if (bias.defined()) RequireType(bias, {ElementType::kFloat32, {n}}, "input 5");
   const bool is_float = result == ElementType::kFloat32;

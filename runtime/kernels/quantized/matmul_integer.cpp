@@ -146,10 +146,6 @@ struct FloatSource {
   }
 };
 
-const std::byte* InputOrNull(const KernelArguments& args, std::size_t i) {
-  return i < args.inputs.size() ? args.inputs[i] : nullptr;
-}
-
 }  // namespace
 
 BoundKernel BindMatMulInteger(const KernelCall& call) {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "runtime/kernels/convert.hpp"
-#include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/scale_reader.hpp"
@@ -41,17 +40,6 @@ void Divide(C* values, const C* scales, std::int64_t count) {
   for (std::int64_t k = 0; k < count; ++k) {
     values[k] = Rounded<P>(Rounded<P>(values[k]) / Rounded<P>(scales[k]));
   }
-}
-
-/// The quotient and the zero point added up, clipped and rounded. Clipping to integers commutes
-/// with rounding, and keeps what is rounded small. NaN becomes the lowest number.
-template <typename C>
-POPRT_INLINE std::int32_t ToInteger(C quotient, C point, C lowest, C highest) {
-  const C low = lowest - point;
-  const C high = highest - point;
-  const C floor = Select(quotient > low, quotient, low);
-  const C clipped = Select(floor < high, floor, high);
-  return static_cast<std::int32_t>(RoundHalfEven(clipped) + point);
 }
 
 template <typename C>

@@ -26,6 +26,19 @@ void RequirePoint(const TensorType& point, ElementType element, const TensorType
   RequireType(point, {element, are_single ? point.shape : scales.shape}, what);
 }
 
+void RequireOne(const TensorType& type, std::string_view what) {
+  Require(RequireCount(type.shape, what) == 1,
+          std::string(what) + " is " + ToString(type) + ", expected one number");
+}
+
+std::int64_t ChannelStride(const TensorType& type, std::int64_t channels, std::string_view what) {
+  if (RequireCount(type.shape, what) == 1) return 0;
+  Require(type.shape == Shape{channels}, std::string(what) + " is " + ToString(type) +
+                                             ", expected one number or " +
+                                             std::to_string(channels));
+  return 1;
+}
+
 std::span<const KernelDef> QuantizedKernels() {
   static constexpr std::array kTable{
       KernelDef{"ConvInteger", &GuardedBind<BindConvInteger>},

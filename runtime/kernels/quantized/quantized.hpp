@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/kernels/element_types.hpp"
+#include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/kernel.hpp"
 
 namespace poprt::kernels {
@@ -32,6 +33,18 @@ inline constexpr TypeSet kByteTypes = Types({ElementType::kInt8, ElementType::kU
 void RequirePoint(const TensorType& point, ElementType element, const TensorType& scales,
                   std::string_view what);
 
+/// Throws KernelError unless the operand `what` is one number.
+void RequireOne(const TensorType& type, std::string_view what);
+
+/// Zero points or scales of channels are one number for all, or one for each of `channels`; gives
+/// the step from one channel to the next. Throws KernelError for other shapes.
+std::int64_t ChannelStride(const TensorType& type, std::int64_t channels, std::string_view what);
+
+/// The memory of input i, null when it is absent.
+inline const std::byte* InputOrNull(const KernelArguments& args, std::size_t i) {
+  return i < args.inputs.size() ? args.inputs[i] : nullptr;
+}
+
 /// The range of a type of kQuantizedIntegers.
 struct IntegerRange {
   std::int32_t lowest = 0;
@@ -42,5 +55,16 @@ IntegerRange RangeOf(ElementType element);
 /// To the nearest integer, ties to even. The magnitude must be below 2^22 (float), 2^51 (double).
 inline float RoundHalfEven(float value) { return (value + 0x1.8p23F) - 0x1.8p23F; }
 inline double RoundHalfEven(double value) { return (value + 0x1.8p52) - 0x1.8p52; }
+
+/// The quotient and the zero point added up, clipped and rounded. Clipping to integers commutes
+/// with rounding, and keeps what is rounded small. NaN becomes the lowest number.
+template <typename C>
+POPRT_INLINE std::int32_t ToInteger(C quotient, C point, C lowest, C highest) {
+  const C low = lowest - point;
+  const C high = highest - point;
+  const C floor = Select(quotient > low, quotient, low);
+  const C clipped = Select(floor < high, floor, high);
+  return static_cast<std::int32_t>(RoundHalfEven(clipped) + point);
+}
 
 }  // namespace poprt::kernels

@@ -54,9 +54,7 @@ class Requantizer {
       POPRT_LANE_LOOP
       for (std::int64_t i = first; i < first + kLanes; ++i) {
         const double value = static_cast<double>(sums[i]) * FactorAt(factor, i) + point;
-        const double floor = Select(value > lowest, value, lowest);  // NaN as well
-        const double clipped = Select(floor < highest, floor, highest);
-        integers[i] = static_cast<std::int32_t>(RoundHalfEven(clipped));
+        integers[i] = ToInteger(value, 0.0, lowest, highest);
       }
     }
     T* out = reinterpret_cast<T*>(to);
