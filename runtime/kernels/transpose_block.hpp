@@ -23,7 +23,34 @@ inline void TransposeFour(std::byte* to, std::int64_t to_step, const std::byte* 
   for (int i = 0; i < 4; ++i) std::memcpy(to + i * to_step, &columns[i], sizeof(Words));
 }
 
-/// The same for eight rows of eight elements of two bytes.
+/// to[column * to_step + row] = from[row * from_step + column]; steps are in elements.
+template <typename T>
+void TransposeBlock(const T* from, std::int64_t from_step, std::int64_t rows, std::int64_t columns,
+                    T* to, std::int64_t to_step) {
+  std::int64_t row = 0;
+  if constexpr (sizeof(T) == 4) {
+    for (; row + 4 <= rows; row += 4) {
+      std::int64_t column = 0;
+      for (; column + 4 <= columns; column += 4) {
+        TransposeFour(reinterpret_cast<std::byte*>(to + column * to_step + row), to_step * 4,
+                      reinterpret_cast<const std::byte*>(from + row * from_step + column),
+                      from_step * 4);
+      }
+      for (; column < columns; ++column) {
+        for (std::int64_t i = row; i < row + 4; ++i) {
+          to[column * to_step + i] = from[i * from_step + column];
+        }
+      }
+    }
+  }
+  for (; row < rows; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      to[column * to_step + row] = from[row * from_step + column];
+    }
+  }
+}
+
+/// The same as TransposeFour for eight rows of eight elements of two bytes.
 inline void TransposeEight(std::byte* to, std::int64_t to_step, const std::byte* from,
                            std::int64_t from_step) {
   using Halves = std::uint16_t __attribute__((vector_size(16)));

@@ -8,7 +8,7 @@
 
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/reduction/lane_sum.hpp"
-#include "runtime/kernels/reduction/reducers.hpp"
+#include "runtime/kernels/reduction/folds.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -64,12 +64,12 @@ TEST(WideLoopsTest, FoldsHaveTheSameBitsWithEveryInstructionSet) {
       RunWith(set, [x = numbers.data(), n, &sum, &best] {
         const auto value = [x](std::int64_t i) { return x[i]; };
         sum = FoldLanes(n, 0.0F, value, [](float a, float b) { return a + b; });
-        best = FoldLanes(n, MaxReducer::Identity<float>(), value,
-                         [](float a, float b) { return MaxReducer::Combine(a, b); });
+        best = FoldLanes(n, MaxFold::Identity<float>(), value,
+                         [](float a, float b) { return MaxFold::Combine(a, b); });
       });
       sums.push_back(sum);
       EXPECT_EQ(sum, sums.front()) << n << " with " << NameOf(set);
-      EXPECT_EQ(best, n == 0 ? MaxReducer::Identity<float>()
+      EXPECT_EQ(best, n == 0 ? MaxFold::Identity<float>()
                              : *std::max_element(numbers.begin(), numbers.begin() + n));
       double exact = 0;
       for (std::int64_t i = 0; i < n; ++i) exact += numbers[static_cast<std::size_t>(i)];

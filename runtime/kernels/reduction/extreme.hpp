@@ -1,56 +1,24 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
-#include <limits>
 #include <type_traits>
+
+#include "runtime/kernels/reduction/folds.hpp"
+#include "runtime/kernels/reduction/lane_sum.hpp"
 
 namespace poprt::kernels {
 
-/// The largest of x[0, n), the smallest for kMax = false; NaN if any is. In vectors that every
-/// compiler and processor has, since g++ does not vectorise a fold that keeps NaN.
+/// The largest of x[0, n), the smallest for kMax = false; NaN if any is. In any order, hence with
+/// so many lanes that none waits for itself.
 template <bool kMax, typename T>
 T ExtremeOf(const T* x, std::int64_t n) {
-  constexpr int kVectors = 4;
-  constexpr int kLanes = 16 / static_cast<int>(sizeof(T));
-  using Limits = std::numeric_limits<T>;
-  using Vector [[gnu::vector_size(16)]] = T;
-  using Mask = decltype(Vector{} != Vector{});
-  constexpr bool kFloat = std::is_floating_point_v<T>;
-  constexpr T kLowest = kFloat ? -Limits::infinity() : Limits::lowest();
-  constexpr T kWorst = kMax ? kLowest : kFloat ? Limits::infinity() : Limits::max();
-  const auto better = [](auto a, auto b) {
-    if constexpr (kMax) {
-      return a > b ? a : b;
-    } else {
-      return a < b ? a : b;
-    }
-  };
-  Vector best[kVectors];
-  Mask is_nan[kVectors] = {};
-  for (Vector& vector : best) vector = Vector{} + kWorst;
-  std::int64_t i = 0;
-  for (; i + kVectors * kLanes <= n; i += kVectors * kLanes) {
-    for (int v = 0; v < kVectors; ++v) {
-      Vector next;
-      std::memcpy(&next, x + i + v * kLanes, sizeof(next));
-      if constexpr (kFloat) is_nan[v] |= next != next;
-      best[v] = better(best[v], next);
-    }
-  }
-  const Mask any = (is_nan[0] | is_nan[1]) | (is_nan[2] | is_nan[3]);
-  const Vector last = better(better(best[0], best[1]), better(best[2], best[3]));
-  bool found_nan = false;
-  T result = kWorst;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    found_nan = found_nan || any[lane] != 0;
-    result = better(result, last[lane]);
-  }
-  for (; i < n; ++i) {
-    found_nan = found_nan || x[i] != x[i];
-    result = better(result, x[i]);
-  }
-  return found_nan ? Limits::quiet_NaN() : result;
+  using Extreme = std::conditional_t<kMax, MaxFold, MinFold>;
+  constexpr int kMany = 2 * kFoldLanes<T>;
+  const auto value = [x](std::int64_t i) { return x[i]; };
+  const auto combine = [](T a, T b) { return Extreme::Combine(a, b); };
+  const T worst = Extreme::template Identity<T>();
+  return n < kMany ? FoldLanes<T>(n, worst, value, combine)
+                   : FoldLanes<T, kMany>(n, worst, value, combine);
 }
 
 /// Where ExtremeOf(x, n), n >= 1, stands first, for kLast last.

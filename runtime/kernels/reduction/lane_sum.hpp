@@ -9,65 +9,59 @@
 /// result depends on the number of elements only, never on the machine or on threads.
 namespace poprt::kernels {
 
-/// Lanes that numbers are folded in side by side.
-inline constexpr int kFoldLanes = 16;
+/// Lanes that numbers are folded in side by side, a vector of the widest kind at least.
+template <typename T>
+inline constexpr int kFoldLanes = sizeof(T) < 4 ? 64 / static_cast<int>(sizeof(T)) : 16;
 
-/// Folds value(i) for i in [0, n) into kFoldLanes interleaved lanes with an associative `combine`,
-/// of which `identity` is neutral.
-template <typename T, typename Value, typename Combine>
+/// Combines kFrom lanes pairwise, a half with the other, until kTo are left.
+template <int kFrom, int kTo, typename T, typename Combine>
+POPRT_INLINE void JoinLanes(const T* from, const Combine& combine, T* to) {
+  if constexpr (kFrom == kTo) {
+    for (int lane = 0; lane < kTo; ++lane) to[lane] = from[lane];
+  } else {
+    T half[kFrom / 2];
+    POPRT_LANE_LOOP
+    for (int lane = 0; lane < kFrom / 2; ++lane) {
+      half[lane] = combine(from[lane], from[lane + kFrom / 2]);
+    }
+    JoinLanes<kFrom / 2, kTo>(half, combine, to);
+  }
+}
+
+/// Folds value(i) for i in [0, n) into kWidth interleaved lanes with an associative `combine`, of
+/// which `identity` is neutral, and joins these until kLanes are left.
+template <int kWidth, int kLanes, typename T, typename Value, typename Combine>
 POPRT_INLINE void FoldIntoLanes(std::int64_t n, T identity, const Value& value,
                                 const Combine& combine, T* lanes) {
-  T local[kFoldLanes];
+  T local[kWidth];
   for (T& lane : local) lane = identity;
+  if (n < kWidth) {
+    for (int lane = 0; lane < n; ++lane) local[lane] = combine(local[lane], value(lane));
+    return JoinLanes<kWidth, kLanes>(local, combine, lanes);
+  }
   std::int64_t i = 0;
-  for (; i + kFoldLanes <= n; i += kFoldLanes) {
+  for (; i + kWidth < n; i += kWidth) {
     POPRT_LANE_LOOP
-    for (int lane = 0; lane < kFoldLanes; ++lane) {
+    for (int lane = 0; lane < kWidth; ++lane) {
       local[lane] = combine(local[lane], value(i + lane));
     }
   }
-  if (i > 0 && i < n) {
-    // Whole vectors without branches: what was folded already is neutral.
-    const auto seen = static_cast<int>(i + kFoldLanes - n);
-    POPRT_LANE_LOOP
-    for (int lane = 0; lane < kFoldLanes; ++lane) {
-      const T last = value(n - kFoldLanes + lane);
-      local[lane] = combine(local[lane], Select(lane < seen, identity, last));
-    }
-  } else {
-    for (int lane = 0; i + lane < n; ++lane) local[lane] = combine(local[lane], value(i + lane));
+  // Whole vectors without branches: what was folded already is neutral.
+  const auto seen = static_cast<int>(i + kWidth - n);
+  POPRT_LANE_LOOP
+  for (int lane = 0; lane < kWidth; ++lane) {
+    const T last = value(n - kWidth + lane);
+    local[lane] = combine(local[lane], Select(lane < seen, identity, last));
   }
-  for (int lane = 0; lane < kFoldLanes; ++lane) lanes[lane] = local[lane];
+  JoinLanes<kWidth, kLanes>(local, combine, lanes);
 }
 
-/// Folds value(i) for i in [0, n) in the lanes of FoldIntoLanes, which are joined pairwise.
-template <typename T, typename Value, typename Combine>
+/// Folds value(i) for i in [0, n) by FoldIntoLanes into one.
+template <typename T, int kWidth = kFoldLanes<T>, typename Value, typename Combine>
 POPRT_INLINE T FoldLanes(std::int64_t n, T identity, const Value& value, const Combine& combine) {
-  T lanes[kFoldLanes];
-  FoldIntoLanes(n, identity, value, combine, lanes);
-  for (int width = kFoldLanes / 2; width > 0; width /= 2) {
-    for (int lane = 0; lane < width; ++lane) {
-      lanes[lane] = combine(lanes[lane], lanes[lane + width]);
-    }
-  }
-  return lanes[0];
-}
-
-/// As FoldLanes joins them, for `rows` groups of 2 kWidth lanes that follow each other: all of a
-/// level before the next, so that groups don't wait for themselves. Leaves the results in `lanes`.
-template <int kWidth, typename T, typename Combine>
-POPRT_INLINE void JoinLanes(std::int64_t rows, T* lanes, const Combine& combine) {
-  // What is written was read before, by this iteration or an earlier one.
-  POPRT_INDEPENDENT_LOOP
-  for (std::int64_t row = 0; row < rows; ++row) {
-    T joined[kWidth];
-    for (int lane = 0; lane < kWidth; ++lane) {
-      const T* pair = lanes + 2 * kWidth * row + lane;
-      joined[lane] = combine(pair[0], pair[kWidth]);
-    }
-    for (int lane = 0; lane < kWidth; ++lane) lanes[kWidth * row + lane] = joined[lane];
-  }
-  if constexpr (kWidth > 1) JoinLanes<kWidth / 2>(rows, lanes, combine);
+  T result;
+  FoldIntoLanes<kWidth, 1>(n, identity, value, combine, &result);
+  return result;
 }
 
 /// Sum of value(i) for i in [0, n): lanes of T over blocks of 2048, the blocks in double.

@@ -122,33 +122,6 @@ class LineBlocks {
     for (; i < count; ++i) std::memcpy(to + i, from + i, sizeof(C));
   }
 
-  /// to[column * to_step + row] = from[row * from_step + column]
-  static void Transpose(const C* from, std::int64_t from_step, std::int64_t rows,
-                        std::int64_t columns, C* to, std::int64_t to_step) {
-    std::int64_t row = 0;
-    if constexpr (sizeof(C) == 4) {
-      const auto bytes = static_cast<std::int64_t>(sizeof(C));
-      for (; row + 4 <= rows; row += 4) {
-        std::int64_t column = 0;
-        for (; column + 4 <= columns; column += 4) {
-          TransposeFour(reinterpret_cast<std::byte*>(to + column * to_step + row), to_step * bytes,
-                        reinterpret_cast<const std::byte*>(from + row * from_step + column),
-                        from_step * bytes);
-        }
-        for (; column < columns; ++column) {
-          for (std::int64_t i = row; i < row + 4; ++i) {
-            to[column * to_step + i] = from[i * from_step + column];
-          }
-        }
-      }
-    }
-    for (; row < rows; ++row) {
-      for (std::int64_t column = 0; column < columns; ++column) {
-        to[column * to_step + row] = from[row * from_step + column];
-      }
-    }
-  }
-
   C* Converted(C* scratch) const { return scratch + kLines * split_.length; }
 
   void LoadRows(const std::byte* tensor, std::int64_t first, std::int64_t n, C* scratch) const {
@@ -159,16 +132,16 @@ class LineBlocks {
       load_(from, reinterpret_cast<std::byte*>(Converted(scratch)), n * length);
       rows = Converted(scratch);
     }
-    Transpose(rows, length, n, length, scratch, kLines);
+    TransposeBlock(rows, length, n, length, scratch, kLines);
   }
 
   void StoreRows(C* scratch, std::int64_t first, std::int64_t n, std::byte* tensor) const {
     const std::int64_t length = split_.length;
     std::byte* to = tensor + Bytes(first * length, store_.to_bytes());
     if (store_.is_copy()) {
-      return Transpose(scratch, kLines, length, n, reinterpret_cast<C*>(to), length);
+      return TransposeBlock(scratch, kLines, length, n, reinterpret_cast<C*>(to), length);
     }
-    Transpose(scratch, kLines, length, n, Converted(scratch), length);
+    TransposeBlock(scratch, kLines, length, n, Converted(scratch), length);
     store_(reinterpret_cast<const std::byte*>(Converted(scratch)), to, n * length);
   }
 

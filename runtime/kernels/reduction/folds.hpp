@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -8,8 +7,8 @@
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/elementwise/integer_math.hpp"
 
-/// The reductions that reduce.cpp applies: C is the computing type, Total what the parts of a
-/// result are folded into.
+/// What reductions fold their elements with: C is the computing type, Total (WideOf<C>) what the
+/// parts of a result are folded into.
 namespace poprt::kernels {
 
 /// The Total of C.
@@ -17,7 +16,7 @@ template <typename C>
 using WideOf = std::conditional_t<std::is_same_v<C, float>, double, C>;
 
 /// Adds up in C within a block, in double (or the integer type) across blocks.
-struct Additive {
+struct SumFold {
   template <typename C>
   using Partial = C;
   template <typename T>
@@ -32,29 +31,12 @@ struct Additive {
   static C Map(C x, C /*shift*/) {
     return x;
   }
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t /*count*/, C /*shift*/) {
-    return static_cast<C>(total);
-  }
-  static constexpr bool kShifted = false;    // needs the maximum first
-  static constexpr bool kOnlyFloat = false;  // computes integers in double
-  static constexpr bool kSelects = false;    // the result is one of the elements
+  static constexpr bool kShifted = false;  // needs the maximum first
+  static constexpr bool kSelects = false;  // the result is one of the elements
 };
 
-struct SumReducer : Additive {};
-
-struct MeanReducer : Additive {
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t count, C /*shift*/) {
-    if constexpr (std::is_integral_v<C>) {
-      return SafeDiv(total, static_cast<C>(count));
-    } else {
-      return static_cast<C>(total / static_cast<Total>(count));
-    }
-  }
-};
-
-struct L1Reducer : Additive {
+/// Of absolute values.
+struct AbsFold : SumFold {
   template <typename C>
   static C Map(C x, C /*shift*/) {
     if constexpr (std::is_floating_point_v<C>) {
@@ -65,43 +47,24 @@ struct L1Reducer : Additive {
   }
 };
 
-struct SumSquareReducer : Additive {
+/// Of squares.
+struct SquareFold : SumFold {
   template <typename C>
   static C Map(C x, C /*shift*/) {
     return WrappingMul(x, x);
   }
 };
 
-struct L2Reducer : SumSquareReducer {
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t /*count*/, C /*shift*/) {
-    return static_cast<C>(Sqrt(total));
-  }
-  static constexpr bool kOnlyFloat = true;
-};
-
-struct LogSumReducer : Additive {
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t /*count*/, C /*shift*/) {
-    return static_cast<C>(std::log(total));
-  }
-  static constexpr bool kOnlyFloat = true;
-};
-
-struct LogSumExpReducer : Additive {
+/// Of exponentials, of what is left above the maximum.
+struct ExpFold : SumFold {
   template <typename C>
   static C Map(C x, C shift) {
     return Exp(x - shift);
   }
-  template <typename C, typename Total>
-  static C Finish(Total total, std::int64_t /*count*/, C shift) {
-    return static_cast<C>(std::log(total) + static_cast<Total>(shift));
-  }
   static constexpr bool kShifted = true;
-  static constexpr bool kOnlyFloat = true;
 };
 
-struct ProdReducer : Additive {
+struct ProductFold : SumFold {
   // A product of floats may leave their range on the way.
   template <typename C>
   using Partial = WideOf<C>;
@@ -116,7 +79,7 @@ struct ProdReducer : Additive {
 };
 
 /// NaN if any element is.
-struct MaxReducer : Additive {
+struct MaxFold : SumFold {
   template <typename T>
   static constexpr T Identity() {
     return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
@@ -124,11 +87,12 @@ struct MaxReducer : Additive {
   }
   template <typename T>
   static T Combine(T a, T b) {
-    return Select((a > b) | (a != a), a, b);
+    return Select(a != a, a, Select(a > b, a, b));
   }
   static constexpr bool kSelects = true;
 };
-struct MinReducer : Additive {
+
+struct MinFold : SumFold {
   template <typename T>
   static constexpr T Identity() {
     return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
@@ -136,7 +100,7 @@ struct MinReducer : Additive {
   }
   template <typename T>
   static T Combine(T a, T b) {
-    return Select((a < b) | (a != a), a, b);
+    return Select(a != a, a, Select(a < b, a, b));
   }
   static constexpr bool kSelects = true;
 };
