@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -46,7 +47,9 @@ Axis AxisOf(const EinsumEquation& equation, std::size_t label, std::span<const T
 /// Walks over axes, keeping the offset in every operand.
 class Walk {
  public:
-  Walk(const std::vector<Axis>& axes, std::int64_t* offsets) : axes_(axes), offsets_(offsets) {}
+  Walk(const std::vector<Axis>& axes, std::int64_t* offsets) : axes_(axes), offsets_(offsets) {
+    std::fill_n(index_.begin(), axes.size(), 0);
+  }
 
   void MoveTo(std::int64_t position) {
     for (std::size_t d = axes_.size(); d-- > 0;) {
@@ -71,7 +74,7 @@ class Walk {
 
   const std::vector<Axis>& axes_;
   std::int64_t* offsets_;
-  std::array<std::int64_t, kMostEinsumLabels> index_{};
+  std::array<std::int64_t, kMostEinsumLabels> index_;  // as many of them as there are axes
 };
 
 template <typename T>

@@ -11,13 +11,13 @@ namespace {
 struct MaxOp {
   template <typename T>
   T operator()(T a, T b) const {
-    return Select((a > b) | (a != a), a, b);
+    return LargerOrNan(a, b);
   }
 };
 struct MinOp {
   template <typename T>
   T operator()(T a, T b) const {
-    return Select((a < b) | (a != a), a, b);
+    return SmallerOrNan(a, b);
   }
 };
 

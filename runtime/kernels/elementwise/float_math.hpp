@@ -21,6 +21,16 @@ POPRT_INLINE T Select(bool condition, T yes, T no) {
   return condition ? yes : no;
 }
 
+/// `a` if it is larger or NaN, else `b`. The order of the selections makes one a maximum.
+template <typename T>
+POPRT_INLINE T LargerOrNan(T a, T b) {
+  return Select(a != a, a, Select(a > b, a, b));
+}
+template <typename T>
+POPRT_INLINE T SmallerOrNan(T a, T b) {
+  return Select(a != a, a, Select(a < b, a, b));
+}
+
 POPRT_INLINE float Abs(float x) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFU);
 }

@@ -90,13 +90,20 @@ BoundKernel BindBatchNormOf(const KernelCall& call, const ChannelShape& shape) {
     if (shape.empty) return;
     ForWideRanges(args.pool, shape.batch * shape.channels, GrainFor(shape.plane),
                   [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      const std::int64_t c = i % shape.channels;
-                      const auto at = static_cast<std::size_t>(i * shape.plane);
+                    // A channel of all images before the next.
+                    for (std::int64_t i = begin; i < end;) {
+                      const std::int64_t c = i / shape.batch;
+                      const C center = mean.At(args, c);
                       const C factor = scale.At(args, c) / Sqrt(variance.At(args, c) + epsilon);
-                      Affine<C>(args.inputs[0] + at * load.from_bytes(),
-                                args.outputs[0] + at * store.to_bytes(), shape.plane, load, store,
-                                mean.At(args, c), factor, bias.At(args, c));
+                      const C offset = bias.At(args, c);
+                      for (; i < end && i / shape.batch == c; ++i) {
+                        const std::int64_t image = i % shape.batch;
+                        const auto at =
+                            static_cast<std::size_t>((image * shape.channels + c) * shape.plane);
+                        Affine<C>(args.inputs[0] + at * load.from_bytes(),
+                                  args.outputs[0] + at * store.to_bytes(), shape.plane, load, store,
+                                  center, factor, offset);
+                      }
                     }
                   });
   }};

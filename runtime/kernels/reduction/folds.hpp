@@ -87,7 +87,7 @@ struct MaxFold : SumFold {
   }
   template <typename T>
   static T Combine(T a, T b) {
-    return Select(a != a, a, Select(a > b, a, b));
+    return LargerOrNan(a, b);
   }
   static constexpr bool kSelects = true;
 };
@@ -100,7 +100,7 @@ struct MinFold : SumFold {
   }
   template <typename T>
   static T Combine(T a, T b) {
-    return Select(a != a, a, Select(a < b, a, b));
+    return SmallerOrNan(a, b);
   }
   static constexpr bool kSelects = true;
 };

@@ -30,9 +30,10 @@ struct ResizePlan {
   std::size_t scratch_bytes = 0;
   std::array<std::byte, 8> extrapolated{};
   bool any_outside = false;  ///< on the last axis
-  /// Of two taps on the last axis: weights, and positions that are [in] where the weight is 0.
-  std::vector<float> pair_weights;
-  std::vector<std::int32_t> pair_positions;
+  /// Of the last axis, all of the first tap before those of the second: weights, and positions,
+  /// which are [in] where the weight is 0. Empty where ResizeLineByTaps does not apply.
+  std::vector<float> tap_weights;
+  std::vector<std::int32_t> tap_positions;
   /// Nearest: every element of a line that many times; 0 if that does not say it.
   std::int64_t repeats = 0;
 };
@@ -86,35 +87,53 @@ bool LineOutside(const ResizePlan& plan, std::int64_t row) {
   return outside;
 }
 
-/// Behind the line stand zeros in place of one more position.
-inline void ResizeLineByPairs(const ResizePlan& plan, const float* line, float* out) {
+/// Adds the taps k and, for kTaps = 2, k + 1 to `out`; the first ones begin it.
+template <int kTaps, bool kFirst>
+void AddTaps(const ResizePlan& plan, std::int64_t k, const float* line, float* out) {
   const std::int64_t width = plan.axes.back().out;
   const std::int64_t inner = plan.inner;
-  const float* weights = plan.pair_weights.data();
-  const std::int32_t* at = plan.pair_positions.data();
+  const float* weights = plan.tap_weights.data() + k * width;
+  const std::int32_t* positions = plan.tap_positions.data() + k * width;
+  const auto sum = [](float so_far, float weight, float value, float next_weight, float next) {
+    const float first = kFirst ? weight * value : so_far + weight * value;
+    return kTaps == 1 ? first : first + next_weight * next;
+  };
+  constexpr std::int64_t kNext = kTaps - 1;
   if (inner == 1) {
+    POPRT_INDEPENDENT_LOOP
     for (std::int64_t x = 0; x < width; ++x) {
-      out[x] = weights[2 * x] * line[at[2 * x]] + weights[2 * x + 1] * line[at[2 * x + 1]];
+      out[x] = sum(kFirst ? 0 : out[x], weights[x], line[positions[x]], weights[kNext * width + x],
+                   line[positions[kNext * width + x]]);
     }
     return;
   }
   for (std::int64_t x = 0; x < width; ++x) {
-    const float* left = line + at[2 * x] * inner;
-    const float* right = line + at[2 * x + 1] * inner;
-    const float left_weight = weights[2 * x];
-    const float right_weight = weights[2 * x + 1];
+    const float weight = weights[x];
+    const float next_weight = weights[kNext * width + x];
+    const float* from = line + positions[x] * inner;
+    const float* next = line + positions[kNext * width + x] * inner;
     float* to = out + x * inner;
     POPRT_INDEPENDENT_LOOP
     for (std::int64_t j = 0; j < inner; ++j) {
-      to[j] = left_weight * left[j] + right_weight * right[j];
+      to[j] = sum(kFirst ? 0 : to[j], weight, from[j], next_weight, next[j]);
     }
   }
+}
+
+/// Behind the line stand zeros in place of one more position.
+inline void ResizeLineByTaps(const ResizePlan& plan, const float* line, float* out) {
+  const std::int64_t taps = plan.axes.back().taps;
+  if (taps == 1) return AddTaps<1, true>(plan, 0, line, out);
+  AddTaps<2, true>(plan, 0, line, out);
+  std::int64_t k = 2;
+  for (; k + 2 <= taps; k += 2) AddTaps<2, false>(plan, k, line, out);
+  if (k < taps) AddTaps<1, false>(plan, k, line, out);
 }
 
 template <typename T>
 void ResizeLine(const ResizePlan& plan, const Sum<T>* line, T* out) {
   if constexpr (std::is_same_v<T, float>) {
-    if (!plan.pair_weights.empty()) return ResizeLineByPairs(plan, line, out);
+    if (!plan.tap_weights.empty()) return ResizeLineByTaps(plan, line, out);
   }
   const ResizeAxis& last = plan.axes.back();
   T extrapolated;
@@ -227,11 +246,14 @@ void PrepareLastAxis(bool nearest, ResizePlan& plan) {
       doubled = last.index[static_cast<std::size_t>(x)] == x / 2;
     }
     plan.repeats = doubled ? 2 : 0;
-  } else if (last.taps == 2 && !plan.any_outside) {
-    for (std::size_t k = 0; k < last.weight.size(); ++k) {
-      const bool used = last.weight[k] != 0;
-      plan.pair_weights.push_back(static_cast<float>(last.weight[k]));
-      plan.pair_positions.push_back(static_cast<std::int32_t>(used ? last.index[k] : last.in));
+  } else if (!plan.any_outside) {
+    for (std::int64_t k = 0; k < last.taps; ++k) {
+      for (std::int64_t x = 0; x < last.out; ++x) {
+        const auto at = static_cast<std::size_t>(x * last.taps + k);
+        const bool used = last.weight[at] != 0;
+        plan.tap_weights.push_back(static_cast<float>(last.weight[at]));
+        plan.tap_positions.push_back(static_cast<std::int32_t>(used ? last.index[at] : last.in));
+      }
     }
   }
 }

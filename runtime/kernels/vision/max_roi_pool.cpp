@@ -86,7 +86,7 @@ template <typename T, typename V>
 POPRT_INLINE void TakeRow(const T* row, std::int64_t count, V* line) {
   const auto take = [row, line](std::int64_t x) {
     const V value = static_cast<V>(row[x]);
-    line[x] = Select((value > line[x]) | (value != value), value, line[x]);
+    line[x] = LargerOrNan(value, line[x]);
   };
   constexpr std::int64_t kLanes = 4;
   if (count < kLanes) {

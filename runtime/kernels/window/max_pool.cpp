@@ -22,11 +22,7 @@ constexpr V Lowest() {
 /// True when `a` replaces `b` as the maximum: NaN wins, and among equals the first.
 template <typename V>
 bool Exceeds(V a, V b) {
-  if constexpr (std::is_floating_point_v<V>) {
-    return static_cast<bool>(static_cast<int>(a > b) | static_cast<int>(a != a));
-  } else {
-    return a > b;
-  }
+  return (a > b) | (a != a);
 }
 
 template <typename T>
@@ -35,7 +31,7 @@ void RunMaxPool(const PoolLines<Compared<T>>& lines, const KernelArguments& args
   const WindowRows& window = lines.window();
   lines.template Run<T>(
       args, Lowest<V>(), [](T element) { return static_cast<V>(element); },
-      [](V best, V value) { return Exceeds(value, best) ? value : best; },
+      [](V best, V value) { return LargerOrNan(value, best); },
       [&](std::int64_t row, const V* best) {
         T* out = args.out<T>(0) + row * window.width();
         for (std::int64_t x = 0; x < window.width(); ++x) out[x] = static_cast<T>(best[x]);
@@ -78,9 +74,9 @@ void RunMaxPoolIndices(const PoolRows<Located<Compared<T>>>& rows, const IndexFo
       [](Located<V>& best, T element, std::int64_t at) {
         const V value = static_cast<V>(element);
         // A first NaN is not replaced by a later one.
-        if (best.at < 0 || (best.value == best.value && Exceeds(value, best.value))) {
-          best = {value, at};
-        }
+        const bool is_taken =
+            (best.at < 0) | ((best.value == best.value) & Exceeds(value, best.value));
+        best = {Select(is_taken, value, best.value), Select(is_taken, at, best.at)};
       },
       [&](std::int64_t plane, std::int64_t row, const Located<V>* best) {
         const std::int64_t base = (plane * window.rows() + row) * window.width();
