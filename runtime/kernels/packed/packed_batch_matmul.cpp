@@ -22,7 +22,7 @@ struct BatchAxis {
   std::int64_t step_b;
 };
 
-/// Estimates the columns of a task of products of a single row, each column of `depth` numbers.
+/// Estimates the columns of a task of products of few rows, each column of `depth` numbers.
 std::int64_t ThinColumns(std::int64_t depth) {
   constexpr std::int64_t kNumbersOfTask = 1 << 16;
   constexpr std::int64_t kFewest = 64;
@@ -32,7 +32,7 @@ std::int64_t ThinColumns(std::int64_t depth) {
 
 struct BatchMatMul {
   const TileKernels* kernels;
-  const ThinProducts* thin = nullptr;  ///< for matrices of a single row, which need no packing
+  const ThinProducts* thin = nullptr;  ///< for matrices of few rows, which need no packing
   std::int64_t thin_columns = 0;       ///< of a task then
   std::vector<BatchAxis> axes;
   std::int64_t products;
@@ -83,27 +83,27 @@ struct BatchMatMul {
 
   std::int64_t ThinTasks() const { return (columns - 1) / thin_columns + 1; }
 
-  /// Some columns of the product of a single row.
+  /// Some columns of a product of few rows.
   void RunThinTask(const KernelArguments& args, std::int64_t index, float* scratch) const {
     const std::int64_t tasks = ThinTasks();
     const std::int64_t product = index / tasks;
     const std::int64_t column = index % tasks * thin_columns;
     const std::int64_t count = std::min(thin_columns, columns - column);
     const auto [matrix_a, matrix_b] = MatricesOf(product);
-    const float* a = args.in<float>(0) + matrix_a * depth;
+    const float* a = args.in<float>(0) + matrix_a * rows * depth;
     const float* b = args.in<float>(1) + matrix_b * depth * columns;
     if (transposed) {
-      thin->row_by_columns(a, b + column * depth, depth, depth, count, scratch);
+      thin->by_columns(rows, a, b + column * depth, depth, depth, count, scratch);
     } else {
-      thin->row_by_rows(a, b + column, columns, depth, count, scratch);
+      thin->by_rows(rows, a, b + column, columns, depth, count, scratch);
     }
     Epilogue finish = epilogue;
     finish.out = args.outputs[0];
-    kernels->finish(finish, scratch, count, 1, count, product, column);
+    kernels->finish(finish, scratch, count, rows, count, product * rows, column);
   }
 
   void RunThin(const KernelArguments& args) const {
-    ForRanges(args.pool, products * ThinTasks(), GrainFor(thin_columns * depth),
+    ForRanges(args.pool, products * ThinTasks(), GrainFor(thin_columns * depth * rows),
               [&](std::int64_t begin, std::int64_t end, int worker) {
                 for (std::int64_t i = begin; i < end; ++i) {
                   RunThinTask(args, i, WorkerScratch(args, worker, scratch_bytes));
@@ -201,7 +201,8 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
                   .columns = columns,
                   .depth = depth,
                   .half = half,
-                  .transposed = transposed,
+                  // A single column is its own transpose.
+                  .transposed = transposed || columns == 1,
                   .epilogue = EpilogueWithActivation(call.attributes),
                   .blocking = MatrixBlocking(products, rows, panels, depth, half)});
   const auto steps_a = BatchSteps(batch_a, *batch);
@@ -212,11 +213,11 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   matmul->epilogue.scale = call.attributes.get_float("scale", 1.0F);
   matmul->epilogue.row_stride = columns;
   matmul->epilogue.half = half;
-  if (rows == 1 && !half) {
+  if (rows <= kThinRows && !half) {
     matmul->thin = &loops.thin_products;
     const Ints sizes = BlockSizes(call.attributes, {ThinColumns(depth)});
     matmul->thin_columns = std::min(columns, sizes[0]);
-    matmul->scratch_bytes = ScratchBytes(matmul->thin_columns);
+    matmul->scratch_bytes = ScratchBytes(rows * matmul->thin_columns);
     return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
             .scratch_bytes = matmul->scratch_bytes,
             .block_sizes = {matmul->thin_columns}};

@@ -12,33 +12,53 @@ namespace poprt::kernels::thin {
 /// Rows of the matrix that are read side by side: each is a stream the processor fetches ahead.
 inline constexpr int kStreams = 8;
 
-/// out += a[0..kRows) * rows; or out = that.
-template <class V, int kRows>
-void AddRows(const float* a, const float* b, std::int64_t stride, std::int64_t columns,
-             bool accumulate, float* out) {
+/// Adds the products of kRows rows' next kStreams numbers with so many rows of the matrix to `out`,
+/// or begins it with them.
+template <class V, int kRows, int kRead>
+void AddRows(const float* a, const float* b, std::int64_t stride, std::int64_t depth,
+             std::int64_t columns, bool accumulate, float* out) {
+  const auto add = [&](std::int64_t c, auto load, auto store) POPRT_INLINE {
+    typename V::Register sums[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      sums[r] = accumulate ? load(out + r * columns + c) : V::Zero();
+    }
+    for (int k = 0; k < kRead; ++k) {
+      const auto values = load(b + k * stride + c);
+      for (int r = 0; r < kRows; ++r) V::Accumulate(sums[r], V::Set(a[r * depth + k]), values);
+    }
+    for (int r = 0; r < kRows; ++r) store(sums[r], out + r * columns + c);
+  };
   std::int64_t c = 0;
   for (; c + V::kLanes <= columns; c += V::kLanes) {
-    auto sum = accumulate ? V::Load(out + c) : V::Zero();
-    for (int r = 0; r < kRows; ++r) V::Accumulate(sum, V::Set(a[r]), V::Load(b + r * stride + c));
-    V::Store(sum, out + c);
+    add(
+        c, [](const float* from) POPRT_INLINE { return V::Load(from); },
+        [](auto sum, float* to) POPRT_INLINE { V::Store(sum, to); });
   }
   if (c == columns) return;
   const std::int64_t count = columns - c;
-  auto sum = accumulate ? V::LoadFirst(out + c, count) : V::Zero();
-  for (int r = 0; r < kRows; ++r) {
-    V::Accumulate(sum, V::Set(a[r]), V::LoadFirst(b + r * stride + c, count));
-  }
-  V::StoreFirst(sum, out + c, count);
+  add(
+      c, [count](const float* from) POPRT_INLINE { return V::LoadFirst(from, count); },
+      [count](auto sum, float* to) POPRT_INLINE { V::StoreFirst(sum, to, count); });
 }
 
-template <class V>
-void RowByRows(const float* a, const float* b, std::int64_t stride, std::int64_t depth,
+template <class V, int kRows>
+void FewByRows(const float* a, const float* b, std::int64_t stride, std::int64_t depth,
                std::int64_t columns, float* out) {
   std::int64_t k = 0;
   for (; k + kStreams <= depth; k += kStreams) {
-    AddRows<V, kStreams>(a + k, b + k * stride, stride, columns, k > 0, out);
+    AddRows<V, kRows, kStreams>(a + k, b + k * stride, stride, depth, columns, k > 0, out);
   }
-  for (; k < depth; ++k) AddRows<V, 1>(a + k, b + k * stride, stride, columns, k > 0, out);
+  for (; k < depth; ++k) {
+    AddRows<V, kRows, 1>(a + k, b + k * stride, stride, depth, columns, k > 0, out);
+  }
+}
+
+template <class V>
+void ByRows(std::int64_t rows, const float* a, const float* b, std::int64_t stride,
+            std::int64_t depth, std::int64_t columns, float* out) {
+  constexpr decltype(&FewByRows<V, 1>) kProductsOf[kThinRows] = {FewByRows<V, 1>, FewByRows<V, 2>,
+                                                                 FewByRows<V, 3>, FewByRows<V, 4>};
+  kProductsOf[rows - 1](a, b, stride, depth, columns, out);
 }
 
 /// kColumns dot products of `depth` numbers.
@@ -72,18 +92,25 @@ void DotProducts(const float* a, const float* b, std::int64_t stride, std::int64
 }
 
 template <class V>
-void RowByColumns(const float* a, const float* b, std::int64_t stride, std::int64_t depth,
-                  std::int64_t columns, float* out) {
+void ByColumns(std::int64_t rows, const float* a, const float* b, std::int64_t stride,
+               std::int64_t depth, std::int64_t columns, float* out) {
   constexpr int kTogether = 4;
   std::int64_t c = 0;
   for (; c + kTogether <= columns; c += kTogether) {
-    DotProducts<V, kTogether>(a, b + c * stride, stride, depth, out + c);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      DotProducts<V, kTogether>(a + r * depth, b + c * stride, stride, depth,
+                                out + r * columns + c);
+    }
   }
-  for (; c < columns; ++c) DotProducts<V, 1>(a, b + c * stride, stride, depth, out + c);
+  for (; c < columns; ++c) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      DotProducts<V, 1>(a + r * depth, b + c * stride, stride, depth, out + r * columns + c);
+    }
+  }
 }
 
 template <class V>
-inline constexpr ThinProducts kProducts = {RowByRows<V>, RowByColumns<V>};
+inline constexpr ThinProducts kProducts = {ByRows<V>, ByColumns<V>};
 
 }  // namespace poprt::kernels::thin
 
