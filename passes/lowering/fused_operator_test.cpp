@@ -251,12 +251,30 @@ TEST(LowerToBatchedMatmulTest, TakesGemmsOfRunTimeMatrices) {
       "  return y, z\n");
 }
 
-TEST(LowerToBatchedMatmulTest, LeavesVectorsAndIntegers) {
+TEST(LowerToBatchedMatmulTest, MakesMatricesOfVectors) {
   GraphForTest g;
-  const auto v = g.Op("v", "MatMul", {g.Input("a", {3}), g.Input("b", {3, 2})}, {2});
+  g.Output(g.Op("r", "MatMul", {g.Input("a", {3}), g.Input("b", {5, 3, 2})}, {5, 2}));
+  g.Output(g.Op("c", "MatMul", {g.Input("d", {5, 2, 3}), g.Input("e", {3})}, {5, 2}));
+  g.Output(g.Op("s", "MatMul", {g.Input("f", {3}), g.Input("g", {3})}, Shape{}));
+  EXPECT_EQ(Lowered(g, {"lower_to_batched_matmul"}),
+            "  r_node_row:0 = Reshape(a) shape=[1, 3] : float32[1, 3]\n"
+            "  r_node_1:0 = BatchMatMul(r_node_row:0, b) scale=1 trans_b=0 : float32[5, 1, 2]\n"
+            "  r = Reshape(r_node_1:0) shape=[5, 2] : float32[5, 2]\n"
+            "  c_node_column:0 = Reshape(e) shape=[3, 1] : float32[3, 1]\n"
+            "  c_node_1:0 = BatchMatMul(d, c_node_column:0) scale=1 trans_b=0 : float32[5, 2, 1]\n"
+            "  c = Reshape(c_node_1:0) shape=[5, 2] : float32[5, 2]\n"
+            "  s_node_row:0 = Reshape(f) shape=[1, 3] : float32[1, 3]\n"
+            "  s_node_column:0 = Reshape(g) shape=[3, 1] : float32[3, 1]\n"
+            "  s_node_1:0 = BatchMatMul(s_node_row:0, s_node_column:0) scale=1 trans_b=0 : "
+            "float32[1, 1]\n"
+            "  s = Reshape(s_node_1:0) shape=[] : float32[]\n"
+            "  return r, c, s\n");
+}
+
+TEST(LowerToBatchedMatmulTest, LeavesIntegers) {
+  GraphForTest g;
   const TensorType ints{ElementType::kInt32, {2, 2}};
   const auto i = g.Op("i", "MatMul", {g.Input("c", ints), g.Input("d", ints)}, ints);
-  g.Output(v);
   g.Output(i);
   const std::string before = g.Text();
   EXPECT_EQ(g.After("lower_to_batched_matmul"), before);

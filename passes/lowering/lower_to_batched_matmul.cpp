@@ -1,6 +1,7 @@
 #include "passes/lowering/lower_to_batched_matmul.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "passes/lowering/fused_operator.hpp"
@@ -61,6 +62,39 @@ bool LowerGemm(Rewriter& rewriter, Node& node) {
   return true;
 }
 
+ValueId Reshaped(Rewriter& rewriter, ValueId id, const Shape& shape, const std::string& name) {
+  ir::Graph& graph = rewriter.graph();
+  const TensorType type{graph.type(id).element, shape};
+  if (const Tensor* constant = graph.ConstantOf(id)) {
+    const Tensor reshaped = constant->WithType(type);
+    return rewriter.AddConstant(graph.value(id).name, reshaped);
+  }
+  return rewriter.Insert(graph.MakeNode("Reshape", {id}, type, {{"shape", shape}}, name));
+}
+
+/// Vectors become matrices of one row or column, which the result loses again.
+void LowerVectors(Rewriter& rewriter, Node& node) {
+  ir::Graph& graph = rewriter.graph();
+  const Shape a = graph.type(node.inputs[0]).shape;
+  const Shape b = graph.type(node.inputs[1]).shape;
+  TensorType result = graph.type(node.outputs[0]);
+  const Shape shape = result.shape;
+  if (a.size() == 1) {
+    node.inputs[0] = Reshaped(rewriter, node.inputs[0], {1, a[0]}, node.name + "_row");
+    result.shape.insert(result.shape.end() - (b.size() == 1 ? 0 : 1), 1);
+  }
+  if (b.size() == 1) {
+    node.inputs[1] = Reshaped(rewriter, node.inputs[1], {b[0], 1}, node.name + "_column");
+    result.shape.push_back(1);
+  }
+  const Attributes attributes{{"scale", 1.0F}, {"trans_b", std::int64_t{0}}};
+  const ValueId product =
+      rewriter.Insert(graph.MakeNode("BatchMatMul", node.inputs, result, attributes, node.name));
+  node.op = "Reshape";
+  node.inputs = {product};
+  node.attributes = {{"shape", shape}};
+}
+
 }  // namespace
 
 absl::Status LowerToBatchedMatmul(ir::Graph& graph, const PassContext&) {
@@ -69,9 +103,12 @@ absl::Status LowerToBatchedMatmul(ir::Graph& graph, const PassContext&) {
     const ir::Graph& g = rewriter.graph();
     if (node.op != "MatMul" || !IsBackendType(g.type(node.outputs[0]).element)) return false;
     const std::size_t rank = g.type(node.inputs[1]).shape.size();
-    if (g.type(node.inputs[0]).shape.size() < 2 || rank < 2) return false;
-    if (rank == 2 && g.ConstantOf(node.inputs[1]) != nullptr) return false;
     if (g.type(node.inputs[0]).bytes() == 0 || g.type(node.inputs[1]).bytes() == 0) return false;
+    if (g.type(node.inputs[0]).shape.size() < 2 || rank < 2) {
+      LowerVectors(rewriter, node);
+      return true;
+    }
+    if (rank == 2 && g.ConstantOf(node.inputs[1]) != nullptr) return false;
     const ValueId b = Untransposed(rewriter, node.inputs[1]);
     const bool transposed = b != node.inputs[1];
     node.op = "BatchMatMul";

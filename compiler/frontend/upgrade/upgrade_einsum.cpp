@@ -189,9 +189,18 @@ class EinsumSteps {
     const Labels shared = Filter(a.labels, in(b));
     const Labels batch = Filter(shared, is_needed);
     const Labels summed = Filter(shared, [&](std::size_t label) { return !is_needed(label); });
-    // Constants multiply from the right, where they are packed.
-    if (batch.empty() && IsConstant(a) && !IsConstant(b)) std::swap(a, b);
+    // Constants multiply from the right, where they are packed; of others whose axes come later.
+    const bool packs_a = batch.empty() && IsConstant(a);
+    const bool packs_b = batch.empty() && IsConstant(b);
+    if (packs_a != packs_b ? packs_a : ComesLater(a, batch)) std::swap(a, b);
     return summed.empty() ? OuterProduct(a, b, batch) : MatrixProduct(a, b, batch, summed);
+  }
+
+  /// Whether the result begins, behind the batch axes, with an axis that only the other term has.
+  bool ComesLater(const Term& term, const Labels& batch) const {
+    const Labels own =
+        Filter(equation_.output, [&](std::size_t label) { return !Has(batch, label); });
+    return terms_.empty() && !own.empty() && !Has(term.labels, own.front());
   }
 
   bool IsConstant(const Term& term) const {
@@ -228,19 +237,26 @@ class EinsumSteps {
     };
     const Labels rows = own(a, b);
     const Labels columns = own(b, a);
-    const Term left = Permuted(a, Concat(Concat(batch, rows), summed));
-    const Term right = Permuted(b, Concat(Concat(batch, summed), columns));
-    Shape left_shape{Extent(a, rows), Extent(a, summed)};
-    Shape right_shape{Extent(b, summed), Extent(b, columns)};
-    if (!batch.empty()) {
-      left_shape.insert(left_shape.begin(), Extent(a, batch));
-      right_shape.insert(right_shape.begin(), Extent(b, batch));
+    const ValueId left = AsMatrices(a, batch, rows, summed);
+    ValueId right;
+    if (b.labels == Concat(Concat(batch, columns), summed)) {
+      // Products exchange two axes themselves, while there may be more of them here.
+      right = AsMatrices(b, batch, columns, summed);
+      right = Add("Transpose", {right}, {{"perm", batch.empty() ? Ints{1, 0} : Ints{0, 2, 1}}});
+    } else {
+      right = AsMatrices(b, batch, summed, columns);
     }
     const Labels labels = Concat(Concat(batch, rows), columns);
     const Shape shape = Extents(a, b, labels);
-    const ValueId product =
-        Add("MatMul", {Reshaped(left.value, left_shape), Reshaped(right.value, right_shape)}, {});
-    return {Reshaped(product, shape), labels};
+    return {Reshaped(Add("MatMul", {left, right}, {}), shape), labels};
+  }
+
+  /// A matrix, or a batch of them.
+  ValueId AsMatrices(const Term& term, const Labels& batch, const Labels& rows,
+                     const Labels& columns) {
+    Shape shape{Extent(term, rows), Extent(term, columns)};
+    if (!batch.empty()) shape.insert(shape.begin(), Extent(term, batch));
+    return Reshaped(Permuted(term, Concat(Concat(batch, rows), columns)).value, shape);
   }
 
   /// Every element of one with every one of the other, element by element along the batch axes.

@@ -39,6 +39,22 @@ TEST(UpgradeEinsum, ProductsOfMatrices) {
             "  return y\n");
 }
 
+TEST(UpgradeEinsum, MatricesAreMultipliedAsTheyLie) {
+  // The product exchanges the axes of its second matrix.
+  EXPECT_EQ(Upgraded("ik,jk->ij", {{"2", "3"}, {"4", "3"}}),
+            "graph m(a, b)\n"
+            "  e/Transpose:0 = Transpose(b) perm=[1, 0] : float32[3, 4]\n"
+            "  e/MatMul:0 = MatMul(a, e/Transpose:0) : float32[2, 4]\n"
+            "  y = Identity(e/MatMul:0) : float32[2, 4]\n"
+            "  return y\n");
+  // The rows of the result are those of the first.
+  EXPECT_EQ(Upgraded("bkj,bik->bij", {{"5", "3", "4"}, {"5", "2", "3"}}),
+            "graph m(a, b)\n"
+            "  e/MatMul:0 = MatMul(b, a) : float32[5, 2, 4]\n"
+            "  y = Identity(e/MatMul:0) : float32[5, 2, 4]\n"
+            "  return y\n");
+}
+
 TEST(UpgradeEinsum, SumsAndTranspositions) {
   EXPECT_EQ(Upgraded("ij->ji", {{"2", "3"}}),
             "graph m(a)\n"

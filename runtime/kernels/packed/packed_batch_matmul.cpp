@@ -32,6 +32,8 @@ std::int64_t ThinColumns(std::int64_t depth) {
 
 struct BatchMatMul {
   const TileKernels* kernels;
+  std::size_t left = 0;  ///< the operands that are multiplied
+  std::size_t right = 1;
   const ThinProducts* thin = nullptr;  ///< for matrices of few rows, which need no packing
   std::int64_t thin_columns = 0;       ///< of a task then
   std::vector<BatchAxis> axes;
@@ -90,8 +92,8 @@ struct BatchMatMul {
     const std::int64_t column = index % tasks * thin_columns;
     const std::int64_t count = std::min(thin_columns, columns - column);
     const auto [matrix_a, matrix_b] = MatricesOf(product);
-    const float* a = args.in<float>(0) + matrix_a * rows * depth;
-    const float* b = args.in<float>(1) + matrix_b * depth * columns;
+    const float* a = args.in<float>(left) + matrix_a * rows * depth;
+    const float* b = args.in<float>(right) + matrix_b * depth * columns;
     if (transposed) {
       thin->by_columns(rows, a, b + column * depth, depth, depth, count, scratch);
     } else {
@@ -119,9 +121,9 @@ struct BatchMatMul {
     const auto [matrix_a, matrix_b] = MatricesOf(product);
     const std::int64_t size = half ? 2 : 4;
     const std::int64_t row = blocking.rows.begin(row_block);
-    const std::byte* const b = args.inputs[1] + matrix_b * depth * columns * size;
+    const std::byte* const b = args.inputs[right] + matrix_b * depth * columns * size;
     const std::byte* const end = b + depth * columns * size;
-    const MatrixBlock block{.a = args.inputs[0] + (matrix_a * rows + row) * depth * size,
+    const MatrixBlock block{.a = args.inputs[left] + (matrix_a * rows + row) * depth * size,
                             .a_half = half,
                             .lda = depth,
                             .rows = blocking.rows.end(row_block) - row,
@@ -172,10 +174,10 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   Require(b.element == a.element && a.shape.size() >= 2 && b.shape.size() >= 2,
           "inputs are " + ToString(a) + " and " + ToString(b) +
               ", expected are two matrices, or batches of them, of one type");
-  const bool transposed = call.attributes.get_int("trans_b", 0) != 0;
-  const std::int64_t rows = a.shape[a.shape.size() - 2];
+  bool transposed = call.attributes.get_int("trans_b", 0) != 0;
+  std::int64_t rows = a.shape[a.shape.size() - 2];
   const std::int64_t depth = a.shape.back();
-  const std::int64_t columns = transposed ? b.shape[b.shape.size() - 2] : b.shape.back();
+  std::int64_t columns = transposed ? b.shape[b.shape.size() - 2] : b.shape.back();
   const std::int64_t depth_b = transposed ? b.shape.back() : b.shape[b.shape.size() - 2];
   Require(depth == depth_b && depth >= 1 && rows >= 1 && columns >= 1,
           "inputs " + ToString(a) + " and " + ToString(b) + " cannot be multiplied");
@@ -190,23 +192,30 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   result.shape.push_back(rows);
   result.shape.push_back(columns);
   RequireType(call.outputs[0], result, "output 0");
+  const bool swapped = columns == 1 && !half;
+  if (swapped) {
+    // The column is a row, by which the transpose of the other matrix is multiplied.
+    std::swap(rows, columns);
+    transposed = true;
+  }
 
   const std::int64_t products = ElementCount(*batch);
   const std::int64_t panels = columns / kPanel + (columns % kPanel != 0 ? 1 : 0);
   const auto matmul = std::make_shared<BatchMatMul>(
       BatchMatMul{.kernels = &loops.tiles,
+                  .left = swapped ? std::size_t{1} : 0,
+                  .right = swapped ? std::size_t{0} : 1,
                   .axes = {},
                   .products = products,
                   .rows = rows,
                   .columns = columns,
                   .depth = depth,
                   .half = half,
-                  // A single column is its own transpose.
-                  .transposed = transposed || columns == 1,
+                  .transposed = transposed,
                   .epilogue = EpilogueWithActivation(call.attributes),
                   .blocking = MatrixBlocking(products, rows, panels, depth, half)});
-  const auto steps_a = BatchSteps(batch_a, *batch);
-  const auto steps_b = BatchSteps(batch_b, *batch);
+  const auto steps_a = BatchSteps(swapped ? batch_b : batch_a, *batch);
+  const auto steps_b = BatchSteps(swapped ? batch_a : batch_b, *batch);
   for (std::size_t i = 0; i < batch->size(); ++i) {
     matmul->axes.push_back({(*batch)[i], steps_a[i], steps_b[i]});
   }

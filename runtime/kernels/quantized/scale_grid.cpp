@@ -1,6 +1,7 @@
 #include "runtime/kernels/quantized/scale_grid.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -50,6 +51,7 @@ ScaleGrid ScaleGrid::Resolve(const KernelCall& call, const TensorType& tensor,
 
 ScaleGrid::Run ScaleGrid::RunAt(std::int64_t begin) const {
   constexpr std::int64_t kShortest = 16;  // for fewer, runs cost more than indices
+  if (is_uniform_) return {.index = 0, .count = std::numeric_limits<std::int64_t>::max()};
   if (inner_stride_ != 0 || inner_ < kShortest) return {};
   const std::int64_t position = begin / inner_ % extent_;
   return {.index = begin / inner_ / extent_ * outer_stride_ + position / block_ * block_stride_,
