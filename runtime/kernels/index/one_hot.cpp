@@ -26,21 +26,28 @@ struct OneHot {
                 for (std::int64_t o = begin; o < end; ++o) {
                   T* plane = args.out<T>(0) + o * depth * inner;
                   std::fill_n(plane, depth * inner, off);
-                  for (std::int64_t i = 0; i < inner; ++i) {
-                    const std::int64_t index = IndexAt(args, o * inner + i);
-                    if (index >= 0) plane[index * inner + i] = on;
+                  for (std::int64_t i = 0; i < inner; i += kBlock) {
+                    SetOn(args, o * inner + i, std::min(kBlock, inner - i), on, plane + i);
                   }
                 }
               });
   }
 
-  /// Negative indices count from the end; -1 for those outside, which select nothing.
-  std::int64_t IndexAt(const KernelArguments& args, std::int64_t at) const {
-    std::int64_t index = 0;
-    load(args.inputs[0] + static_cast<std::size_t>(at) * load.from_bytes(),
-         reinterpret_cast<std::byte*>(&index), 1);
-    if (index < -depth || index >= depth) return -1;
-    return index < 0 ? index + depth : index;
+  static constexpr std::int64_t kBlock = 256;  // indices converted at a time
+
+  /// Of the indices [first, first + n), n <= kBlock. Negative ones count from the end, those
+  /// outside select nothing.
+  template <typename T>
+  void SetOn(const KernelArguments& args, std::int64_t first, std::int64_t n, T on,
+             T* column) const {
+    std::int64_t indices[kBlock];
+    load(args.inputs[0] + static_cast<std::size_t>(first) * load.from_bytes(),
+         reinterpret_cast<std::byte*>(indices), n);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t index = indices[i];
+      if (index < -depth || index >= depth) continue;
+      column[(index < 0 ? index + depth : index) * inner + i] = on;
+    }
   }
 };
 
