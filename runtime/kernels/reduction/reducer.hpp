@@ -39,13 +39,13 @@ C Saturated(C value, ElementType element) {
   return value;
 }
 
-/// In the widest vectors, unless a vector that every processor has holds as few elements.
+/// In the widest vectors, but for doubles, which are rare and take long to compile.
 template <typename C, typename F>
 void ForReduced(ThreadPool* pool, std::int64_t count, std::int64_t grain, const F& f) {
-  if constexpr (sizeof(C) < 8) {
-    ForWideRanges(pool, count, grain, f);
-  } else {
+  if constexpr (std::is_same_v<C, double>) {
     ForRanges(pool, count, grain, f);
+  } else {
+    ForWideRanges(pool, count, grain, f);
   }
 }
 
