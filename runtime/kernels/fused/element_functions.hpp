@@ -15,6 +15,9 @@ struct ElementFunction {
   const char* name;
   int operands;
   ElementLoop loop;
+  /// The same with a[0], or b[0], for all i; null for functions of one operand.
+  ElementLoop repeating_a;
+  ElementLoop repeating_b;
 };
 
 /// Rows in a fixed order, the same for every processor.

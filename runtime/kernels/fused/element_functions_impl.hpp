@@ -73,36 +73,56 @@ POPRT_ELEMENT_FUNCTION(ErfFunction, 1, tile::Erf<V>(a))
 
 #undef POPRT_ELEMENT_FUNCTION
 
+/// An operand of a loop: its elements, or the first of them again and again.
+enum class Operand { kElements, kRepeated };
+
 /// Computes whole registers of V from element `begin` on. Returns where they end.
-template <class V, template <class> class F>
+template <class V, template <class> class F, Operand kA, Operand kB>
 std::int64_t LoopOf(const float* a, const float* b, float* out, std::int64_t begin,
                     std::int64_t n) {
+  constexpr bool kBinary = F<V>::kOperands == 2;
+  const auto first_a = V::Set(kA == Operand::kRepeated ? *a : 0.0F);
+  const auto first_b = V::Set(kB == Operand::kRepeated ? *b : 0.0F);
   std::int64_t i = begin;
   for (; i + V::kLanes <= n; i += V::kLanes) {
-    const auto x = V::Load(a + i);
-    if constexpr (F<V>::kOperands == 2) {
-      V::Store(F<V>::Of(x, V::Load(b + i)), out + i);
-    } else {
+    const auto x = kA == Operand::kRepeated ? first_a : V::Load(a + i);
+    if constexpr (!kBinary) {
       V::Store(F<V>::Of(x, x), out + i);
+    } else if constexpr (kB == Operand::kRepeated) {
+      V::Store(F<V>::Of(x, first_b), out + i);
+    } else {
+      V::Store(F<V>::Of(x, V::Load(b + i)), out + i);
     }
   }
   return i;
 }
 
-template <class V, template <class> class F>
+template <class V, template <class> class F, Operand kA = Operand::kElements,
+          Operand kB = Operand::kElements>
 void Loop(const float* a, const float* b, float* out, std::int64_t n) {
-  constexpr bool kBinary = F<V>::kOperands == 2;
-  std::int64_t i = LoopOf<tile::VectorGroup<V, 4>, F>(a, b, out, 0, n);
-  i = LoopOf<V, F>(a, b, out, i, n);
+  // What is repeated may be where the results go.
+  const float single = kA == Operand::kRepeated ? *a : kB == Operand::kRepeated ? *b : 0.0F;
+  if (kA == Operand::kRepeated) a = &single;
+  if (kB == Operand::kRepeated) b = &single;
+  std::int64_t i = LoopOf<tile::VectorGroup<V, 4>, F, kA, kB>(a, b, out, 0, n);
+  i = LoopOf<V, F, kA, kB>(a, b, out, i, n);
   if (i == n) return;
-  const auto x = tile::LoadFirst<V>(a + i, n - i);
-  const auto y = kBinary ? tile::LoadFirst<V>(b + i, n - i) : x;
+  const auto last = [i, n](Operand operand, const float* from) {
+    return operand == Operand::kRepeated ? V::Set(*from) : tile::LoadFirst<V>(from + i, n - i);
+  };
+  const auto x = last(kA, a);
+  const auto y = F<V>::kOperands == 2 ? last(kB, b) : x;
   tile::StoreFirst<V>(F<V>::Of(x, y), out + i, n - i);
 }
 
 template <template <class> class F, class V>
 constexpr ElementFunction Row(const char* name) {
-  return {name, F<V>::kOperands, Loop<V, F>};
+  if constexpr (F<V>::kOperands == 1) {
+    return {name, 1, Loop<V, F>, nullptr, nullptr};
+  } else {
+    return {name, 2, Loop<V, F>, Loop<V, F, Operand::kRepeated, Operand::kElements>,
+            Loop<V, F, Operand::kElements, Operand::kRepeated>};
+  }
 }
 
 template <class V>

@@ -18,8 +18,11 @@ namespace {
 constexpr std::size_t kMostInputs = 16;
 constexpr std::size_t kMostValues = 96;
 constexpr std::size_t kMostRank = 63;
-/// Elements of a piece: a handful of them fit into the first-level cache.
-constexpr std::int64_t kPiece = 512;
+/// Elements of a piece, at least and at most: buffers, operands and results of pieces shall stay in
+/// the first-level cache.
+constexpr std::int64_t kShortestPiece = 512;
+constexpr std::int64_t kLongestPiece = 2048;
+constexpr std::int64_t kPieceElements = 6144;  ///< together
 /// Shorter rows are gathered so that pieces may go across them.
 constexpr std::int64_t kShortestRow = 48;
 
@@ -45,6 +48,7 @@ struct Instruction {
   std::size_t b = 0;
   bool binary = false;
   std::int64_t buffer = -1;  ///< none: the output itself
+  bool is_single = false;    ///< of operands that are one element for the whole piece
 };
 
 /// Where a task is: the index of the current row, and each operand's first element of it.
@@ -60,9 +64,9 @@ struct FusedElementwise {
   std::vector<std::int64_t> extents;
   std::vector<Operand> operands;
   std::vector<float> constants;
-  std::vector<std::int64_t> constant_buffers;
   std::vector<Instruction> instructions;
   std::int64_t buffers = 0;
+  std::int64_t piece = kShortestPiece;
   std::size_t scratch_bytes = 0;
 
   std::int64_t inner() const { return extents.empty() ? 1 : extents.back(); }
@@ -85,20 +89,16 @@ struct FusedElementwise {
   }
 
  private:
-  static float* Buffer(float* scratch, std::int64_t i) { return scratch + i * kPiece; }
+  float* Buffer(float* scratch, std::int64_t i) const { return scratch + i * piece; }
 
   void RunRange(const KernelArguments& args, std::int64_t begin, std::int64_t end,
                 float* scratch) const {
-    for (std::size_t i = 0; i < constants.size(); ++i) {
-      std::fill_n(Buffer(scratch, constant_buffers[i]), std::min(kPiece, end - begin),
-                  constants[i]);
-    }
     Cursor cursor = CursorAt(begin);
     bool new_row = true;
     std::int64_t column = begin % inner();
     for (std::int64_t at = begin; at < end;) {
       const std::int64_t left = by_row() ? std::min(inner() - column, end - at) : end - at;
-      const std::int64_t n = std::min(left, kPiece);
+      const std::int64_t n = std::min(left, piece);
       RunPiece(args, cursor, at, column, n, new_row, scratch);
       at += n;
       column += n;
@@ -144,10 +144,11 @@ struct FusedElementwise {
     for (; next < operands.size(); ++next) {
       values[next] = Load(args, next, cursor, at, column, n, new_row, scratch);
     }
-    for (const std::int64_t buffer : constant_buffers) values[next++] = Buffer(scratch, buffer);
+    for (const float& constant : constants) values[next++] = &constant;
     for (const Instruction& step : instructions) {
       float* to = step.buffer < 0 ? args.out<float>(0) + at : Buffer(scratch, step.buffer);
-      step.loop(values[step.a], step.binary ? values[step.b] : nullptr, to, n);
+      step.loop(values[step.a], step.binary ? values[step.b] : nullptr, to, step.is_single ? 1 : n);
+      if (step.is_single && &step == &instructions.back()) std::fill_n(to, n, *to);
       values[next++] = to;
     }
     if (half) {
@@ -165,16 +166,15 @@ struct FusedElementwise {
     float* const buffer = operand.buffer < 0 ? nullptr : Buffer(scratch, operand.buffer);
     switch (operand.access) {
       case Access::kRepeat:
-        if (new_row)
-          std::fill_n(buffer, std::min(kPiece, inner()), ElementAt(args, i, cursor.offsets[i]));
+        if (!half) return args.in<float>(i) + cursor.offsets[i];
+        *buffer = ElementAt(args, i, cursor.offsets[i]);
         return buffer;
       case Access::kCycle:
         if (new_row) {
           for (std::int64_t k = 0; k < operand.period; ++k) {
             buffer[k] = ElementAt(args, i, cursor.offsets[i] + k);
           }
-          for (std::int64_t k = operand.period; k < std::min(kPiece, inner());
-               k += operand.period) {
+          for (std::int64_t k = operand.period; k < std::min(piece, inner()); k += operand.period) {
             std::copy_n(buffer, operand.period, buffer + k);
           }
         }
@@ -245,7 +245,8 @@ Ints BroadcastStrides(const TensorType& input, const TensorType& output) {
 void JoinCycles(const KernelCall& call, FusedElementwise& fused) {
   const std::size_t rank = fused.extents.size();
   const std::int64_t period = fused.inner();
-  if (rank < 2 || fused.by_row() || kPiece % period != 0 || kElementsPerTask % period != 0) return;
+  if (rank < 2 || fused.by_row() || kShortestPiece % period != 0 || kElementsPerTask % period != 0)
+    return;
   // Pieces go across rows that stay short, but the buffer of a cycle holds those of one row.
   if (fused.extents[rank - 2] * period < kShortestRow) return;
   const auto is_flat = [&](std::size_t i) {
@@ -294,7 +295,7 @@ void LayOut(const KernelCall& call, FusedElementwise& fused) {
     } else {
       operand.access = operand.strides.back() == 0 ? Access::kRepeat : Access::kRow;
     }
-    const bool in_place = operand.access == Access::kFlat || operand.access == Access::kRow;
+    const bool in_place = operand.access != Access::kCycle && operand.access != Access::kGathered;
     if (!in_place || fused.half) operand.buffer = fused.buffers++;
   }
 }
@@ -334,9 +335,12 @@ void ReadInstructions(const KernelCall& call, const ElementFunctions& functions,
       names.size() <= kMostValues && fused.constants.size() <= kMostValues &&
           first_result + names.size() <= kMostValues,
       "there are more than " + std::to_string(kMostValues) + " inputs, constants and functions");
-  for (std::size_t i = 0; i < fused.constants.size(); ++i) {
-    fused.constant_buffers.push_back(fused.buffers++);
+  // Which values are one element for a whole piece.
+  std::vector<bool> is_single;
+  for (const Operand& operand : fused.operands) {
+    is_single.push_back(operand.access == Access::kRepeat);
   }
+  is_single.resize(first_result, true);
   std::size_t at = 0;
   const auto read = [&] {
     const auto known = static_cast<std::int64_t>(first_result + fused.instructions.size());
@@ -353,6 +357,12 @@ void ReadInstructions(const KernelCall& call, const ElementFunctions& functions,
     step.a = read();
     step.binary = function->operands == 2;
     if (step.binary) step.b = read();
+    step.is_single = is_single[step.a] && (!step.binary || is_single[step.b]);
+    if (step.binary && !step.is_single) {
+      if (is_single[step.a]) step.loop = function->repeating_a;
+      if (is_single[step.b]) step.loop = function->repeating_b;
+    }
+    is_single.push_back(step.is_single);
     fused.instructions.push_back(step);
   }
   Require(at == reads.size(), "attribute 'operands' has " + std::to_string(reads.size()) +
@@ -382,7 +392,11 @@ BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops
   LayOut(call, *fused);
   ReadInstructions(call, loops.element_functions, *fused);
   if (fused->count == 0) return NothingToRun();
-  fused->scratch_bytes = ScratchBytes(fused->buffers * kPiece);
+  const std::int64_t streams = fused->buffers + static_cast<std::int64_t>(call.inputs.size()) + 1;
+  while (2 * fused->piece <= kLongestPiece && 2 * fused->piece * streams <= kPieceElements) {
+    fused->piece *= 2;
+  }
+  fused->scratch_bytes = ScratchBytes(fused->buffers * fused->piece);
   return {.run = [fused](const KernelArguments& args) { fused->Run(args); },
           .scratch_bytes = fused->scratch_bytes,
           .in_place_inputs = fused->InPlaceInputs()};
