@@ -9,21 +9,33 @@
 // ElementFunctions written once over the vector type V of tile_kernels_impl.hpp.
 namespace poprt::kernels::elements {
 
-/// e^x over the whole range: 2^n is applied in two factors, so that the result may be subnormal or
-/// infinite.
+/// x * 2^n for whole n from -150 to 129, which may be subnormal or infinite. `magic` is 1.5 * 2^23:
+/// a sum with it holds an integer's bits.
+template <class V>
+typename V::Register Scaled(typename V::Register x, typename V::Register n,
+                            typename V::Register magic) {
+  if constexpr (requires { V::Scale(x, n); }) {
+    return V::Scale(x, n);
+  } else {
+    // In two factors, the first of which rounds nothing.
+    const auto half = V::MulAdd(n, V::Set(0.5F), magic);
+    const auto other = V::Add(V::Sub(n, V::Sub(half, magic)), magic);
+    return V::Mul(V::Mul(x, V::PowerOfTwo(half)), V::PowerOfTwo(other));
+  }
+}
+
+/// e^x over the whole range.
 template <class V>
 typename V::Register FullExp(typename V::Register x) {
   x = V::Min(V::Set(89.0F), V::Max(V::Set(-104.0F), x));
-  const auto magic = V::Set(12582912.0F);  // 1.5 * 2^23: a sum with it holds an integer's bits
+  const auto magic = V::Set(12582912.0F);
   const auto n = V::Sub(V::MulAdd(x, V::Set(1.44269504088896341F), magic), magic);
   auto rest = V::MulAdd(n, V::Set(-0.693359375F), x);
   rest = V::MulAdd(n, V::Set(2.12194440e-4F), rest);
   const float coefficients[] = {1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F,
                                 4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F};
   const auto tail = V::MulAdd(tile::Polynomial<V>(rest, coefficients), V::Mul(rest, rest), rest);
-  const auto half = V::MulAdd(n, V::Set(0.5F), magic);
-  const auto other = V::Add(V::Sub(n, V::Sub(half, magic)), magic);
-  return V::Mul(V::Mul(V::Add(tail, V::Set(1.0F)), V::PowerOfTwo(half)), V::PowerOfTwo(other));
+  return Scaled<V>(V::Add(tail, V::Set(1.0F)), n, magic);
 }
 
 /// The larger one, NaN if either is; `kSign` -1: the smaller one.

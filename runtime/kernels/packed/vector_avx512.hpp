@@ -85,6 +85,8 @@ struct Avx512 {
   static Register SelectLess(Register a, Register b, Register x, Register y) {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), y, x);
   }
+  /// x * 2^n for whole n, rounded once.
+  static Register Scale(Register x, Register n) { return _mm512_scalef_ps(x, n); }
   /// 2^n for the n in the low bits of `shifted` = 1.5 * 2^23 + n.
   static Register PowerOfTwo(Register shifted) {
     const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(shifted), 23);

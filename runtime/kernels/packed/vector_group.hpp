@@ -65,6 +65,13 @@ struct VectorGroup {
       return V::SelectLess(a.part[i], b.part[i], x.part[i], y.part[i]);
     });
   }
+  POPRT_INLINE static Register Scale(const Register& x, const Register& n) requires requires {
+    V::Scale(x.part[0], n.part[0]);
+  }
+  {
+    return Each([&](int i)
+                    __attribute__((always_inline)) { return V::Scale(x.part[i], n.part[i]); });
+  }
   POPRT_INLINE static Register PowerOfTwo(const Register& shifted) {
     return Each([&](int i)
                     __attribute__((always_inline)) { return V::PowerOfTwo(shifted.part[i]); });
