@@ -89,6 +89,30 @@ PadAxis MakeAxis(std::int64_t extent, const PadAmount& pad, const std::string& m
   return axis;
 }
 
+/// An axis of the input and how much of it is padded.
+struct PaddedAxis {
+  std::int64_t extent = 1;
+  PadAmount pad;
+};
+
+/// Neighbouring axes of which none is padded are one. Every position takes eight bytes in a table,
+/// so they don't become arbitrarily long.
+std::vector<PaddedAxis> JoinedAxes(const Shape& shape, const std::vector<PadAmount>& amounts) {
+  constexpr std::int64_t kLongest = 1 << 14;
+  const auto is_whole = [](const PadAmount& pad) { return pad.begin == 0 && pad.end == 0; };
+  std::vector<PaddedAxis> axes;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const bool joins = !axes.empty() && is_whole(axes.back().pad) && is_whole(amounts[i]) &&
+                       axes.back().extent * shape[i] <= kLongest;
+    if (joins) {
+      axes.back().extent *= shape[i];
+    } else {
+      axes.push_back({shape[i], amounts[i]});
+    }
+  }
+  return axes;
+}
+
 struct PadPlan {
   std::vector<PadAxis> axes;  // the last one is copied in rows
   std::int64_t rows = 1;
@@ -97,8 +121,11 @@ struct PadPlan {
 
 template <std::size_t kSize>
 void Fill(std::byte* to, std::int64_t count, const std::byte* value) {
+  // A copy, which what is written cannot change.
+  std::array<std::byte, kSize> element;
+  std::memcpy(element.data(), value, kSize);
   for (std::int64_t i = 0; i < count; ++i) {
-    std::memcpy(to + i * static_cast<std::int64_t>(kSize), value, kSize);
+    std::memcpy(to + i * static_cast<std::int64_t>(kSize), element.data(), kSize);
   }
 }
 
@@ -179,12 +206,14 @@ BoundKernel BindPad(const KernelCall& call) {
   if (wanted.shape.empty()) return CopyWhole(input);
   PadPlan plan;
   plan.size = size;
-  plan.rows = count / wanted.shape.back();
-  const Shape strides = Strides(input.shape);
-  for (std::size_t i = 0; i < amounts.size(); ++i) {
-    plan.axes.push_back(MakeAxis(input.shape[i], amounts[i], mode));
-    plan.axes.back().in_stride = strides[i];
+  Shape extents;
+  for (const PaddedAxis& axis : JoinedAxes(input.shape, amounts)) {
+    plan.axes.push_back(MakeAxis(axis.extent, axis.pad, mode));
+    extents.push_back(axis.extent);
   }
+  plan.rows = count / static_cast<std::int64_t>(plan.axes.back().source.size());
+  const Shape strides = Strides(extents);
+  for (std::size_t i = 0; i < extents.size(); ++i) plan.axes[i].in_stride = strides[i];
   return {.run = [plan](const KernelArguments& args) {
     switch (plan.size) {
       case 1:

@@ -8,6 +8,7 @@
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/thin_product.hpp"
 #include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/transpose_block.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -43,6 +44,8 @@ struct BatchMatMul {
   std::int64_t depth;
   bool half;
   bool transposed;
+  bool swapped;          ///< the transpose of the product is computed, of few columns
+  bool transposes_left;  ///< and its left operand transposed first
   Epilogue epilogue;
   MatrixBlocking blocking;
   std::size_t scratch_bytes = 0;
@@ -93,6 +96,12 @@ struct BatchMatMul {
     const std::int64_t count = std::min(thin_columns, columns - column);
     const auto [matrix_a, matrix_b] = MatricesOf(product);
     const float* a = args.in<float>(left) + matrix_a * rows * depth;
+    float* const turned = scratch + rows * thin_columns;
+    if (transposes_left) {
+      float* const copy = turned + rows * thin_columns;
+      TransposeBlock(a, rows, depth, rows, copy, depth);
+      a = copy;
+    }
     const float* b = args.in<float>(right) + matrix_b * depth * columns;
     if (transposed) {
       thin->by_columns(rows, a, b + column * depth, depth, depth, count, scratch);
@@ -101,6 +110,10 @@ struct BatchMatMul {
     }
     Epilogue finish = epilogue;
     finish.out = args.outputs[0];
+    if (swapped && rows > 1) {
+      TransposeBlock(scratch, count, rows, count, turned, rows);
+      return kernels->finish(finish, turned, rows, count, rows, product * columns + column, 0);
+    }
     kernels->finish(finish, scratch, count, rows, count, product * rows, column);
   }
 
@@ -183,18 +196,27 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
           "inputs " + ToString(a) + " and " + ToString(b) + " cannot be multiplied");
   Require(rows <= kLargestExtent && columns <= kLargestExtent && depth <= kLargestExtent,
           "an extent is larger than 2^40");
-  const Shape batch_a(a.shape.begin(), a.shape.end() - 2);
+  Shape batch_a(a.shape.begin(), a.shape.end() - 2);
   const Shape batch_b(b.shape.begin(), b.shape.end() - 2);
-  const auto batch = Broadcast(batch_a, batch_b);
+  auto batch = Broadcast(batch_a, batch_b);
   Require(batch.has_value(),
           "inputs " + ToString(a) + " and " + ToString(b) + " do not broadcast to each other");
   TensorType result{a.element, *batch};
   result.shape.push_back(rows);
   result.shape.push_back(columns);
   RequireType(call.outputs[0], result, "output 0");
-  const bool swapped = columns == 1 && !half;
+  const std::int64_t matrices = ElementCount(*batch);
+  if (matrices > 1 && ElementCount(batch_a) == matrices && ElementCount(batch_b) == 1 &&
+      matrices <= kLargestExtent / rows) {
+    // All are multiplied by the same matrix.
+    rows *= matrices;
+    batch_a.assign(batch_a.size(), 1);
+    batch->assign(batch->size(), 1);
+  }
+  // Few columns become rows, by which the transpose of the other matrix is multiplied.
+  const bool swapped = !half && columns <= kThinRows && (columns == 1 || rows > kThinRows);
+  const bool transposes_left = swapped && columns > 1 && !transposed;
   if (swapped) {
-    // The column is a row, by which the transpose of the other matrix is multiplied.
     std::swap(rows, columns);
     transposed = true;
   }
@@ -212,6 +234,8 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
                   .depth = depth,
                   .half = half,
                   .transposed = transposed,
+                  .swapped = swapped,
+                  .transposes_left = transposes_left,
                   .epilogue = EpilogueWithActivation(call.attributes),
                   .blocking = MatrixBlocking(products, rows, panels, depth, half)});
   const auto steps_a = BatchSteps(swapped ? batch_b : batch_a, *batch);
@@ -220,13 +244,13 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
     matmul->axes.push_back({(*batch)[i], steps_a[i], steps_b[i]});
   }
   matmul->epilogue.scale = call.attributes.get_float("scale", 1.0F);
-  matmul->epilogue.row_stride = columns;
+  matmul->epilogue.row_stride = swapped && rows > 1 ? rows : columns;
   matmul->epilogue.half = half;
   if (rows <= kThinRows && !half) {
     matmul->thin = &loops.thin_products;
     const Ints sizes = BlockSizes(call.attributes, {ThinColumns(depth)});
     matmul->thin_columns = std::min(columns, sizes[0]);
-    matmul->scratch_bytes = ScratchBytes(rows * matmul->thin_columns);
+    matmul->scratch_bytes = ScratchBytes(rows * (2 * matmul->thin_columns + depth));
     return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
             .scratch_bytes = matmul->scratch_bytes,
             .block_sizes = {matmul->thin_columns}};

@@ -46,9 +46,9 @@ TEST(ThinProduct, AgreesWithNaiveProductForOneRow) {
 
 TEST(ThinProduct, AgreesWithNaiveProductForFewRows) {
   Random random(8);
-  for (const std::int64_t rows : {2, 3, 4, 5}) {
+  for (const std::int64_t rows : {2, 3, 4, 5, 90}) {
     for (const std::int64_t depth : {1, 7, 16, 301}) {
-      for (const std::int64_t columns : {1, 5, 32, 331}) {
+      for (const std::int64_t columns : {1, 2, 3, 4, 5, 32, 331}) {
         for (const std::int64_t transposed : {0, 1}) {
           ExpectProduct(random, rows, depth, columns, transposed);
         }

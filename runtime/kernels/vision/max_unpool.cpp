@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "runtime/kernels/gather/gather.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -42,15 +43,17 @@ void RunUnpool(const UnpoolPlan& plan, const KernelArguments& args) {
   ForRanges(args.pool, plan.planes, GrainFor(plan.out_plane + plan.in_plane),
             [&](std::int64_t begin, std::int64_t end, int) {
               bool stray = false;
-              std::fill(out + begin * plan.out_plane, out + end * plan.out_plane, Unit{});
-              for (std::int64_t i = begin * plan.in_plane; i < end * plan.in_plane; ++i) {
-                const std::int64_t plane = i / plan.in_plane;
-                const auto index = static_cast<std::int64_t>(indices[i]);
+              for (std::int64_t plane = begin; plane < end; ++plane) {
+                Unit* to = out + plane * plan.out_plane;
+                std::memset(to, 0, static_cast<std::size_t>(plan.out_plane) * sizeof(Unit));
                 const std::int64_t first = plane * plan.indexed_plane;
-                if (index >= first && index < first + plan.indexed_plane) {
-                  out[plane * plan.out_plane + OutputOffset(plan, index - first)] = data[i];
-                } else {
-                  stray = true;
+                for (std::int64_t i = plane * plan.in_plane; i < (plane + 1) * plan.in_plane; ++i) {
+                  const auto index = static_cast<std::int64_t>(indices[i]);
+                  if (index >= first && index < first + plan.indexed_plane) {
+                    to[OutputOffset(plan, index - first)] = data[i];
+                  } else {
+                    stray = true;
+                  }
                 }
               }
               if (stray) strays.store(true, std::memory_order_relaxed);
