@@ -25,14 +25,15 @@ void RunRange(const DequantizePlan& plan, const KernelArguments& args, std::int6
               std::int64_t end) {
   alignas(64) float values[ScaleReader<float>::kBlock];
   plan.scales.ForBlocks(
-      args, begin, end,
-      [&](std::int64_t first, std::int64_t count, const float* scales, const float* points) {
+      args, begin, end, [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
         const auto i = static_cast<std::size_t>(first);
-        plan.load(args.inputs[0] + i * plan.load.from_bytes(), reinterpret_cast<std::byte*>(values),
+        std::byte* const out = args.outputs[0] + i * plan.store.to_bytes();
+        float* const to = plan.store.is_copy() ? reinterpret_cast<float*>(out) : values;
+        plan.load(args.inputs[0] + i * plan.load.from_bytes(), reinterpret_cast<std::byte*>(to),
                   count);
-        for (std::int64_t k = 0; k < count; ++k) values[k] = (values[k] - points[k]) * scales[k];
-        plan.store(reinterpret_cast<const std::byte*>(values),
-                   args.outputs[0] + i * plan.store.to_bytes(), count);
+        POPRT_INDEPENDENT_LOOP
+        for (std::int64_t k = 0; k < count; ++k) to[k] = (to[k] - points[k]) * scales[k];
+        if (!plan.store.is_copy()) plan.store(reinterpret_cast<const std::byte*>(to), out, count);
       });
 }
 

@@ -35,15 +35,15 @@ C Rounded(C value) {
   }
 }
 
-template <typename P, typename C>
-void Divide(C* values, const C* scales, std::int64_t count) {
+template <typename P, typename C, typename Scales>
+void Divide(C* values, Scales scales, std::int64_t count) {
   for (std::int64_t k = 0; k < count; ++k) {
     values[k] = Rounded<P>(Rounded<P>(values[k]) / Rounded<P>(scales[k]));
   }
 }
 
-template <typename C>
-void ToIntegers(const C* values, const C* points, std::int64_t count, const IntegerRange& range,
+template <typename C, typename Points>
+void ToIntegers(const C* values, Points points, std::int64_t count, const IntegerRange& range,
                 std::int32_t* integers) {
   const auto lowest = static_cast<C>(range.lowest);
   const auto highest = static_cast<C>(range.highest);
@@ -63,8 +63,7 @@ void QuantizeFloats(const ScaleReader<float>& reader, const KernelArguments& arg
   constexpr auto kLowest = static_cast<float>(std::numeric_limits<T>::lowest());
   constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
   reader.ForBlocks(
-      args, begin, end,
-      [&](std::int64_t first, std::int64_t count, const float* scales, const float* points) {
+      args, begin, end, [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
         const float* x = args.in<float>(0) + first;
         T* y = args.out<T>(0) + first;
         POPRT_INDEPENDENT_LOOP
@@ -95,24 +94,23 @@ void RunRange(const QuantizePlan<C>& plan, const KernelArguments& args, std::int
               std::int64_t end) {
   alignas(64) C values[ScaleReader<C>::kBlock];
   alignas(64) std::int32_t integers[ScaleReader<C>::kBlock];
-  plan.scales.ForBlocks(
-      args, begin, end,
-      [&](std::int64_t first, std::int64_t count, const C* scales, const C* points) {
-        const auto i = static_cast<std::size_t>(first);
-        plan.load(args.inputs[0] + i * plan.load.from_bytes(), reinterpret_cast<std::byte*>(values),
-                  count);
-        Divide<P>(values, scales, count);
-        std::byte* to = args.outputs[0] + i * plan.store.to_bytes();
-        if constexpr (kIntegers) {
-          ToIntegers(values, points, count, plan.range, integers);
-          plan.store(reinterpret_cast<const std::byte*>(integers), to, count);
-        } else {
-          for (std::int64_t k = 0; k < count; ++k) {
-            if (plan.adds_zeros || points[k] != 0) values[k] += points[k];
-          }
-          plan.store(reinterpret_cast<const std::byte*>(values), to, count);
-        }
-      });
+  plan.scales.ForBlocks(args, begin, end,
+                        [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
+                          const auto i = static_cast<std::size_t>(first);
+                          plan.load(args.inputs[0] + i * plan.load.from_bytes(),
+                                    reinterpret_cast<std::byte*>(values), count);
+                          Divide<P>(values, scales, count);
+                          std::byte* to = args.outputs[0] + i * plan.store.to_bytes();
+                          if constexpr (kIntegers) {
+                            ToIntegers(values, points, count, plan.range, integers);
+                            plan.store(reinterpret_cast<const std::byte*>(integers), to, count);
+                          } else {
+                            for (std::int64_t k = 0; k < count; ++k) {
+                              if (plan.adds_zeros || points[k] != 0) values[k] += points[k];
+                            }
+                            plan.store(reinterpret_cast<const std::byte*>(values), to, count);
+                          }
+                        });
 }
 
 template <typename P, typename C>

@@ -10,6 +10,13 @@
 
 namespace poprt::kernels {
 
+/// The same number for every element of a block.
+template <typename C>
+struct Repeated {
+  C value;
+  C operator[](std::int64_t /*k*/) const { return value; }
+};
+
 /// Reads, as C, the scale (input 1) and the zero point (input 2, zero when absent) of every element
 /// of input 0, in blocks.
 template <typename C>
@@ -30,48 +37,50 @@ class ScaleReader {
   }
 
   /// Calls `block(first, count, scales, points)` for the blocks of the elements [begin, end) in
-  /// their order; scales[k] and points[k] belong to element first + k.
+  /// their order; scales[k] and points[k] belong to element first + k. They are pointers, or both
+  /// Repeated<C>.
   template <typename Block>
   void ForBlocks(const KernelArguments& args, std::int64_t begin, std::int64_t end,
                  const Block& block) const {
-    alignas(64) C scales[kBlock];
-    alignas(64) C points[kBlock];
-    std::fill_n(points, kBlock, C{0});
-    bool is_filled = false;
-    for (std::int64_t first = begin; first < end; first += kBlock) {
-      const std::int64_t count = std::min(kBlock, end - first);
-      if (!is_filled) {
-        Fill(args, first, count, scales, points);
-        is_filled = grid_.is_uniform();
+    for (std::int64_t first = begin; first < end;) {
+      const ScaleGrid::Run run = grid_.RunAt(first);
+      const std::int64_t count = std::min(end - first, run.count > 0 ? run.count : kBlock);
+      if (run.count > 0) {
+        ForOneScale(args, run.index, first, count, block);
+      } else {
+        ForOwnScales(args, first, count, block);
       }
-      block(first, count, static_cast<const C*>(scales), static_cast<const C*>(points));
+      first += count;
     }
   }
 
  private:
-  void Fill(const KernelArguments& args, std::int64_t first, std::int64_t count, C* scales,
-            C* points) const {
-    for (std::int64_t done = 0; done < count;) {
-      const ScaleGrid::Run run = grid_.RunAt(first + done);
-      const std::int64_t n = std::min(run.count, count - done);
-      if (n == 0) return Gather(args, first, count, scales, points);
-      C value{};
-      scales_(args.inputs[1], &run.index, 1, &value);
-      std::fill_n(scales + done, n, value);
-      if (points_ != nullptr) {
-        points_(args.inputs[2], &run.index, 1, &value);
-        std::fill_n(points + done, n, value);
-      }
-      done += n;
+  template <typename Block>
+  void ForOneScale(const KernelArguments& args, std::int64_t index, std::int64_t first,
+                   std::int64_t count, const Block& block) const {
+    Repeated<C> scale{};
+    Repeated<C> point{};
+    scales_(args.inputs[1], &index, 1, &scale.value);
+    if (points_ != nullptr) points_(args.inputs[2], &index, 1, &point.value);
+    for (std::int64_t done = 0; done < count; done += kBlock) {
+      block(first + done, std::min(kBlock, count - done), scale, point);
     }
   }
 
-  void Gather(const KernelArguments& args, std::int64_t first, std::int64_t count, C* scales,
-              C* points) const {
+  template <typename Block>
+  void ForOwnScales(const KernelArguments& args, std::int64_t first, std::int64_t count,
+                    const Block& block) const {
+    alignas(64) C scales[kBlock];
+    alignas(64) C points[kBlock];
     std::int64_t indices[kBlock];
     grid_.Indices(first, count, indices);
     scales_(args.inputs[1], indices, count, scales);
-    if (points_ != nullptr) points_(args.inputs[2], indices, count, points);
+    if (points_ != nullptr) {
+      points_(args.inputs[2], indices, count, points);
+    } else {
+      std::fill_n(points, count, C{0});
+    }
+    block(first, count, static_cast<const C*>(scales), static_cast<const C*>(points));
   }
 
   ScaleGrid grid_;
