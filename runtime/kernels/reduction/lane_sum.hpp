@@ -5,6 +5,13 @@
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/parallel.hpp"
 
+/// Before a loop over few parts, each of which is vectors: so that all stay in registers.
+#if defined(__clang__)
+#define POPRT_UNROLLED
+#else
+#define POPRT_UNROLLED _Pragma("GCC unroll 4")
+#endif
+
 /// Folding many numbers in a fixed order that vectorises and that keeps rounding errors small: the
 /// result depends on the number of elements only, never on the machine or on threads.
 namespace poprt::kernels {
@@ -41,9 +48,13 @@ POPRT_INLINE void FoldIntoLanes(std::int64_t n, T identity, const Value& value,
   }
   std::int64_t i = 0;
   for (; i + kWidth < n; i += kWidth) {
-    POPRT_LANE_LOOP
-    for (int lane = 0; lane < kWidth; ++lane) {
-      local[lane] = combine(local[lane], value(i + lane));
+    // Apart, since a loop over more than two vectors would be one over memory.
+    POPRT_UNROLLED
+    for (int part = 0; part < kWidth; part += kFoldLanes<T>) {
+      POPRT_LANE_LOOP
+      for (int lane = part; lane < part + kFoldLanes<T>; ++lane) {
+        local[lane] = combine(local[lane], value(i + lane));
+      }
     }
   }
   // Whole vectors without branches: what was folded already is neutral.
