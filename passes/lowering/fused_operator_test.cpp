@@ -167,7 +167,7 @@ std::string Activated(const char* op, Attributes attributes = {},
   std::vector<ir::ValueId> inputs = {p.m};
   for (double bound : bounds) inputs.push_back(p.g.Scalar(bound));
   p.g.Output(p.g.Op("y", op, inputs, {2, 4}, std::move(attributes)));
-  const std::string text = Lowered(p.g, {"fuse_activation_into_fused"});
+  std::string text = Lowered(p.g, {"fuse_activation_into_fused"});
   const std::string start = "  y = FusedMatMul(x, w) ";
   if (!text.starts_with(start)) return text;
   return text.substr(start.size(), text.find(" trans_b") - start.size());
@@ -269,6 +269,19 @@ TEST(LowerToBatchedMatmulTest, MakesMatricesOfVectors) {
             "float32[1, 1]\n"
             "  s = Reshape(s_node_1:0) shape=[] : float32[]\n"
             "  return r, c, s\n");
+}
+
+TEST(LowerToBatchedMatmulTest, ReshapesConstantVectorsAtOnce) {
+  GraphForTest g;
+  const auto w = g.Constant("w", {3}, {1, 2, 3});
+  g.Output(g.Op("y", "MatMul", {g.Input("x", {2, 3}), w}, {2}));
+  Lowered(g, {"lower_to_batched_matmul"});
+  const ir::Node& product = g.graph.nodes[0];
+  ASSERT_EQ(product.op, "BatchMatMul");
+  const Tensor* column = g.graph.ConstantOf(product.inputs[1]);
+  ASSERT_NE(column, nullptr);
+  EXPECT_EQ(column->shape(), (Shape{3, 1}));
+  EXPECT_EQ(ToDoubles(*column), (std::vector<double>{1, 2, 3}));
 }
 
 TEST(LowerToBatchedMatmulTest, LeavesIntegers) {

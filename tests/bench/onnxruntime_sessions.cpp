@@ -276,6 +276,7 @@ int main(int argc, char** argv) {
   try {
     if (argc != 3) throw std::runtime_error("expected a library and a task");
     std::ifstream file(argv[2]);
+    if (!file) throw std::runtime_error("cannot read the task " + std::string(argv[2]));
     std::cout << Measure(argv[1], Json::parse(file)) << '\n';
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';

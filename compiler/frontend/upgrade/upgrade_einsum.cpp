@@ -189,7 +189,8 @@ class EinsumSteps {
     const Labels shared = Filter(a.labels, in(b));
     const Labels batch = Filter(shared, is_needed);
     const Labels summed = Filter(shared, [&](std::size_t label) { return !is_needed(label); });
-    // Constants multiply from the right, where they are packed; of others whose axes come later.
+    // Constants multiply from the right, where they are packed, else the term whose axes are the
+    // later ones of the result.
     const bool packs_a = batch.empty() && IsConstant(a);
     const bool packs_b = batch.empty() && IsConstant(b);
     if (packs_a != packs_b ? packs_a : ComesLater(a, batch)) std::swap(a, b);

@@ -7,7 +7,6 @@
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/parallel.hpp"
-#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -112,9 +111,7 @@ BoundKernel BindConstantOfShape(const KernelCall& call) {
   return VisitSize<BoundKernel>(element, [&](auto type) -> BoundKernel {
     using T = typename decltype(type)::type;
     const T value = FillValue<T>(call);
-    return {.run = [=](const KernelArguments& args) {
-      RunWide([=, y = args.out<T>(0)] { std::fill_n(y, count, value); });
-    }};
+    return {.run = [=](const KernelArguments& args) { std::fill_n(args.out<T>(0), count, value); }};
   });
 }
 
@@ -144,7 +141,7 @@ BoundKernel BindEyeLike(const KernelCall& call) {
         using T = typename decltype(type)::type;
         return {.run = [=](const KernelArguments& args) {
           T* y = args.out<T>(0);
-          RunWide([=] { std::fill_n(y, height * width, T{}); });
+          std::fill_n(y, height * width, T{});
           const std::int64_t first = std::max<std::int64_t>(0, -k);
           for (std::int64_t i = first; i < height && i + k < width; ++i) {
             y[i * width + i + k] = One<T>();

@@ -250,7 +250,9 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
     matmul->thin = &loops.thin_products;
     const Ints sizes = BlockSizes(call.attributes, {ThinColumns(depth)});
     matmul->thin_columns = std::min(columns, sizes[0]);
-    matmul->scratch_bytes = ScratchBytes(rows * (2 * matmul->thin_columns + depth));
+    const std::int64_t turned = swapped ? matmul->thin_columns : 0;
+    const std::int64_t copied = transposes_left ? depth : 0;
+    matmul->scratch_bytes = ScratchBytes(rows * (matmul->thin_columns + turned + copied));
     return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
             .scratch_bytes = matmul->scratch_bytes,
             .block_sizes = {matmul->thin_columns}};

@@ -265,8 +265,9 @@ class Reducer {
     C block[kBlock];
     if (run <= kShortRow) {
       const C* x = Load(base, first * run, rows * run, block);
-      for (std::int64_t i = 0; i < rows * run; ++i)
+      for (std::int64_t i = 0; i < rows * run; ++i) {
         folded[i] = static_cast<Sum>(Fold::Map(x[i], C(0)));
+      }
       return;
     }
     for (std::int64_t k = 0; k < rows; ++k) {
@@ -312,8 +313,9 @@ class Reducer {
                 StridedWalk& row, RowPartial* partials) const {
     C block[kRows][kStrip];
     std::array<const C*, kRows> x;
-    for (int r = 0; r < kRows; ++r, row.Next())
+    for (int r = 0; r < kRows; ++r, row.Next()) {
       x[r] = Load(base, start + row.offset(), n, block[r]);
+    }
     POPRT_INDEPENDENT_LOOP
     for (std::int64_t i = 0; i < n; ++i) {
       RowPartial partial = partials[i];

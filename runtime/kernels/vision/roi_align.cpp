@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/gather/gather.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -165,23 +166,22 @@ template <typename T, typename F>
 void BinMaxima(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x,
                const Channels<T>& channels, F* values) {
   bool any = false;
-  const auto larger = [](F most, F value) { return value > most || value != value ? value : most; };
   const bool others =
       ForSamples(plan, y, x, [&](const Neighbors<F>& rows, const Neighbors<F>& columns) {
         const Corners<F> at(plan, rows, columns);
         const T* in = channels.first;
         for (std::int64_t c = 0; c < channels.count; ++c, in += channels.plane) {
           const F first = (F(1) - rows.t) * (F(1) - columns.t) * static_cast<F>(in[at.low_low]);
-          F most = any ? larger(values[c], first) : first;
-          most = larger(most, (F(1) - rows.t) * columns.t * static_cast<F>(in[at.low_high]));
-          most = larger(most, rows.t * (F(1) - columns.t) * static_cast<F>(in[at.high_low]));
-          values[c] = larger(most, rows.t * columns.t * static_cast<F>(in[at.high_high]));
+          F most = any ? LargerOrNan(first, values[c]) : first;
+          most = LargerOrNan((F(1) - rows.t) * columns.t * static_cast<F>(in[at.low_high]), most);
+          most = LargerOrNan(rows.t * (F(1) - columns.t) * static_cast<F>(in[at.high_low]), most);
+          values[c] = LargerOrNan(rows.t * columns.t * static_cast<F>(in[at.high_high]), most);
         }
         any = true;
       });
   for (std::int64_t c = 0; c < channels.count; ++c) {
     if (!any) values[c] = F(0);
-    if (any && others) values[c] = larger(values[c], F(0));
+    if (any && others) values[c] = LargerOrNan(F(0), values[c]);
   }
 }
 
