@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,6 +44,16 @@ POPRT_INLINE std::int32_t AddSums(std::int32_t a, std::int32_t b) {
 }
 POPRT_INLINE std::int32_t MultiplySums(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
+}
+
+/// n bytes as factors, and zeros up to the next multiple of four. Returns where they end.
+inline Quad* LoadFactors(const std::byte* from, std::int64_t n, std::uint8_t move, Quad* to) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(from);
+  auto* out = reinterpret_cast<std::uint8_t*>(to);
+  for (std::int64_t i = 0; i < n; ++i) out[i] = bytes[i] ^ move;
+  const std::int64_t quads = (n + 3) / 4;
+  std::fill(out + n, out + 4 * quads, std::uint8_t{0});
+  return to + quads;
 }
 
 /// The sum of n factors.

@@ -121,7 +121,7 @@ class IntegerProduct {
                 Rows& rows) const {
     for (std::int64_t r = 0; r < rows.count; ++r) {
       const std::byte* from = operands.A(product) + (row + r) * shape_.depth;
-      LoadFactors(from, factors + r * quads_);
+      LoadFactors(from, shape_.depth, a_move_, factors + r * quads_);
       const std::int32_t point =
           FactorPoint(operands.a_points, operands.APoint(product, row + r), a_move_);
       const std::int32_t sum = SumFactors(from, shape_.depth, a_move_);
@@ -159,16 +159,6 @@ class IntegerProduct {
           AddSums(MultiplySums(panel.points[c], base), MultiplySums(-point, panel.sums[c]));
       line[c] = AddSums(line[c], moved);
     }
-  }
-
-  /// A row, and zeros behind it.
-  void LoadFactors(const std::byte* from, Quad* to) const {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(from);
-    auto* out = reinterpret_cast<std::uint8_t*>(to);
-    const std::uint8_t move = a_move_;
-    const std::int64_t depth = shape_.depth;
-    for (std::int64_t i = 0; i < depth; ++i) out[i] = bytes[i] ^ move;
-    std::fill(out + depth, out + 4 * quads_, std::uint8_t{0});
   }
 
   /// `count` columns, and any values up to `lanes`. What is behind the last row meets factors of

@@ -44,27 +44,25 @@ QuadConv::QuadConv(const PaddedConv::Extents& extents, const Window& window, con
       out_channels_(extents.groups * extents.per_group),
       x_move_(ValueMove(x)),
       w_move_(FactorMove(w)),
+      absent_(static_cast<std::size_t>(taps_), w_move_),
       ones_(static_cast<std::size_t>(products()), std::byte{1} ^ std::byte{w_move_}) {}
 
 void QuadConv::LoadWeights(const std::byte* from, Quad* to) const {
   // Along rows a quad takes neighbours of a row of taps, else the same tap of four channels.
-  const std::int64_t lines = cut_.is_along_rows ? products() / row_taps_ : cut_.images;
-  const std::int64_t line = cut_.is_along_rows ? row_taps_ : 4 * taps_;
-  const std::int64_t quads = cut_.is_along_rows ? (row_taps_ + 3) / 4 : taps_;
-  const std::int64_t next = cut_.is_along_rows ? 4 : 1;
-  const std::int64_t step = cut_.is_along_rows ? 1 : taps_;
-  for (std::int64_t l = 0; l < lines; ++l) {
-    const std::int64_t end = std::min((l + 1) * line, products());
-    for (std::int64_t q = 0; q < quads; ++q) {
-      const std::int64_t at = l * line + q * next;
-      Quad quad = 0;
-      for (std::int64_t i = 0; i < 4 && at + i * step < end; ++i) {
-        quad |= Quad{static_cast<std::uint8_t>(static_cast<std::uint8_t>(from[at + i * step]) ^
-                                               w_move_)}
-                << (8 * i);
-      }
-      *to++ = quad;
+  if (cut_.is_along_rows || taps_ == 1) {
+    const std::int64_t line = cut_.is_along_rows ? row_taps_ : depth_;
+    for (std::int64_t t = 0; t < products(); t += line) {
+      to = LoadFactors(from + t, line, w_move_, to);
     }
+    return;
+  }
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(from);
+  for (std::int64_t c = 0; c < depth_; c += 4, to += taps_) {
+    const std::uint8_t* rows[4];
+    for (std::int64_t i = 0; i < 4; ++i) {
+      rows[i] = c + i < depth_ ? bytes + (c + i) * taps_ : absent_.data();
+    }
+    BestQuadTiles().interleave(rows, taps_, w_move_ * kEveryByte, to);
   }
 }
 

@@ -61,6 +61,7 @@ class QuadConv {
   static PaddedConv ConvOfQuads(const Cut& cut, PaddedConv::Extents extents, Window window,
                                 Shape input, const Shape& output);
 
+  /// All of an output channel.
   void LoadWeights(const std::byte* from, Quad* to) const;
   std::int32_t WeightPoint(const Operands& operands, std::int64_t channel) const {
     return FactorPoint(operands.w_points, channel * operands.w_stride, w_move_);
@@ -85,7 +86,8 @@ class QuadConv {
   std::int64_t out_channels_;
   std::uint8_t x_move_;
   std::uint8_t w_move_;
-  std::vector<std::byte> ones_;  // weights that sum what is read
+  std::vector<std::uint8_t> absent_;  // weights of a channel that doesn't exist
+  std::vector<std::byte> ones_;       // weights that sum what is read
 };
 
 /// What PaddedConv calls.
@@ -117,6 +119,7 @@ struct QuadConv::Work {
   /// The quads [begin, end) of a row, some of whose bytes are padding.
   void LoadEdge(const std::uint8_t* const (&rows)[4], std::int64_t begin, std::int64_t end,
                 Quad* to) const {
+    if (!conv.cut_.is_along_rows) return std::fill(to + begin, to + end, padding);
     for (std::int64_t c = begin; c < end; ++c) {
       Quad quad = padding;
       for (std::int64_t i = 0; i < 4; ++i) {
@@ -138,10 +141,7 @@ struct QuadConv::Work {
   void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* in, const std::int64_t* taps,
                 const Quad* weights, std::int64_t count, std::int32_t* out,
                 std::int64_t pitch) const {
-    for (std::int64_t i = 0; i < lanes; i += kQuadLanes) {
-      BestQuadTiles().multiply(rows, std::min(kQuadLanes, lanes - i), in + i, taps, weights, count,
-                               out + i, pitch);
-    }
+    BestQuadTiles().multiply(rows, lanes, in, taps, weights, count, out, pitch);
   }
 
   void Store(std::int64_t image, std::int64_t channel, std::int64_t position,

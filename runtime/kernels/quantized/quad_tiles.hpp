@@ -10,7 +10,7 @@ namespace poprt::kernels {
 /// Four bytes, the first lowest, which are multiplied with four others and summed.
 using Quad = std::uint32_t;
 
-/// Sums of the largest tile: rows, and neighbours in each. Lanes come in vectors.
+/// What keeps tiles busy: rows of factors, and lanes in panels of values. Lanes come in vectors.
 inline constexpr std::int64_t kQuadRows = 6;
 inline constexpr std::int64_t kQuadLanes = 48;
 inline constexpr std::int64_t kQuadVector = 16;
@@ -19,7 +19,7 @@ struct QuadTiles {
   const char* name;
   /// out[r * pitch + lane] = sum over t in [0, count) and the bytes i of quads of
   /// values[offsets[t] + lane][i] * factors[r * count + t][i], modulo 2^32. Values are unsigned,
-  /// factors signed. rows <= kQuadRows, lanes <= kQuadLanes is a multiple of kQuadVector.
+  /// factors signed. lanes is a multiple of kQuadVector.
   void (*multiply)(std::int64_t rows, std::int64_t lanes, const Quad* values,
                    const std::int64_t* offsets, const Quad* factors, std::int64_t count,
                    std::int32_t* out, std::int64_t pitch);

@@ -32,62 +32,108 @@ void MultiplyVectors(const Quad* values, const std::int64_t* offsets, const Quad
   }
 }
 
-template <typename V, int kRows>
-void MultiplyRows(std::int64_t lanes, const Quad* values, const std::int64_t* offsets,
+/// All rows of kVectors vectors of lanes.
+template <typename V, int kVectors>
+void MultiplyRows(std::int64_t rows, const Quad* values, const std::int64_t* offsets,
                   const Quad* factors, std::int64_t count, std::int32_t* out, std::int64_t pitch) {
-  std::int64_t lane = 0;
-  const auto multiply = [&]<int kVectors>() {
-    for (; lane + kVectors * V::kLanes <= lanes; lane += kVectors * V::kLanes) {
-      MultiplyVectors<V, kRows, kVectors>(values + lane, offsets, factors, count, out + lane,
-                                          pitch);
-    }
-  };
-  multiply.template operator()<V::kVectors>();
-  if constexpr (V::kVectors > 2) multiply.template operator()<2>();
-  if constexpr (V::kLanes == kQuadVector) multiply.template operator()<1>();
-}
-
-template <typename V>
-void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* values,
-              const std::int64_t* offsets, const Quad* factors, std::int64_t count,
-              std::int32_t* out, std::int64_t pitch) {
-  constexpr decltype(&MultiplyRows<V, 1>) kByRows[] = {MultiplyRows<V, 1>, MultiplyRows<V, 2>,
-                                                       MultiplyRows<V, 3>, MultiplyRows<V, 4>,
-                                                       MultiplyRows<V, 5>, MultiplyRows<V, 6>};
+  constexpr decltype(&MultiplyVectors<V, 1, kVectors>) kByRows[] = {
+      MultiplyVectors<V, 1, kVectors>, MultiplyVectors<V, 2, kVectors>,
+      MultiplyVectors<V, 3, kVectors>, MultiplyVectors<V, 4, kVectors>,
+      MultiplyVectors<V, 5, kVectors>, MultiplyVectors<V, 6, kVectors>};
   while (rows > 0) {
     const std::int64_t some = rows < V::kMostRows ? rows : V::kMostRows;
-    kByRows[some - 1](lanes, values, offsets, factors, count, out, pitch);
+    kByRows[some - 1](values, offsets, factors, count, out, pitch);
     rows -= some;
     factors += some * count;
     out += some * pitch;
   }
 }
 
-template <std::int64_t kCount>
+template <typename V>
+void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* values,
+              const std::int64_t* offsets, const Quad* factors, std::int64_t count,
+              std::int32_t* out, std::int64_t pitch) {
+  std::int64_t left = lanes / V::kLanes;
+  const auto multiply = [&]<int kVectors>() {
+    MultiplyRows<V, kVectors>(rows, values, offsets, factors, count, out, pitch);
+    values += kVectors * V::kLanes;
+    out += kVectors * V::kLanes;
+    left -= kVectors;
+  };
+  // One vector at a time would wait for its sums: the last ones are shared out.
+  while (left == V::kVectors || left > V::kVectors + 1) multiply.template operator()<V::kVectors>();
+  constexpr int kLast = V::kVectors < 2 ? V::kVectors : 2;
+  while (left >= 2) multiply.template operator()<kLast>();
+  if constexpr (V::kLanes == kQuadVector) {
+    if (left == 1) multiply.template operator()<1>();
+  }
+}
+
+using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
+
+/// 4, 8 or 16 bytes, the lowest of a vector. Few go through a word: a vector that is written in
+/// parts cannot be read at once.
+template <int kCount>
+inline Bytes LoadBytes(const std::uint8_t* from) {
+  using Words [[gnu::vector_size(16)]] = std::uint64_t;
+  if constexpr (kCount == 16) {
+    Bytes bytes;
+    __builtin_memcpy(&bytes, from, kCount);
+    return bytes;
+  } else {
+    std::uint64_t word = 0;
+    __builtin_memcpy(&word, from, kCount);
+    return reinterpret_cast<Bytes>(Words{word, 0});
+  }
+}
+
+/// kCount quads from `first` on.
+template <int kCount>
 inline void InterleaveSome(const std::uint8_t* const* rows, std::int64_t first, Quad move,
                            Quad* to) {
-  const std::uint8_t* a = rows[0] + first;
-  const std::uint8_t* b = rows[1] + first;
-  const std::uint8_t* c = rows[2] + first;
-  const std::uint8_t* d = rows[3] + first;
-  Quad quads[kCount];
-  for (std::int64_t i = 0; i < kCount; ++i) {
-    quads[i] = (Quad{a[i]} | Quad{b[i]} << 8 | Quad{c[i]} << 16 | Quad{d[i]} << 24) ^ move;
-  }
-  for (std::int64_t i = 0; i < kCount; ++i) to[first + i] = quads[i];
+  using Pairs [[gnu::vector_size(16)]] = std::uint16_t;
+  using Quads [[gnu::vector_size(16)]] = Quad;
+  Bytes row[4];
+  for (int i = 0; i < 4; ++i) row[i] = LoadBytes<kCount>(rows[i] + first);
+  const auto lower = [](Bytes a, Bytes b) {
+    return reinterpret_cast<Pairs>(__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
+                                                           5, 21, 6, 22, 7, 23));
+  };
+  const auto upper = [](Bytes a, Bytes b) {
+    return reinterpret_cast<Pairs>(__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12,
+                                                           28, 13, 29, 14, 30, 15, 31));
+  };
+  const auto store = [&](Pairs ab, Pairs cd, Quad* at) {
+    const auto low =
+        reinterpret_cast<Quads>(__builtin_shufflevector(ab, cd, 0, 8, 1, 9, 2, 10, 3, 11)) ^ move;
+    __builtin_memcpy(at, &low, sizeof(low));
+    if constexpr (kCount >= 8) {
+      const auto high =
+          reinterpret_cast<Quads>(__builtin_shufflevector(ab, cd, 4, 12, 5, 13, 6, 14, 7, 15)) ^
+          move;
+      __builtin_memcpy(at + 4, &high, sizeof(high));
+    }
+  };
+  store(lower(row[0], row[1]), lower(row[2], row[3]), to + first);
+  if constexpr (kCount > 8) store(upper(row[0], row[1]), upper(row[2], row[3]), to + first + 8);
+}
+
+/// n >= kCount quads; the last of them in one go with some before them, once more.
+template <int kCount>
+inline void InterleaveMany(const std::uint8_t* const* rows, std::int64_t n, Quad move, Quad* to) {
+  for (std::int64_t i = 0; i + kCount <= n; i += kCount) InterleaveSome<kCount>(rows, i, move, to);
+  if (n % kCount != 0) InterleaveSome<kCount>(rows, n - kCount, move, to);
 }
 
 inline void Interleave(const std::uint8_t* const* rows, std::int64_t n, Quad move, Quad* to) {
-  constexpr std::int64_t kMany = 16;
-  constexpr std::int64_t kSome = 8;
-  std::int64_t i = 0;
-  for (; i + kMany <= n; i += kMany) InterleaveSome<kMany>(rows, i, move, to);
-  for (; i + kSome <= n; i += kSome) InterleaveSome<kSome>(rows, i, move, to);
-  if (i < n && n >= kSome) {
-    InterleaveSome<kSome>(rows, n - kSome, move, to);  // the first of them again
-    i = n;
+  if (n >= 16) return InterleaveMany<16>(rows, n, move, to);
+  if (n >= 8) return InterleaveMany<8>(rows, n, move, to);
+  if (n >= 4) return InterleaveMany<4>(rows, n, move, to);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Quad quad = rows[0][i] | Quad{rows[1][i]} << 8 | Quad{rows[2][i]} << 16 |
+                      Quad{rows[3][i]} << 24;
+    to[i] = quad ^ move;
   }
-  for (; i < n; ++i) InterleaveSome<1>(rows, i, move, to);
 }
 
 }  // namespace

@@ -42,15 +42,19 @@ struct ConvWork {
   POPRT_INLINE void Multiply(std::int64_t rows, std::int64_t lanes, const Acc* in,
                              const std::int64_t* offsets, const Acc* factors, std::int64_t count,
                              Acc* out, std::int64_t pitch) const {
-    const auto multiply = [=]<std::int64_t kRows>() {
-      for (std::int64_t i = 0; i < lanes; i += kLanes) {
-        MultiplyTile<kRows, kLanes>(in + i, offsets, factors, count, out + i, pitch);
-      }
-    };
-    if (rows == 4) return multiply.template operator()<4>();
-    if (rows == 3) return multiply.template operator()<3>();
-    if (rows == 2) return multiply.template operator()<2>();
-    multiply.template operator()<1>();
+    // All channels of some positions, which stay in the first-level cache.
+    for (std::int64_t i = 0; i < lanes; i += kLanes) {
+      std::int64_t r = 0;
+      const auto multiply = [&]<std::int64_t kRows>() {
+        for (; r + kRows <= rows; r += kRows) {
+          MultiplyTile<kRows, kLanes>(in + i, offsets, factors + r * count, count,
+                                      out + r * pitch + i, pitch);
+        }
+      };
+      multiply.template operator()<4>();
+      multiply.template operator()<2>();
+      multiply.template operator()<1>();
+    }
   }
 
   void Store(std::int64_t image, std::int64_t channel, std::int64_t position,

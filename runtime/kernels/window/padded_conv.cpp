@@ -14,37 +14,48 @@ PaddedConv::PaddedConv(const Extents& extents, const Window& window, Shape input
       output_rows_(ElementCount(output_) / output_.back()) {
   const std::size_t last = input_.size() - 1;
   input_rows_ = ElementCount(Shape(input_.begin(), input_.end() - 1));
+  Shape copies{extents_.depth};
+  is_padded_ = false;
   for (std::size_t i = 0; i <= last; ++i) {
-    padded_.push_back((output_[i] - 1) * window_.strides[i] + window_.Reach(i));
+    const std::int64_t stride = window_.strides[i];
+    const std::int64_t reach = window_.Reach(i);
+    padded_.push_back((output_[i] - 1) * stride + reach);
+    phases_.push_back((padded_[i] - 1) / stride + 1);
+    copies.push_back(phases_[i]);
+    copies.push_back(stride);
+    is_padded_ = is_padded_ || window_.pads_begin[i] > 0 ||
+                 input_[i] + window_.pads_begin[i] < padded_[i];
+    std::vector<bool>& read = read_.emplace_back(static_cast<std::size_t>(stride), false);
+    for (std::int64_t t = 0; t < window_.kernel[i]; ++t) {
+      read[static_cast<std::size_t>(t * window_.dilations[i] % stride)] = true;
+    }
   }
-  const std::int64_t stride = window_.strides[last];
-  phase_ = (padded_[last] - 1) / stride + 1;
-  pitch_ = phase_ * stride;
-  Shape copies = padded_;
-  copies[last] = pitch_;
-  copies.push_back(extents_.depth);
   RequireCount(copies, "the padded input of a group");
-  plane_ = pitch_;
+  pitch_ = phases_[last];
+  phase_plane_ = pitch_;
   strides_.assign(last, 0);
   for (std::size_t i = last; i-- > 0;) {
-    strides_[i] = plane_;
-    plane_ *= padded_[i];
+    strides_[i] = phase_plane_;
+    phase_plane_ *= phases_[i] * window_.strides[i];
   }
+  plane_ = phase_plane_ * window_.strides[last];
   line_ = output_[last];
-  if (last > 0 && stride == 1 && window_.strides[last - 1] == 1) {
+  if (last > 0) {
     line_rows_ = std::clamp<std::int64_t>(kLinePositions / pitch_, 1, output_[last - 1]);
     line_ += (line_rows_ - 1) * pitch_;
   }
   const std::int64_t taps = ElementCount(window_.kernel);
   for (std::int64_t t = 0; t < extents_.depth * taps; ++t) {
     std::int64_t rest = t;
-    const std::int64_t column = rest % window_.kernel[last] * window_.dilations[last];
-    rest /= window_.kernel[last];
-    std::int64_t offset = column % stride * phase_ + column / stride;
-    for (std::size_t i = last; i-- > 0;) {
-      offset += rest % window_.kernel[i] * window_.dilations[i] * strides_[i];
+    const auto position = [&](std::size_t i) {
+      const std::int64_t at = rest % window_.kernel[i] * window_.dilations[i];
       rest /= window_.kernel[i];
-    }
+      return at;
+    };
+    const std::int64_t column = position(last);
+    const std::int64_t stride = window_.strides[last];
+    std::int64_t offset = column % stride * phase_plane_ + column / stride;
+    for (std::size_t i = last; i-- > 0;) offset += PhaseOffset(i, position(i));
     offsets_.push_back(rest * plane_ + offset);
   }
 }

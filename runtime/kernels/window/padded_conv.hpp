@@ -13,13 +13,11 @@ namespace poprt::kernels {
 
 /// How a convolution of any rank, with any groups, computes several output channels at neighbouring
 /// positions at once. The images of a group are copied with their padding, so that all taps are
-/// inside, and with columns apart by the stride as neighbours, so that the outputs of a line read
-/// neighbours too.
+/// inside, and with columns apart by the stride as neighbours, and rows likewise, so that the
+/// outputs of several rows read neighbours too. Columns with the same remainder by the stride, a
+/// phase, are a plane of their own.
 class PaddedConv {
  public:
-  /// Output channels that are computed together.
-  static constexpr std::int64_t kChannels = 4;
-
   struct Extents {
     std::int64_t batch = 1;
     std::int64_t groups = 1;
@@ -53,7 +51,7 @@ class PaddedConv {
   /// * kLanes: positions that are computed together, at most kMostLanes;
   /// * Multiply(rows, lanes, const Acc* in, offsets, const Acc* weights, count, Sum* out, pitch):
   ///   out[r * pitch + lane] = sum over t < count of in[offsets[t] + lane] * weights[r * count + t]
-  ///   for rows <= kChannels and lanes that are a multiple of kLanes;
+  ///   for lanes that are a multiple of kLanes;
   /// * Store(image, channel, position, rows, const Sum* sums, const Sum* extra): rows of the
   ///   output, from a position of the channel on, and, if there are any, those of the extra
   ///   channel.
@@ -134,27 +132,25 @@ class PaddedConv {
     const std::int64_t stride = window_.strides[last];
     const std::int64_t n = std::min(input_[last], padded_[last] - pad);
     Acc* to = scratch.copies + channel * plane_;
-    std::fill_n(to, plane_, work.padding);
+    if (is_padded_) std::fill_n(to, plane_, work.padding);
     if (n <= 0) return;
     for (std::int64_t row = 0; row < input_rows_; ++row) {
-      std::int64_t offset = 0;
-      bool is_read = true;
-      std::int64_t rest = row;
-      for (std::size_t i = last; i-- > 0;) {
-        const std::int64_t at = rest % input_[i] + window_.pads_begin[i];
-        is_read = is_read && at < padded_[i];
-        offset += at * strides_[i];
-        rest /= input_[i];
-      }
-      if (!is_read) continue;
+      const std::int64_t offset = CopyOffset(row);
+      if (offset < 0) continue;
       if (stride == 1) {
         work.LoadRow(image, row, n, to + offset + pad);
         continue;
       }
       work.LoadRow(image, row, n, scratch.row);
       for (std::int64_t first = 0; first < std::min(stride, n); ++first) {
-        Acc* out = to + offset + (pad + first) % stride * phase_ + (pad + first) / stride;
-        for (std::int64_t x = first; x < n; x += stride) *out++ = scratch.row[x];
+        const std::int64_t column = pad + first;
+        if (!IsRead(last, column)) continue;
+        Acc* out = to + offset + column % stride * phase_plane_ + column / stride;
+        const std::int64_t count = (n - first - 1) / stride + 1;
+        const auto take = [&](std::int64_t step) {
+          for (std::int64_t i = 0; i < count; ++i) out[i] = scratch.row[first + i * step];
+        };
+        stride == 2 ? take(2) : take(stride);
       }
     }
   }
@@ -178,11 +174,8 @@ class PaddedConv {
       const std::int64_t lanes =
           ((count - 1) * pitch_ + width + Work::kLanes - 1) / Work::kLanes * Work::kLanes;
       const Acc* from = copies + RowOffset(row);
-      for (std::int64_t tile = 0; tile < rows; tile += kChannels) {
-        work.Multiply(std::min(kChannels, rows - tile), lanes, from, offsets_.data(),
-                      static_cast<const Acc*>(scratch.weights + tile * sums()), sums(),
-                      scratch.lines + tile * pitch, pitch);
-      }
+      work.Multiply(rows, lanes, from, offsets_.data(), static_cast<const Acc*>(scratch.weights),
+                    sums(), scratch.lines, pitch);
       for (std::int64_t c = 0; c < channels; ++c) {
         work.Store(group / extents_.groups, channel + c, row * width, Rows{count, width, pitch_},
                    static_cast<const Sum*>(scratch.lines + c * pitch),
@@ -191,11 +184,31 @@ class PaddedConv {
     }
   }
 
+  /// Whether any tap reads that row or column of the padded input.
+  bool IsRead(std::size_t axis, std::int64_t at) const {
+    return at < padded_[axis] && read_[axis][static_cast<std::size_t>(at % window_.strides[axis])];
+  }
+  /// Where a row of the input begins in a copy; negative if no tap reads it.
+  std::int64_t CopyOffset(std::int64_t row) const {
+    std::int64_t offset = 0;
+    for (std::size_t i = input_.size() - 1; i-- > 0;) {
+      const std::int64_t at = row % input_[i] + window_.pads_begin[i];
+      if (!IsRead(i, at)) return -1;
+      offset += PhaseOffset(i, at);
+      row /= input_[i];
+    }
+    return offset;
+  }
+  /// Where a row begins on an axis that is not the last.
+  std::int64_t PhaseOffset(std::size_t axis, std::int64_t at) const {
+    const std::int64_t stride = window_.strides[axis];
+    return (at % stride * phases_[axis] + at / stride) * strides_[axis];
+  }
   /// Where the taps of an output row begin in a copy.
   std::int64_t RowOffset(std::int64_t row) const {
     std::int64_t offset = 0;
     for (std::size_t i = output_.size() - 1; i-- > 0;) {
-      offset += row % output_[i] * window_.strides[i] * strides_[i];
+      offset += row % output_[i] * strides_[i];
       row /= output_[i];
     }
     return offset;
@@ -207,14 +220,17 @@ class PaddedConv {
   Shape output_;
   std::int64_t input_rows_ = 0;
   std::int64_t output_rows_ = 0;
-  Shape padded_;                       // extents of a copy
-  std::int64_t phase_ = 0;             // columns with the same remainder by the stride
-  std::int64_t pitch_ = 0;             // of a row in a copy
-  Ints strides_;                       // of the leading axes of a copy
-  std::int64_t plane_ = 0;             // elements of a copy
-  std::vector<std::int64_t> offsets_;  // of all that is summed, in the copies
-  std::int64_t line_ = 0;              // positions that are computed in one go, at most,
-  std::int64_t line_rows_ = 1;         // in so many rows of the output
+  Shape padded_;  // extents of what taps read
+  bool is_padded_ = true;
+  std::vector<std::vector<bool>> read_;  // by axis and remainder by its stride
+  Shape phases_;                         // extents of what has the same remainder
+  Ints strides_;                         // of the leading axes of a copy
+  std::int64_t pitch_ = 0;               // of a row in a copy
+  std::int64_t phase_plane_ = 0;         // elements of a phase of columns,
+  std::int64_t plane_ = 0;               // and of a copy
+  std::vector<std::int64_t> offsets_;    // of all that is summed, in the copies
+  std::int64_t line_ = 0;                // positions that are computed in one go, at most,
+  std::int64_t line_rows_ = 1;           // in so many rows of the output
 };
 
 }  // namespace poprt::kernels
