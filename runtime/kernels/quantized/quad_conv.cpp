@@ -6,38 +6,35 @@
 
 namespace poprt::kernels {
 
-QuadConv::Cut::Cut(std::int64_t depth, const Window& window) {
+namespace {
+
+std::int64_t QuadsFor(std::int64_t bytes) { return (bytes + 3) / 4; }
+
+}  // namespace
+
+bool QuadConv::IsAlongRows(std::int64_t depth, const Window& window) {
   const std::int64_t row_taps = window.kernel.back();
-  const std::int64_t row_quads = (row_taps + 3) / 4;
-  const std::int64_t depth_quads = (depth + 3) / 4;
-  is_along_rows = depth * row_quads < depth_quads * row_taps;
-  images = is_along_rows ? depth : depth_quads;
-  step = is_along_rows ? window.dilations.back() : 0;
+  const std::int64_t quads = depth * QuadsFor(row_taps) * (ElementCount(window.kernel) / row_taps);
+  return quads <= kMostRowQuads && quads < QuadsFor(depth) * ElementCount(window.kernel);
 }
 
-PaddedConv QuadConv::ConvOfQuads(const Cut& cut, PaddedConv::Extents extents, Window window,
-                                 Shape input, const Shape& output) {
-  const std::size_t last = input.size() - 1;
-  // Rows of quads begin and end with the padding, whose bytes are in them.
-  input[last] = (output[last] - 1) * window.strides[last] + window.Reach(last);
-  RequireCount({8, input[last]}, "a padded row in quads");
-  window.pads_begin[last] = 0;
-  if (cut.is_along_rows) {
-    window.kernel[last] = (window.kernel[last] + 3) / 4;
-    window.dilations[last] *= 4;
+PaddedConv QuadConv::ConvOfQuads(bool is_along_rows, PaddedConv::Extents extents, Window window,
+                                 const Shape& input, const Shape& output) {
+  if (is_along_rows) {
+    window.kernel.back() = 4 * QuadsFor(window.kernel.back());
+  } else {
+    extents.depth = QuadsFor(extents.depth);
   }
-  extents.depth = cut.images;
-  return {extents, window, std::move(input), output};
+  return {extents, window, input, output};
 }
 
 QuadConv::QuadConv(const PaddedConv::Extents& extents, const Window& window, const Shape& input,
                    const Shape& output, ElementType x, ElementType w)
-    : cut_(extents.depth, window),
-      conv_(ConvOfQuads(cut_, extents, window, input, output)),
+    : is_along_rows_(IsAlongRows(extents.depth, window)),
+      conv_(ConvOfQuads(is_along_rows_, extents, window, input, output)),
       depth_(extents.depth),
       taps_(ElementCount(window.kernel)),
       row_taps_(window.kernel.back()),
-      pad_(window.pads_begin.back()),
       input_plane_(ElementCount(input)),
       input_width_(input.back()),
       output_plane_(ElementCount(output)),
@@ -49,8 +46,8 @@ QuadConv::QuadConv(const PaddedConv::Extents& extents, const Window& window, con
 
 void QuadConv::LoadWeights(const std::byte* from, Quad* to) const {
   // Along rows a quad takes neighbours of a row of taps, else the same tap of four channels.
-  if (cut_.is_along_rows || taps_ == 1) {
-    const std::int64_t line = cut_.is_along_rows ? row_taps_ : depth_;
+  if (is_along_rows_ || taps_ == 1) {
+    const std::int64_t line = is_along_rows_ ? row_taps_ : depth_;
     for (std::int64_t t = 0; t < products(); t += line) {
       to = LoadFactors(from + t, line, w_move_, to);
     }

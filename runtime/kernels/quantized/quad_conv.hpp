@@ -14,8 +14,8 @@
 namespace poprt::kernels {
 
 /// A convolution of 8-bit integers minus their zero points, modulo 2^32. The image are values, the
-/// weights factors. The four products of a quad are of neighbouring channels or, where these are
-/// too few, of neighbouring taps of a row.
+/// weights factors. The four products of a quad are of neighbouring channels, whose quads are what
+/// is copied, or, where channels are few, of neighbouring taps of a row, and then bytes are copied.
 class QuadConv {
  public:
   /// Of an output that has elements, for operands of these types. extents.depth counts channels.
@@ -34,7 +34,8 @@ class QuadConv {
 
   /// Scratch of a worker.
   std::size_t ScratchBytes() const {
-    return BaseBytes() + conv_.ScratchBytes(sizeof(Quad), sizeof(std::int32_t));
+    return BaseBytes() +
+           conv_.ScratchBytes(is_along_rows_ ? 1 : sizeof(Quad), sizeof(std::int32_t));
   }
 
   /// Computes all, in blocks on the pool. Sink has
@@ -49,18 +50,23 @@ class QuadConv {
  private:
   template <typename Sink>
   struct Work;
+  template <typename Sink>
+  struct ChannelWork;
+  template <typename Sink>
+  struct RowWork;
 
-  /// How the four bytes of quads of the image follow each other.
-  struct Cut {
-    Cut(std::int64_t depth, const Window& window);
+  /// Quads of all taps, at most, where they are made of rows.
+  static constexpr std::int64_t kMostRowQuads = 64;
 
-    bool is_along_rows;
-    std::int64_t images;  ///< of quads, of a group
-    std::int64_t step;    ///< columns between the bytes of a quad
-  };
-  static PaddedConv ConvOfQuads(const Cut& cut, PaddedConv::Extents extents, Window window,
-                                Shape input, const Shape& output);
+  static bool IsAlongRows(std::int64_t depth, const Window& window);
+  static PaddedConv ConvOfQuads(bool is_along_rows, PaddedConv::Extents extents, Window window,
+                                const Shape& input, const Shape& output);
 
+  const std::uint8_t* InputRow(const Operands& operands, std::int64_t channel,
+                               std::int64_t row) const {
+    return reinterpret_cast<const std::uint8_t*>(operands.x) + channel * input_plane_ +
+           row * input_width_;
+  }
   /// All of an output channel.
   void LoadWeights(const std::byte* from, Quad* to) const;
   std::int32_t WeightPoint(const Operands& operands, std::int64_t channel) const {
@@ -74,12 +80,11 @@ class QuadConv {
   }
   std::int64_t products() const { return depth_ * taps_; }
 
-  Cut cut_;
+  bool is_along_rows_;
   PaddedConv conv_;
   std::int64_t depth_;     // input channels of a group
   std::int64_t taps_;      // of one channel,
   std::int64_t row_taps_;  // and of a row of them
-  std::int64_t pad_;       // columns before a row
   std::int64_t input_plane_;
   std::int64_t input_width_;
   std::int64_t output_plane_;
@@ -94,55 +99,6 @@ class QuadConv {
 template <typename Sink>
 struct QuadConv::Work {
   static constexpr std::int64_t kLanes = kQuadVector;
-
-  void LoadRow(std::int64_t image, std::int64_t row, std::int64_t n, Quad* to) const {
-    const Cut& cut = conv.cut_;
-    const std::int64_t first = image % cut.images * (cut.is_along_rows ? 1 : 4);
-    const std::uint8_t* rows[4];
-    for (std::int64_t i = 0; i < 4; ++i) {
-      // Channels that don't exist meet weights of zero.
-      const std::int64_t channel = cut.is_along_rows ? first : std::min(first + i, conv.depth_ - 1);
-      rows[i] = reinterpret_cast<const std::uint8_t*>(operands.x) +
-                (image / cut.images * conv.depth_ + channel) * conv.input_plane_ +
-                row * conv.input_width_;
-    }
-    // Where all four bytes are inside of the input.
-    const std::int64_t begin = std::min(conv.pad_, n);
-    const std::int64_t end = std::clamp(conv.pad_ + conv.input_width_ - 3 * cut.step, begin, n);
-    LoadEdge(rows, 0, begin, to);
-    LoadEdge(rows, end, n, to);
-    if (begin == end) return;
-    for (std::int64_t i = 0; i < 4; ++i) rows[i] += i * cut.step;
-    BestQuadTiles().interleave(rows, end - begin, conv.x_move_ * kEveryByte, to + begin);
-  }
-
-  /// The quads [begin, end) of a row, some of whose bytes are padding.
-  void LoadEdge(const std::uint8_t* const (&rows)[4], std::int64_t begin, std::int64_t end,
-                Quad* to) const {
-    if (!conv.cut_.is_along_rows) return std::fill(to + begin, to + end, padding);
-    for (std::int64_t c = begin; c < end; ++c) {
-      Quad quad = padding;
-      for (std::int64_t i = 0; i < 4; ++i) {
-        const std::int64_t from = c - conv.pad_ + i * conv.cut_.step;
-        if (from < 0 || from >= conv.input_width_) continue;
-        quad &= ~(Quad{0xFF} << (8 * i));
-        quad |= Quad{static_cast<std::uint8_t>(rows[i][from] ^ conv.x_move_)} << (8 * i);
-      }
-      to[c] = quad;
-    }
-  }
-
-  void LoadWeights(std::int64_t channel, Quad* to) const {
-    conv.LoadWeights(
-        channel == PaddedConv::kExtra ? conv.ones_.data() : operands.w + channel * conv.products(),
-        to);
-  }
-
-  void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* in, const std::int64_t* taps,
-                const Quad* weights, std::int64_t count, std::int32_t* out,
-                std::int64_t pitch) const {
-    BestQuadTiles().multiply(rows, lanes, in, taps, weights, count, out, pitch);
-  }
 
   void Store(std::int64_t image, std::int64_t channel, std::int64_t position,
              const PaddedConv::Rows& rows, const std::int32_t* sums,
@@ -178,13 +134,89 @@ struct QuadConv::Work {
     }
   }
 
+  void LoadFactors(std::int64_t channel, Quad* to) const {
+    conv.LoadWeights(
+        channel == PaddedConv::kExtra ? conv.ones_.data() : operands.w + channel * conv.products(),
+        to);
+  }
+
   const QuadConv& conv;
   const Operands& operands;
   const Sink& sink;
   std::byte* output;
   const std::int32_t* bases;  // p (n q - sum f) + bias of every output channel, see byte_quads.hpp
+  std::int64_t extra;         // 1 where weights have zero points
+};
+
+/// Copies are quads of channels.
+template <typename Sink>
+struct QuadConv::ChannelWork : Work<Sink> {
+  using Work<Sink>::conv;
+
+  void LoadRow(std::int64_t image, std::int64_t row, std::int64_t n, Quad* to) const {
+    const std::int64_t images = (conv.depth_ - 1) / 4 + 1;
+    const std::uint8_t* rows[4];
+    for (std::int64_t i = 0; i < 4; ++i) {
+      // Channels that don't exist meet weights of zero.
+      const std::int64_t channel = std::min(image % images * 4 + i, conv.depth_ - 1);
+      rows[i] = conv.InputRow(this->operands, image / images * conv.depth_ + channel, row);
+    }
+    BestQuadTiles().interleave(rows, n, conv.x_move_ * kEveryByte, to);
+  }
+
+  void LoadWeights(std::int64_t channel, Quad* to) const { this->LoadFactors(channel, to); }
+
+  void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* in, const std::int64_t* taps,
+                const Quad* weights, std::int64_t count, std::int32_t* out,
+                std::int64_t pitch) const {
+    BestQuadTiles().multiply(rows, lanes, in, taps, weights, count, out, pitch);
+  }
+
   Quad padding;
-  std::int64_t extra;  // 1 where weights have zero points
+};
+
+/// Copies are bytes, of which quads of taps are made for the positions that are computed next.
+template <typename Sink>
+struct QuadConv::RowWork : Work<Sink> {
+  using Work<Sink>::conv;
+  using Work<Sink>::kLanes;
+
+  void LoadRow(std::int64_t image, std::int64_t row, std::int64_t n, std::uint8_t* to) const {
+    const std::uint8_t* from = conv.InputRow(this->operands, image, row);
+    const std::uint8_t move = conv.x_move_;
+    if (move == 0) {
+      std::memcpy(to, from, static_cast<std::size_t>(n));
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) to[i] = from[i] ^ move;
+    }
+  }
+
+  void LoadWeights(std::int64_t channel, std::uint8_t* to) const {
+    this->LoadFactors(channel, reinterpret_cast<Quad*>(to));
+  }
+
+  void Multiply(std::int64_t rows, std::int64_t lanes, const std::uint8_t* in,
+                const std::int64_t* taps, const std::uint8_t* weights, std::int64_t count,
+                std::int32_t* out, std::int64_t pitch) const {
+    Quad quads[kMostRowQuads * kQuadLanes];
+    std::int64_t offsets[kMostRowQuads];
+    // As many positions as there is room for: reading what has just been written would wait.
+    const std::int64_t room = kMostRowQuads * kQuadLanes / (count / 4) / kLanes * kLanes;
+    for (std::int64_t i = 0; i < lanes; i += room) {
+      const std::int64_t some = std::min(room, lanes - i);
+      for (std::int64_t t = 0; t < count / 4; ++t) {
+        offsets[t] = t * room;
+        const std::int64_t* tap = taps + 4 * t;
+        const std::uint8_t* const columns[] = {in + i + tap[0], in + i + tap[1], in + i + tap[2],
+                                               in + i + tap[3]};
+        BestQuadTiles().interleave(columns, some, 0, quads + offsets[t]);
+      }
+      BestQuadTiles().multiply(rows, some, quads, offsets, reinterpret_cast<const Quad*>(weights),
+                               count / 4, out + i, pitch);
+    }
+  }
+
+  std::uint8_t padding;
 };
 
 template <typename Sink>
@@ -193,14 +225,18 @@ void QuadConv::Run(const KernelArguments& args, const Operands& operands, const 
   const bool has_weight_points = FindBases(args.pool, operands, bases);
   KernelArguments rest = args;
   rest.scratch += BaseBytes();
-  const auto point = static_cast<Quad>(ValuePoint(operands.x_point, 0, x_move_));
-  conv_.Run<Quad, std::int32_t>(rest, Work<Sink>{.conv = *this,
-                                                 .operands = operands,
-                                                 .sink = sink,
-                                                 .output = args.outputs[0],
-                                                 .bases = bases,
-                                                 .padding = point * kEveryByte,
-                                                 .extra = has_weight_points ? 1 : 0});
+  const auto point = static_cast<std::uint8_t>(ValuePoint(operands.x_point, 0, x_move_));
+  const Work<Sink> work{.conv = *this,
+                        .operands = operands,
+                        .sink = sink,
+                        .output = args.outputs[0],
+                        .bases = bases,
+                        .extra = has_weight_points ? 1 : 0};
+  if (is_along_rows_) {
+    conv_.Run<std::uint8_t, std::int32_t>(rest, RowWork<Sink>{{work}, point});
+  } else {
+    conv_.Run<Quad, std::int32_t>(rest, ChannelWork<Sink>{{work}, point * kEveryByte});
+  }
 }
 
 }  // namespace poprt::kernels

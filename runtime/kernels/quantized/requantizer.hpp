@@ -1,6 +1,9 @@
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/elementwise/float_math.hpp"
@@ -49,17 +52,25 @@ class Requantizer {
     // Variables, since g++ makes worse selections from constants.
     const double lowest = range_.lowest;
     const double highest = range_.highest;
+    // The lowest bits of the sum with this number are those of what it is rounded to.
+    constexpr double kRounds = 0x1.8p52;
     std::int32_t integers[kMost];
     for (std::int64_t first = 0; first < count; first += kLanes) {
       POPRT_LANE_LOOP
       for (std::int64_t i = first; i < first + kLanes; ++i) {
         const double value = static_cast<double>(sums[i]) * FactorAt(factor, i) + point;
-        integers[i] = ToInteger(value, 0.0, lowest, highest);
+        const double floor = Select(value > lowest, value, lowest);
+        const double clipped = Select(floor < highest, floor, highest);
+        integers[i] = static_cast<std::int32_t>(std::bit_cast<std::int64_t>(clipped + kRounds));
       }
     }
     T* out = reinterpret_cast<T*>(to);
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(integers[i]);
+    const std::int64_t whole = count / kLanes * kLanes;
+    for (std::int64_t i = 0; i < whole; ++i) out[i] = static_cast<T>(integers[i]);
+    if (whole == count) return;
+    T last[kLanes];
+    for (std::int64_t i = 0; i < kLanes; ++i) last[i] = static_cast<T>(integers[whole + i]);
+    std::memcpy(out + whole, last, static_cast<std::size_t>(count - whole));
   }
 
   ElementType element_;

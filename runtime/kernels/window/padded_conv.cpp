@@ -23,8 +23,8 @@ PaddedConv::PaddedConv(const Extents& extents, const Window& window, Shape input
     phases_.push_back((padded_[i] - 1) / stride + 1);
     copies.push_back(phases_[i]);
     copies.push_back(stride);
-    is_padded_ = is_padded_ || window_.pads_begin[i] > 0 ||
-                 input_[i] + window_.pads_begin[i] < padded_[i];
+    is_padded_ =
+        is_padded_ || window_.pads_begin[i] > 0 || input_[i] + window_.pads_begin[i] < padded_[i];
     std::vector<bool>& read = read_.emplace_back(static_cast<std::size_t>(stride), false);
     for (std::int64_t t = 0; t < window_.kernel[i]; ++t) {
       read[static_cast<std::size_t>(t * window_.dilations[i] % stride)] = true;
@@ -58,6 +58,18 @@ PaddedConv::PaddedConv(const Extents& extents, const Window& window, Shape input
     for (std::size_t i = last; i-- > 0;) offset += PhaseOffset(i, position(i));
     offsets_.push_back(rest * plane_ + offset);
   }
+  for (std::int64_t row = 0; row < input_rows_; ++row) copy_offsets_.push_back(CopyOffset(row));
+}
+
+std::int64_t PaddedConv::CopyOffset(std::int64_t row) const {
+  std::int64_t offset = 0;
+  for (std::size_t i = input_.size() - 1; i-- > 0;) {
+    const std::int64_t at = row % input_[i] + window_.pads_begin[i];
+    if (!IsRead(i, at)) return -1;
+    offset += PhaseOffset(i, at);
+    row /= input_[i];
+  }
+  return offset;
 }
 
 std::size_t PaddedConv::ScratchBytes(std::size_t acc_bytes, std::size_t sum_bytes) const {
