@@ -231,7 +231,7 @@ ConvCase RandomConv(std::mt19937& random) {
   Ints pads;
   for (std::size_t i = 0; i < rank; ++i) {
     c.w.push_back(Draw(random, 1, rank > 2 ? 2 : random() % 4 == 0 ? 6 : 3));
-    strides.push_back(Draw(random, 1, 2));
+    strides.push_back(Draw(random, 1, 3));
     dilations.push_back(Draw(random, 1, 2));
     c.x.push_back((c.w.back() - 1) * dilations.back() + Draw(random, 1, rank > 2 ? 3 : 7));
     if (is_large) c.x.back() += Draw(random, 9, rank == 1 ? 600 : 40);
