@@ -1,6 +1,9 @@
 #include "runtime/device/lent_streams.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 
 namespace poprt::device {
 namespace {
@@ -18,9 +21,7 @@ bool Overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_by
   return first < second + b_bytes && second < first + a_bytes;
 }
 
-bool IsInput(const ArenaRegion& region) {
-  return region.num_inputs == 1 && region.num_outputs == 0 && !region.is_computed;
-}
+bool IsInput(const ArenaRegion& region) { return region.num_inputs == 1 && !region.is_computed; }
 
 bool IsOutput(const ArenaRegion& region) {
   return region.num_inputs == 0 && region.num_outputs == 1;
@@ -39,7 +40,9 @@ LentStreams::LentStreams(const Branch& branch, std::vector<BoundSteps>& stages)
   for (const program::Stream& output : branch.outputs) add(output, outputs_);
   if (!any_is_large) return;
   const ArenaRegions found = FindArenaRegions(branch);
-  CollectOperands(branch, found, StreamsOfRegions(branch, found), stages);
+  const std::vector<Stream*> streams = StreamsOfRegions(branch, found);
+  CollectForwarded(branch, found, streams);
+  CollectOperands(branch, found, streams, stages);
 }
 
 std::vector<LentStreams::Stream*> LentStreams::StreamsOfRegions(const Branch& branch,
@@ -54,10 +57,27 @@ std::vector<LentStreams::Stream*> LentStreams::StreamsOfRegions(const Branch& br
     }
   };
   for (std::size_t i = 0; i < inputs_.size(); ++i) lend(found.inputs[i], IsInput, inputs_[i]);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) lend(found.outputs[i], IsOutput, outputs_[i]);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (!branch.outputs[i].extent) lend(found.outputs[i], IsOutput, outputs_[i]);
+    const bool is_cut_off = branch.outputs[i].extent.has_value();
+    if (is_cut_off && found.outputs[i] != kNoRegion) streams[found.outputs[i]] = nullptr;
   }
   return streams;
+}
+
+void LentStreams::CollectForwarded(const Branch& branch, const ArenaRegions& found,
+                                   const std::vector<Stream*>& streams) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const RegionIndex region = found.inputs[i];
+    if (region == kNoRegion || streams[region] != &inputs_[i]) continue;
+    for (std::size_t k = 0; k < outputs_.size(); ++k) {
+      if (found.outputs[k] != region) continue;
+      const std::size_t begin = branch.slots[branch.outputs[k].slot].offset;
+      forwarded_.push_back(
+          {.output = k, .input = i, .offset = begin - found.regions[region].begin});
+      inputs_[i].is_forwarded = true;
+    }
+  }
 }
 
 void LentStreams::CollectOperands(const Branch& branch, const ArenaRegions& found,
@@ -92,7 +112,8 @@ void LentStreams::CollectOperands(const Branch& branch, const ArenaRegions& foun
 LentStreams::Loan LentStreams::Lend(std::span<const void* const> inputs,
                                     std::span<void* const> outputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const bool in_place = inputs_[i].IsLent() && IsAligned(inputs[i]);
+    const bool in_place =
+        inputs_[i].IsLent() && IsAligned(inputs[i]) && ForwardsApart(i, inputs, outputs);
     copied_inputs_[i] = in_place ? nullptr : inputs[i];
     // Nothing is written there: IsInput.
     if (in_place) inputs_[i].PointTo(static_cast<std::byte*>(const_cast<void*>(inputs[i])));
@@ -103,7 +124,28 @@ LentStreams::Loan LentStreams::Lend(std::span<const void* const> inputs,
     copied_outputs_[i] = in_place ? nullptr : outputs[i];
     if (in_place) outputs_[i].PointTo(static_cast<std::byte*>(outputs[i]));
   }
+  for (Forwarded& forwarded : forwarded_) {
+    forwarded.to = nullptr;
+    if (copied_inputs_[forwarded.input] != nullptr) continue;
+    forwarded.from = static_cast<const std::byte*>(inputs[forwarded.input]) + forwarded.offset;
+    forwarded.to = std::exchange(copied_outputs_[forwarded.output], nullptr);
+  }
   return Loan(*this);
+}
+
+void LentStreams::Loan::Forward() const {
+  for (const Forwarded& forwarded : streams_.forwarded_) {
+    if (forwarded.to == nullptr) continue;
+    std::memcpy(forwarded.to, forwarded.from, streams_.outputs_[forwarded.output].bytes);
+  }
+}
+
+bool LentStreams::ForwardsApart(std::size_t input, std::span<const void* const> inputs,
+                                std::span<void* const> outputs) const {
+  return std::ranges::all_of(forwarded_, [&](const Forwarded& forwarded) {
+    return forwarded.input != input || outputs[forwarded.output] == nullptr ||
+           LiesApart(forwarded.output, inputs, outputs);
+  });
 }
 
 bool LentStreams::LiesApart(std::size_t output, std::span<const void* const> inputs,

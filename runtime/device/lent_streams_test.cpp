@@ -130,18 +130,72 @@ TEST(LentStreamsTest, AnInputThatIsWrittenToIsCopied) {
   EXPECT_EQ(loan.outputs()[0], nullptr);
 }
 
+/// y is the second half of x, z = -x.
+Branch HalfOf() {
+  return {.name = "branch",
+          .slots = {{Vector(2 * kUnits), Space::kArena, 0},
+                    {Vector(kUnits), Space::kArena, kBytes},
+                    {Vector(2 * kUnits), Space::kArena, 2 * kBytes}},
+          .inputs = {{"x", 0}},
+          .outputs = {{"y", 1}, {"z", 2}},
+          .steps = {{"z", "Neg", {0}, {2}, {}}},
+          .arena_bytes = 4 * kBytes};
+}
+
+TEST(LentStreamsTest, OutputsThatArePartsOfAnInputAreCopiedFromIt) {
+  Lent lent(HalfOf());
+  const std::vector<float> x = Counting(2 * kFloats, 3);
+  std::vector<float> y(kFloats);
+  std::vector<float> z(2 * kFloats);
+  {
+    const LentStreams::Loan loan = lent.streams.Lend(std::array<const void*, 1>{x.data()},
+                                                     std::array<void*, 2>{y.data(), z.data()});
+    EXPECT_EQ(loan.inputs()[0], nullptr);
+    EXPECT_EQ(loan.outputs()[0], nullptr);
+    EXPECT_EQ(lent.step(0).inputs[0], Address(x.data()));
+    EXPECT_EQ(y, std::vector<float>(kFloats));
+    loan.Forward();
+    EXPECT_EQ(y, Counting(kFloats, 3 + kFloats));
+  }
+  // Nobody wants y.
+  const LentStreams::Loan loan = lent.streams.Lend(std::array<const void*, 1>{x.data()},
+                                                   std::array<void*, 2>{nullptr, z.data()});
+  EXPECT_EQ(loan.inputs()[0], nullptr);
+  loan.Forward();
+}
+
+TEST(LentStreamsTest, AnInputIsCopiedWhosePartSharesMemoryWithIt) {
+  Lent lent(HalfOf());
+  std::vector<float> x = Counting(2 * kFloats, 3);
+  std::vector<float> z(2 * kFloats);
+  {
+    const LentStreams::Loan loan = lent.streams.Lend(std::array<const void*, 1>{x.data()},
+                                                     std::array<void*, 2>{x.data(), z.data()});
+    EXPECT_EQ(loan.inputs()[0], x.data());
+    EXPECT_EQ(loan.outputs()[0], x.data());
+    loan.Forward();
+    EXPECT_EQ(x, Counting(2 * kFloats, 3));
+  }
+  const auto program = Load(ProgramOf({HalfOf()}, 0));
+  RunOnce(*program, {x.data()}, {x.data(), z.data()});
+  EXPECT_EQ(std::vector<float>(x.begin(), x.begin() + kFloats), Counting(kFloats, 3 + kFloats));
+  EXPECT_EQ(z[1], -4);
+}
+
 TEST(LentStreamsTest, AnInputThatIsAnOutputIsCopied) {
   const Branch branch{.name = "branch",
                       .slots = {{Vector(kUnits), Space::kArena, 0}},
                       .inputs = {{"x", 0}},
-                      .outputs = {{"y", 0}},
+                      .outputs = {{"y", 0}, {"y2", 0}},
                       .steps = {},
                       .arena_bytes = kBytes};
   const auto program = Load(ProgramOf({branch}, 0));
   const std::vector<float> x = Counting(kFloats, 3);
   std::vector<float> y(kFloats);
-  RunOnce(*program, {x.data()}, {y.data()});
+  std::vector<float> y2(kFloats);
+  RunOnce(*program, {x.data()}, {y.data(), y2.data()});
   EXPECT_EQ(y, x);
+  EXPECT_EQ(y2, x);
 }
 
 /// Two pieces of an output arise in their places, one of them in two steps.

@@ -242,6 +242,7 @@ class ModelProgram final : public LoadedProgram {
     if (!lent) return LoadedProgram::RunWith(observer, index, inputs, outputs, extents);
     const LentStreams::Loan loan = lent->Lend(inputs, outputs);
     LoadedProgram::RunWith(observer, index, loan.inputs(), loan.outputs(), extents);
+    loan.Forward();
   }
 
   ModelProgram(std::shared_ptr<const Image> image, const Layout& layout)
