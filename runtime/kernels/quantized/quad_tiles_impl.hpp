@@ -53,19 +53,20 @@ template <typename V>
 void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* values,
               const std::int64_t* offsets, const Quad* factors, std::int64_t count,
               std::int32_t* out, std::int64_t pitch) {
-  std::int64_t left = lanes / V::kLanes;
-  const auto multiply = [&]<int kVectors>() {
-    MultiplyRows<V, kVectors>(rows, values, offsets, factors, count, out, pitch);
-    values += kVectors * V::kLanes;
-    out += kVectors * V::kLanes;
-    left -= kVectors;
+  const auto multiply = [&]<int kVectors>(std::int64_t lane) {
+    MultiplyRows<V, kVectors>(rows, values + lane, offsets, factors, count, out + lane, pitch);
   };
   // One vector at a time would wait for its sums: the last ones are shared out.
-  while (left == V::kVectors || left > V::kVectors + 1) multiply.template operator()<V::kVectors>();
-  constexpr int kLast = V::kVectors < 2 ? V::kVectors : 2;
-  while (left >= 2) multiply.template operator()<kLast>();
+  constexpr std::int64_t kMost = V::kVectors * V::kLanes;
+  constexpr int kLastVectors = V::kVectors < 2 ? V::kVectors : 2;
+  constexpr std::int64_t kLast = kLastVectors * V::kLanes;
+  std::int64_t lane = 0;
+  for (; lanes - lane == kMost || lanes - lane > kMost + V::kLanes; lane += kMost) {
+    multiply.template operator()<V::kVectors>(lane);
+  }
+  for (; lanes - lane >= kLast; lane += kLast) multiply.template operator()<kLastVectors>(lane);
   if constexpr (V::kLanes == kQuadVector) {
-    if (left == 1) multiply.template operator()<1>();
+    if (lane < lanes) multiply.template operator()<1>(lane);
   }
 }
 
@@ -96,8 +97,8 @@ inline void InterleaveSome(const std::uint8_t* const* rows, std::int64_t first, 
   Bytes row[4];
   for (int i = 0; i < 4; ++i) row[i] = LoadBytes<kCount>(rows[i] + first);
   const auto lower = [](Bytes a, Bytes b) {
-    return reinterpret_cast<Pairs>(__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
-                                                           5, 21, 6, 22, 7, 23));
+    return reinterpret_cast<Pairs>(
+        __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
   };
   const auto upper = [](Bytes a, Bytes b) {
     return reinterpret_cast<Pairs>(__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12,
@@ -130,8 +131,8 @@ inline void Interleave(const std::uint8_t* const* rows, std::int64_t n, Quad mov
   if (n >= 8) return InterleaveMany<8>(rows, n, move, to);
   if (n >= 4) return InterleaveMany<4>(rows, n, move, to);
   for (std::int64_t i = 0; i < n; ++i) {
-    const Quad quad = rows[0][i] | Quad{rows[1][i]} << 8 | Quad{rows[2][i]} << 16 |
-                      Quad{rows[3][i]} << 24;
+    const Quad quad =
+        rows[0][i] | Quad{rows[1][i]} << 8 | Quad{rows[2][i]} << 16 | Quad{rows[3][i]} << 24;
     to[i] = quad ^ move;
   }
 }

@@ -54,22 +54,27 @@ class Requantizer {
     const double highest = range_.highest;
     // The lowest bits of the sum with this number are those of what it is rounded to.
     constexpr double kRounds = 0x1.8p52;
-    std::int32_t integers[kMost];
-    for (std::int64_t first = 0; first < count; first += kLanes) {
+    const auto round_lanes = [&](std::int64_t first, std::int32_t* integers) {
       POPRT_LANE_LOOP
-      for (std::int64_t i = first; i < first + kLanes; ++i) {
-        const double value = static_cast<double>(sums[i]) * FactorAt(factor, i) + point;
+      for (std::int64_t i = 0; i < kLanes; ++i) {
+        const double product = static_cast<double>(sums[first + i]) * FactorAt(factor, first + i);
+        const double value = product + point;
         const double floor = Select(value > lowest, value, lowest);
         const double clipped = Select(floor < highest, floor, highest);
         integers[i] = static_cast<std::int32_t>(std::bit_cast<std::int64_t>(clipped + kRounds));
       }
-    }
+    };
     T* out = reinterpret_cast<T*>(to);
+    std::int32_t integers[kMost];
     const std::int64_t whole = count / kLanes * kLanes;
+    for (std::int64_t first = 0; first < whole; first += kLanes) {
+      round_lanes(first, integers + first);
+    }
     for (std::int64_t i = 0; i < whole; ++i) out[i] = static_cast<T>(integers[i]);
     if (whole == count) return;
     T last[kLanes];
-    for (std::int64_t i = 0; i < kLanes; ++i) last[i] = static_cast<T>(integers[whole + i]);
+    round_lanes(whole, integers);
+    for (std::int64_t i = 0; i < kLanes; ++i) last[i] = static_cast<T>(integers[i]);
     std::memcpy(out + whole, last, static_cast<std::size_t>(count - whole));
   }
 
