@@ -14,6 +14,37 @@ constexpr TypeSet kInputTypes = kQuantizedTypes | Types({ElementType::kInt32});
 constexpr TypeSet kOutputTypes = kHalfTypes | Types({ElementType::kFloat32});
 constexpr TypeSet kScaleTypes = kOutputTypes | Types({ElementType::kFloat8E8M0});
 
+// ---- Integers of whole bytes to float32, as most models have them: in one loop
+
+template <typename T>
+void RunFloats(const ScaleReader<float>& reader, const KernelArguments& args, std::int64_t begin,
+               std::int64_t end) {
+  reader.ForBlocks(
+      args, begin, end, [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
+        const T* x = args.in<T>(0) + first;
+        float* y = args.out<float>(0) + first;
+        POPRT_INDEPENDENT_LOOP
+        for (std::int64_t k = 0; k < count; ++k) {
+          y[k] = (static_cast<float>(x[k]) - points[k]) * scales[k];
+        }
+      });
+}
+
+BoundKernel BindFloats(const KernelCall& call, const ScaleReader<float>& reader) {
+  const std::int64_t count = ElementCount(call.inputs[0].shape);
+  return VisitElement<BoundKernel, kByteIntegers>(
+      call.inputs[0].element, [&]<typename T>(std::type_identity<T>) {
+        return BoundKernel{.run = [reader, count](const KernelArguments& args) {
+          ForWideRanges(args.pool, count, kElementsPerTask,
+                        [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                          RunFloats<T>(reader, args, begin, end);
+                        });
+        }};
+      });
+}
+
+// ---- Anything to anything
+
 struct DequantizePlan {
   ScaleReader<float> scales;
   Converter load;   // to float
@@ -51,7 +82,12 @@ BoundKernel BindDequantizeLinear(const KernelCall& call) {
   RequireElement(call.outputs[0], kOutputTypes, "output 0");
   RequireType(call.outputs[0], {call.outputs[0].element, input.shape}, "output 0");
   if (points.defined()) RequirePoint(points, input.element, scales, "input 2");
-  const DequantizePlan plan{.scales = ScaleReader<float>::Bind<kScaleTypes, kInputTypes>(call),
+  const auto reader = ScaleReader<float>::Bind<kScaleTypes, kInputTypes>(call);
+  if (Contains(kByteIntegers, input.element) &&
+      call.outputs[0].element == ElementType::kFloat32) {
+    return BindFloats(call, reader);
+  }
+  const DequantizePlan plan{.scales = reader,
                             .load = Converter(input.element, ElementType::kFloat32),
                             .store = Converter(ElementType::kFloat32, call.outputs[0].element),
                             .count = ElementCount(input.shape)};

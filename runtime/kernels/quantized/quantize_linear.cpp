@@ -54,9 +54,6 @@ void ToIntegers(const C* values, Points points, std::int64_t count, const Intege
 
 // ---- float32 to integers of whole bytes, as most models quantise: in one loop
 
-constexpr TypeSet kByteIntegers =
-    Types({ElementType::kInt8, ElementType::kUint8, ElementType::kInt16, ElementType::kUint16});
-
 template <typename T>
 void QuantizeFloats(const ScaleReader<float>& reader, const KernelArguments& args,
                     std::int64_t begin, std::int64_t end) {

@@ -27,6 +27,9 @@ inline constexpr TypeSet kQuantizedIntegers =
 inline constexpr TypeSet kQuantizedFloats = kFloat8Types | Types({ElementType::kFloat4E2M1});
 inline constexpr TypeSet kQuantizedTypes = kQuantizedIntegers | kQuantizedFloats;
 inline constexpr TypeSet kByteTypes = Types({ElementType::kInt8, ElementType::kUint8});
+/// Those of whole bytes.
+inline constexpr TypeSet kByteIntegers =
+    kByteTypes | Types({ElementType::kInt16, ElementType::kUint16});
 
 /// Throws KernelError unless `point` has that element type and the shape of `scales`; single
 /// numbers may have any shape.
