@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -36,12 +37,12 @@ class GridAxis {
     constexpr Coordinate kFar = 8;
     const auto extent = static_cast<Coordinate>(extent_);
     if (padding_ == GridPadding::kZeros || (padding_ == GridPadding::kBorder && cubic)) {
-      return x > -kFar ? std::fmin(x, extent + kFar) : -kFar;
+      return x > -kFar ? std::min(x, extent + kFar) : -kFar;
     }
     if (!(x >= low_ && x <= high_)) {
       if (std::isnan(x)) return 0;
       if (padding_ == GridPadding::kReflection) return Reflect(x);
-      return std::fmin(std::fmax(x, Coordinate(0)), extent - Coordinate(1));
+      return std::clamp(x, Coordinate(0), extent - Coordinate(1));
     }
     return x;
   }

@@ -134,13 +134,20 @@ void SampleBlock(const SamplePlan& plan, const T* in, std::int64_t count,
   SampleBlockOf<0>(plan.taps, in, count, offsets, weights, out);
 }
 
-/// FindTaps for the element type of the grid.
+/// FindTaps for the element type of the grid, compiled for every instruction set.
 template <typename Weight>
 using TapFinder = decltype(&FindTaps<float, Weight>);
 template <typename Weight>
 TapFinder<Weight> FinderFor(ElementType grid) {
   return VisitElement<TapFinder<Weight>, kFloatTypes>(
-      grid, []<typename G>(std::type_identity<G>) { return &FindTaps<G, Weight>; });
+      grid, []<typename G>(std::type_identity<G>) -> TapFinder<Weight> {
+        return [](const SamplePlan& plan, const std::byte* points, std::int64_t first_point,
+                  std::int64_t count, std::int64_t* offsets, Weight* weights) {
+          RunWide([&plan, points, first_point, count, offsets, weights] {
+            FindTaps<G>(plan, points, first_point, count, offsets, weights);
+          });
+        };
+      });
 }
 
 /// Tasks are blocks of output positions of one image; every block serves all channels.
