@@ -7,6 +7,7 @@
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -68,7 +69,7 @@ void RunGather(const GatherPlan& plan, const KernelArguments& args) {
 /// Every output element takes the data element at its own position, but for the axis.
 struct GatherElementsPlan {
   Shape shape;   // of indices and output
-  Ints strides;  // of the data, 0 for the axis
+  Ints strides;  // of the data, 0 for the axis; 1 for the last one, if that is another
   std::int64_t extent = 1;
   std::int64_t axis_stride = 1;
 };
@@ -81,7 +82,8 @@ void RunGatherElements(const GatherElementsPlan& plan, const KernelArguments& ar
   const std::size_t last = plan.shape.size() - 1;
   const std::int64_t width = plan.shape[last];
   const std::int64_t rows = ElementCount(plan.shape) / width;
-  ForRanges(args.pool, rows, GrainFor(width), [&](std::int64_t begin, std::int64_t end, int) {
+  const bool is_last = plan.strides[last] == 0;
+  ForWideRanges(args.pool, rows, GrainFor(width), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row) {
       std::int64_t base = 0;
       std::int64_t rest = row;
@@ -89,10 +91,15 @@ void RunGatherElements(const GatherElementsPlan& plan, const KernelArguments& ar
         base += rest % plan.shape[i] * plan.strides[i];
         rest /= plan.shape[i];
       }
-      for (std::int64_t k = 0; k < width; ++k) {
-        const std::int64_t at = ClampedIndex(indices[row * width + k], plan.extent);
-        out[row * width + k] = data[base + k * plan.strides[last] + at * plan.axis_stride];
-      }
+      const auto gather = [indices = indices + row * width, data = data + base,
+                           out = out + row * width, width,
+                           extent = plan.extent](std::int64_t step, std::int64_t axis_stride) {
+        POPRT_INDEPENDENT_LOOP
+        for (std::int64_t k = 0; k < width; ++k) {
+          out[k] = data[k * step + ClampedIndex(indices[k], extent) * axis_stride];
+        }
+      };
+      is_last ? gather(0, 1) : gather(1, plan.axis_stride);
     }
   });
 }
