@@ -19,15 +19,15 @@ constexpr TypeSet kScaleTypes = kOutputTypes | Types({ElementType::kFloat8E8M0})
 template <typename T>
 void RunFloats(const ScaleReader<float>& reader, const KernelArguments& args, std::int64_t begin,
                std::int64_t end) {
-  reader.ForBlocks(
-      args, begin, end, [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
-        const T* x = args.in<T>(0) + first;
-        float* y = args.out<float>(0) + first;
-        POPRT_INDEPENDENT_LOOP
-        for (std::int64_t k = 0; k < count; ++k) {
-          y[k] = (static_cast<float>(x[k]) - points[k]) * scales[k];
-        }
-      });
+  reader.ForBlocks(args, begin, end,
+                   [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
+                     const T* x = args.in<T>(0) + first;
+                     float* y = args.out<float>(0) + first;
+                     POPRT_INDEPENDENT_LOOP
+                     for (std::int64_t k = 0; k < count; ++k) {
+                       y[k] = (static_cast<float>(x[k]) - points[k]) * scales[k];
+                     }
+                   });
 }
 
 BoundKernel BindFloats(const KernelCall& call, const ScaleReader<float>& reader) {
@@ -83,8 +83,7 @@ BoundKernel BindDequantizeLinear(const KernelCall& call) {
   RequireType(call.outputs[0], {call.outputs[0].element, input.shape}, "output 0");
   if (points.defined()) RequirePoint(points, input.element, scales, "input 2");
   const auto reader = ScaleReader<float>::Bind<kScaleTypes, kInputTypes>(call);
-  if (Contains(kByteIntegers, input.element) &&
-      call.outputs[0].element == ElementType::kFloat32) {
+  if (Contains(kByteIntegers, input.element) && call.outputs[0].element == ElementType::kFloat32) {
     return BindFloats(call, reader);
   }
   const DequantizePlan plan{.scales = reader,
