@@ -22,14 +22,14 @@ template <class V>
   return V::SelectLess(V::Load(kLaneNumbers), V::Set(static_cast<float>(count)), x, V::Set(other));
 }
 
-/// Every kStep-th of kCount * kStep lanes: sums of even and of odd ones, which are independent.
-template <int kCount, int kStep = 1>
-[[gnu::always_inline]] inline float SumOfEvery(const float* lanes) {
+/// Every kStep-th of kCount * kStep lanes: even and odd ones, which are independent, then both.
+template <int kCount, int kStep = 1, class Combine>
+[[gnu::always_inline]] inline float FoldEvery(const float* lanes, const Combine& combine) {
   if constexpr (kCount == 1) {
     return *lanes;
   } else {
-    return SumOfEvery<kCount / 2, 2 * kStep>(lanes) +
-           SumOfEvery<kCount / 2, 2 * kStep>(lanes + kStep);
+    return combine(FoldEvery<kCount / 2, 2 * kStep>(lanes, combine),
+                   FoldEvery<kCount / 2, 2 * kStep>(lanes + kStep, combine));
   }
 }
 
@@ -37,16 +37,14 @@ template <class V>
 float SumOfLanes(typename V::Register x) {
   float lanes[V::kLanes];
   V::Store(x, lanes);
-  return SumOfEvery<V::kLanes>(lanes);
+  return FoldEvery<V::kLanes>(lanes, [](float a, float b) { return a + b; });
 }
 
 template <class V>
 float LargestLane(typename V::Register x) {
   float lanes[V::kLanes];
   V::Store(x, lanes);
-  float largest = lanes[0];
-  for (int i = 1; i < V::kLanes; ++i) largest = lanes[i] > largest ? lanes[i] : largest;
-  return largest;
+  return FoldEvery<V::kLanes>(lanes, [](float a, float b) { return b > a ? b : a; });
 }
 
 /// e to the power of a difference to the largest element, which is not positive. Keeps a NaN.
