@@ -112,8 +112,8 @@ void LentStreams::CollectOperands(const Branch& branch, const ArenaRegions& foun
 LentStreams::Loan LentStreams::Lend(std::span<const void* const> inputs,
                                     std::span<void* const> outputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const bool in_place =
-        inputs_[i].IsLent() && IsAligned(inputs[i]) && ForwardsApart(i, inputs, outputs);
+    const bool in_place = inputs[i] != nullptr && inputs_[i].IsLent() && IsAligned(inputs[i]) &&
+                          ForwardsApart(i, inputs, outputs);
     copied_inputs_[i] = in_place ? nullptr : inputs[i];
     // Nothing is written there: IsInput.
     if (in_place) inputs_[i].PointTo(static_cast<std::byte*>(const_cast<void*>(inputs[i])));
@@ -126,7 +126,7 @@ LentStreams::Loan LentStreams::Lend(std::span<const void* const> inputs,
   }
   for (Forwarded& forwarded : forwarded_) {
     forwarded.to = nullptr;
-    if (copied_inputs_[forwarded.input] != nullptr) continue;
+    if (inputs[forwarded.input] == nullptr || copied_inputs_[forwarded.input] != nullptr) continue;
     forwarded.from = static_cast<const std::byte*>(inputs[forwarded.input]) + forwarded.offset;
     forwarded.to = std::exchange(copied_outputs_[forwarded.output], nullptr);
   }

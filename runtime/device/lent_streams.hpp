@@ -37,7 +37,8 @@ class LentStreams {
     std::span<const void* const> inputs() const { return streams_.copied_inputs_; }
     std::span<void* const> outputs() const { return streams_.copied_outputs_; }
 
-    /// Writes outputs that are parts of inputs. The last part of a run.
+    /// Writes outputs that are parts of inputs. The first part of a run: they lie apart from all
+    /// other streams, whereas outputs that are stored may be where inputs are.
     void Forward() const;
 
    private:

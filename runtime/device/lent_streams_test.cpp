@@ -182,7 +182,16 @@ TEST(LentStreamsTest, AnInputIsCopiedWhosePartSharesMemoryWithIt) {
   EXPECT_EQ(z[1], -4);
 }
 
-TEST(LentStreamsTest, AnInputThatIsAnOutputIsCopied) {
+TEST(LentStreamsTest, PartsOfAnInputAreReadBeforeOutputsAreStoredOverIt) {
+  const auto program = Load(ProgramOf({HalfOf()}, 0));
+  std::vector<float> x = Counting(2 * kFloats, 3);
+  std::vector<float> y(kFloats);
+  RunOnce(*program, {x.data()}, {y.data(), x.data()});
+  EXPECT_EQ(y, Counting(kFloats, 3 + kFloats));
+  EXPECT_EQ(x[1], -4);
+}
+
+TEST(LentStreamsTest, AnInputMayBeTwoOutputs) {
   const Branch branch{.name = "branch",
                       .slots = {{Vector(kUnits), Space::kArena, 0}},
                       .inputs = {{"x", 0}},

@@ -241,8 +241,8 @@ class ModelProgram final : public LoadedProgram {
     std::optional<LentStreams>& lent = buffers_[0].branches[index].lent;
     if (!lent) return LoadedProgram::RunWith(observer, index, inputs, outputs, extents);
     const LentStreams::Loan loan = lent->Lend(inputs, outputs);
+    loan.Forward();  // before outputs are stored, which may be where inputs are
     LoadedProgram::RunWith(observer, index, loan.inputs(), loan.outputs(), extents);
-    loan.Forward();
   }
 
   ModelProgram(std::shared_ptr<const Image> image, const Layout& layout)

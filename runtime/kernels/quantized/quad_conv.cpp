@@ -41,7 +41,7 @@ QuadConv::QuadConv(const PaddedConv::Extents& extents, const Window& window, con
       out_channels_(extents.groups * extents.per_group),
       x_move_(ValueMove(x)),
       w_move_(FactorMove(w)),
-      absent_(static_cast<std::size_t>(taps_), w_move_),
+      absent_(static_cast<std::size_t>(depth_ % 4 == 0 ? 0 : taps_), w_move_),
       ones_(static_cast<std::size_t>(products()), std::byte{1} ^ std::byte{w_move_}) {}
 
 void QuadConv::LoadWeights(const std::byte* from, Quad* to) const {

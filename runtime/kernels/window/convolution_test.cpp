@@ -149,6 +149,14 @@ TEST(ConvolutionTest, KnownValuesWithoutBias) {
             (Values{10, 1, 20, 2, 30, 3, 0}));
 }
 
+TEST(ConvolutionTest, StridesMayLeadOutOfTheImage) {
+  const Tensor data = FromValues(kFloat32, {1, 1, 2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor weights = FromValues(kFloat32, {1, 1, 2, 2}, {1000, 100, 10, 1});
+  EXPECT_EQ(ToValues(Run1("Conv", {data, weights}, {kFloat32, {1, 1, 1, 1}},
+                          {{"strides", Ints{1 << 29, (1 << 30) - 1}}})),
+            (Values{1245}));
+}
+
 TEST(ConvolutionTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(BindError("Conv", {{kFloat32, {1, 4, 5}}, {kFloat32, {3, 4, 3}}},
                       {{kFloat32, {1, 3, 3}}}, {{"group", std::int64_t{2}}}),

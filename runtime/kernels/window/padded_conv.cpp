@@ -1,5 +1,6 @@
 #include "runtime/kernels/window/padded_conv.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/kernels/kernel_binding.hpp"
@@ -17,6 +18,7 @@ PaddedConv::PaddedConv(const Extents& extents, const Window& window, Shape input
   Shape copies{extents_.depth};
   is_padded_ = false;
   for (std::size_t i = 0; i <= last; ++i) {
+    if (output_[i] == 1) window_.strides[i] = 1;  // nothing is that far apart
     const std::int64_t stride = window_.strides[i];
     const std::int64_t reach = window_.Reach(i);
     padded_.push_back((output_[i] - 1) * stride + reach);
@@ -25,11 +27,16 @@ PaddedConv::PaddedConv(const Extents& extents, const Window& window, Shape input
     copies.push_back(stride);
     is_padded_ =
         is_padded_ || window_.pads_begin[i] > 0 || input_[i] + window_.pads_begin[i] < padded_[i];
-    std::vector<bool>& read = read_.emplace_back(static_cast<std::size_t>(stride), false);
-    for (std::int64_t t = 0; t < window_.kernel[i]; ++t) {
-      read[static_cast<std::size_t>(t * window_.dilations[i] % stride)] = true;
+    Ints& read = read_phases_.emplace_back();
+    // Remainders repeat; without channels there are no weights that would bound the taps.
+    const std::int64_t taps = extents_.depth == 0 ? 0 : std::min(window_.kernel[i], stride);
+    for (std::int64_t t = 0; t < taps; ++t) {
+      read.push_back(t * window_.dilations[i] % stride);
     }
+    std::ranges::sort(read);
   }
+  // Bytes of an element, and workers.
+  copies.push_back(std::int64_t{1} << 12);
   RequireCount(copies, "the padded input of a group");
   pitch_ = phases_[last];
   phase_plane_ = pitch_;
@@ -58,7 +65,6 @@ PaddedConv::PaddedConv(const Extents& extents, const Window& window, Shape input
     for (std::size_t i = last; i-- > 0;) offset += PhaseOffset(i, position(i));
     offsets_.push_back(rest * plane_ + offset);
   }
-  for (std::int64_t row = 0; row < input_rows_; ++row) copy_offsets_.push_back(CopyOffset(row));
 }
 
 std::int64_t PaddedConv::CopyOffset(std::int64_t row) const {

@@ -135,7 +135,7 @@ class PaddedConv {
     if (is_padded_) std::fill_n(to, plane_, work.padding);
     if (n <= 0) return;
     for (std::int64_t row = 0; row < input_rows_; ++row) {
-      const std::int64_t offset = copy_offsets_[static_cast<std::size_t>(row)];
+      const std::int64_t offset = CopyOffset(row);
       if (offset < 0) continue;
       if (stride == 1) {
         work.LoadRow(image, row, n, to + offset + pad);
@@ -186,7 +186,8 @@ class PaddedConv {
 
   /// Whether any tap reads that row or column of the padded input.
   bool IsRead(std::size_t axis, std::int64_t at) const {
-    return at < padded_[axis] && read_[axis][static_cast<std::size_t>(at % window_.strides[axis])];
+    return at < padded_[axis] &&
+           std::ranges::binary_search(read_phases_[axis], at % window_.strides[axis]);
   }
   std::int64_t CopyOffset(std::int64_t row) const;
   /// Where a row begins on an axis that is not the last.
@@ -212,16 +213,16 @@ class PaddedConv {
   std::int64_t output_rows_ = 0;
   Shape padded_;  // extents of what taps read
   bool is_padded_ = true;
-  std::vector<std::vector<bool>> read_;     // by axis and remainder by its stride
-  Shape phases_;                            // extents of what has the same remainder
-  Ints strides_;                            // of the leading axes of a copy
-  std::int64_t pitch_ = 0;                  // of a row in a copy
-  std::int64_t phase_plane_ = 0;            // elements of a phase of columns,
-  std::int64_t plane_ = 0;                  // and of a copy
-  std::vector<std::int64_t> copy_offsets_;  // of the rows of the input; negative: no tap reads it
-  std::vector<std::int64_t> offsets_;       // of all that is summed, in the copies
-  std::int64_t line_ = 0;                   // positions that are computed in one go, at most,
-  std::int64_t line_rows_ = 1;              // in so many rows of the output
+  /// By axis, the remainders by its stride of what taps read.
+  std::vector<Ints> read_phases_;
+  Shape phases_;                       // extents of what has the same remainder
+  Ints strides_;                       // of the leading axes of a copy
+  std::int64_t pitch_ = 0;             // of a row in a copy
+  std::int64_t phase_plane_ = 0;       // elements of a phase of columns,
+  std::int64_t plane_ = 0;             // and of a copy
+  std::vector<std::int64_t> offsets_;  // of all that is summed, in the copies
+  std::int64_t line_ = 0;              // positions that are computed in one go, at most,
+  std::int64_t line_rows_ = 1;         // in so many rows of the output
 };
 
 }  // namespace poprt::kernels
