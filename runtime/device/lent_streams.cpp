@@ -1,7 +1,6 @@
 #include "runtime/device/lent_streams.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -13,12 +12,6 @@ using program::SlotIndex;
 
 bool IsAligned(const void* memory) {
   return reinterpret_cast<std::uintptr_t>(memory) % LentStreams::kAlignment == 0;
-}
-
-bool Overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(a);
-  const auto second = reinterpret_cast<std::uintptr_t>(b);
-  return first < second + b_bytes && second < first + a_bytes;
 }
 
 bool IsInput(const ArenaRegion& region) { return region.num_inputs == 1 && !region.is_computed; }
@@ -41,8 +34,9 @@ LentStreams::LentStreams(const Branch& branch, std::vector<BoundSteps>& stages)
   if (!any_is_large) return;
   const ArenaRegions found = FindArenaRegions(branch);
   const std::vector<Stream*> streams = StreamsOfRegions(branch, found);
-  CollectForwarded(branch, found, streams);
+  CollectParts(branch, found, streams);
   CollectOperands(branch, found, streams, stages);
+  extents_.reserve(inputs_.size() + outputs_.size());
 }
 
 std::vector<LentStreams::Stream*> LentStreams::StreamsOfRegions(const Branch& branch,
@@ -65,17 +59,15 @@ std::vector<LentStreams::Stream*> LentStreams::StreamsOfRegions(const Branch& br
   return streams;
 }
 
-void LentStreams::CollectForwarded(const Branch& branch, const ArenaRegions& found,
-                                   const std::vector<Stream*>& streams) {
+void LentStreams::CollectParts(const Branch& branch, const ArenaRegions& found,
+                               const std::vector<Stream*>& streams) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const RegionIndex region = found.inputs[i];
     if (region == kNoRegion || streams[region] != &inputs_[i]) continue;
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
       if (found.outputs[k] != region) continue;
       const std::size_t begin = branch.slots[branch.outputs[k].slot].offset;
-      forwarded_.push_back(
-          {.output = k, .input = i, .offset = begin - found.regions[region].begin});
-      inputs_[i].is_forwarded = true;
+      inputs_[i].parts.push_back({.output = k, .offset = begin - found.regions[region].begin});
     }
   }
 }
@@ -111,56 +103,56 @@ void LentStreams::CollectOperands(const Branch& branch, const ArenaRegions& foun
 
 LentStreams::Loan LentStreams::Lend(std::span<const void* const> inputs,
                                     std::span<void* const> outputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const bool in_place = inputs[i] != nullptr && inputs_[i].IsLent() && IsAligned(inputs[i]) &&
-                          ForwardsApart(i, inputs, outputs);
-    copied_inputs_[i] = in_place ? nullptr : inputs[i];
-    // Nothing is written there: IsInput.
-    if (in_place) inputs_[i].PointTo(static_cast<std::byte*>(const_cast<void*>(inputs[i])));
-  }
+  FindApart(inputs, outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const bool in_place = outputs_[i].IsLent() && outputs[i] != nullptr && IsAligned(outputs[i]) &&
-                          LiesApart(i, inputs, outputs);
+    const Stream& stream = outputs_[i];
+    const bool in_place =
+        stream.IsLent() && outputs[i] != nullptr && IsAligned(outputs[i]) && stream.is_apart;
     copied_outputs_[i] = in_place ? nullptr : outputs[i];
-    if (in_place) outputs_[i].PointTo(static_cast<std::byte*>(outputs[i]));
+    if (in_place) stream.PointTo(static_cast<std::byte*>(outputs[i]));
   }
-  for (Forwarded& forwarded : forwarded_) {
-    forwarded.to = nullptr;
-    if (inputs[forwarded.input] == nullptr || copied_inputs_[forwarded.input] != nullptr) continue;
-    forwarded.from = static_cast<const std::byte*>(inputs[forwarded.input]) + forwarded.offset;
-    forwarded.to = std::exchange(copied_outputs_[forwarded.output], nullptr);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Stream& stream = inputs_[i];
+    const bool in_place =
+        stream.IsLent() && inputs[i] != nullptr && IsAligned(inputs[i]) && PartsAreApart(stream);
+    copied_inputs_[i] = in_place ? nullptr : inputs[i];
+    if (!in_place) continue;
+    // Nothing is written there: IsInput.
+    auto* const memory = static_cast<std::byte*>(const_cast<void*>(inputs[i]));
+    stream.PointTo(memory);
+    for (const auto& [output, offset] : stream.parts) {
+      void* const to = std::exchange(copied_outputs_[output], nullptr);
+      if (to != nullptr) std::memcpy(to, memory + offset, outputs_[output].bytes);
+    }
   }
   return Loan(*this);
 }
 
-void LentStreams::Loan::Forward() const {
-  for (const Forwarded& forwarded : streams_.forwarded_) {
-    if (forwarded.to == nullptr) continue;
-    std::memcpy(forwarded.to, forwarded.from, streams_.outputs_[forwarded.output].bytes);
-  }
+bool LentStreams::PartsAreApart(const Stream& input) const {
+  return std::ranges::all_of(input.parts,
+                             [&](const Part& part) { return outputs_[part.output].is_apart; });
 }
 
-bool LentStreams::ForwardsApart(std::size_t input, std::span<const void* const> inputs,
-                                std::span<void* const> outputs) const {
-  return std::ranges::all_of(forwarded_, [&](const Forwarded& forwarded) {
-    return forwarded.input != input || outputs[forwarded.output] == nullptr ||
-           LiesApart(forwarded.output, inputs, outputs);
-  });
-}
-
-bool LentStreams::LiesApart(std::size_t output, std::span<const void* const> inputs,
-                            std::span<void* const> outputs) const {
-  const auto shares = [&](const void* memory, const Stream& stream) {
-    return memory != nullptr &&
-           Overlap(memory, stream.bytes, outputs[output], outputs_[output].bytes);
+void LentStreams::FindApart(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  extents_.clear();
+  const auto add = [&](const void* memory, Stream& stream) {
+    stream.is_apart = true;
+    if (memory == nullptr || stream.bytes == 0) return;
+    extents_.push_back({reinterpret_cast<std::uintptr_t>(memory), &stream});
   };
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (shares(inputs[i], inputs_[i])) return false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) add(inputs[i], inputs_[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) add(outputs[i], outputs_[i]);
+  std::ranges::sort(extents_, {}, &Extent::begin);
+  // The one that ends last of those that begin before `next`. What else reaches into `next` shares
+  // memory with it, and is known.
+  const Extent* last = nullptr;
+  for (const Extent& next : extents_) {
+    if (last != nullptr && next.begin < last->end()) {
+      next.stream->is_apart = last->stream->is_apart = false;
+      if (next.end() <= last->end()) continue;
+    }
+    last = &next;
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (i != output && shares(outputs[i], outputs_[i])) return false;
-  }
-  return true;
 }
 
 void LentStreams::GiveBack() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,8 +15,9 @@ namespace poprt::device {
 /// The streams of a branch that its steps can read and write where the caller has them, so that
 /// nothing is copied: inputs that steps only read, outputs that they compute piece by piece.
 /// Outputs that are a part of such an input are copied from it. Not among them are streams that
-/// steps with bodies use, that are one tensor with another stream, whose extent depends on data,
-/// and those of less than kLeastBytes, which are copied in no time.
+/// steps with bodies use, that are one tensor with another input or with another output that is
+/// computed, whose extent depends on data, and those of less than kLeastBytes, which are copied in
+/// no time.
 class LentStreams {
  public:
   static constexpr std::size_t kLeastBytes = 4096;
@@ -37,10 +39,6 @@ class LentStreams {
     std::span<const void* const> inputs() const { return streams_.copied_inputs_; }
     std::span<void* const> outputs() const { return streams_.copied_outputs_; }
 
-    /// Writes outputs that are parts of inputs. The first part of a run: they lie apart from all
-    /// other streams, whereas outputs that are stored may be where inputs are.
-    void Forward() const;
-
    private:
     friend class LentStreams;
     explicit Loan(LentStreams& streams) : streams_(streams) {}
@@ -49,7 +47,8 @@ class LentStreams {
   };
 
   /// `inputs` and `outputs` as LoadedProgram::Run has them. An output is copied if it shares memory
-  /// with an input or another output. One loan at a time; allocates nothing.
+  /// with an input or another output, and so is an input that it is a part of. Other parts of
+  /// inputs are written here. One loan at a time; allocates nothing.
   Loan Lend(std::span<const void* const> inputs, std::span<void* const> outputs);
 
  private:
@@ -63,45 +62,51 @@ class LentStreams {
     }
   };
 
+  /// An output that is a part of an input.
+  struct Part {
+    std::size_t output;
+    std::size_t offset;
+  };
+
   struct Stream {
     std::size_t bytes = 0;
     std::byte* own = nullptr;  ///< its place in the arena
     Operands<const std::byte> read = {};
     Operands<std::byte> written = {};
-    bool is_forwarded = false;  ///< an output is a part of it
+    std::vector<Part> parts = {};
+    bool is_apart = true;  ///< of a loan: shares memory with no other stream
 
-    bool IsLent() const { return is_forwarded || !read.places.empty() || !written.places.empty(); }
+    bool IsLent() const {
+      return !parts.empty() || !read.places.empty() || !written.places.empty();
+    }
     void PointTo(std::byte* memory) const {
       read.PointTo(memory);
       written.PointTo(memory);
     }
   };
 
-  /// An output that is a part of an input.
-  struct Forwarded {
-    std::size_t output;
-    std::size_t input;
-    std::size_t offset;
-    const void* from = nullptr;  ///< of a loan,
-    void* to = nullptr;          ///< null: nothing is to be written
+  /// The caller's memory of a stream.
+  struct Extent {
+    std::uintptr_t begin;
+    Stream* stream;
+
+    std::uintptr_t end() const { return begin + stream->bytes; }
   };
 
   /// Of every region, the stream that is lent as that region, or null.
   std::vector<Stream*> StreamsOfRegions(const program::Branch& branch, const ArenaRegions& found);
-  void CollectForwarded(const program::Branch& branch, const ArenaRegions& found,
-                        const std::vector<Stream*>& streams);
+  void CollectParts(const program::Branch& branch, const ArenaRegions& found,
+                    const std::vector<Stream*>& streams);
   void CollectOperands(const program::Branch& branch, const ArenaRegions& found,
                        const std::vector<Stream*>& streams, std::vector<BoundSteps>& stages);
-  bool LiesApart(std::size_t output, std::span<const void* const> inputs,
-                 std::span<void* const> outputs) const;
-  /// Whether no output that is a part of the input shares the caller's memory with other streams.
-  bool ForwardsApart(std::size_t input, std::span<const void* const> inputs,
-                     std::span<void* const> outputs) const;
+  /// Sets is_apart of all outputs.
+  void FindApart(std::span<const void* const> inputs, std::span<void* const> outputs);
+  bool PartsAreApart(const Stream& input) const;
   void GiveBack();
 
   std::vector<Stream> inputs_;
   std::vector<Stream> outputs_;
-  std::vector<Forwarded> forwarded_;
+  std::vector<Extent> extents_;  // of a loan
   std::vector<const void*> copied_inputs_;
   std::vector<void*> copied_outputs_;
 };

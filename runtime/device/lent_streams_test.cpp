@@ -153,15 +153,12 @@ TEST(LentStreamsTest, OutputsThatArePartsOfAnInputAreCopiedFromIt) {
     EXPECT_EQ(loan.inputs()[0], nullptr);
     EXPECT_EQ(loan.outputs()[0], nullptr);
     EXPECT_EQ(lent.step(0).inputs[0], Address(x.data()));
-    EXPECT_EQ(y, std::vector<float>(kFloats));
-    loan.Forward();
     EXPECT_EQ(y, Counting(kFloats, 3 + kFloats));
   }
   // Nobody wants y.
   const LentStreams::Loan loan = lent.streams.Lend(std::array<const void*, 1>{x.data()},
                                                    std::array<void*, 2>{nullptr, z.data()});
   EXPECT_EQ(loan.inputs()[0], nullptr);
-  loan.Forward();
 }
 
 TEST(LentStreamsTest, AnInputIsCopiedWhosePartSharesMemoryWithIt) {
@@ -173,7 +170,6 @@ TEST(LentStreamsTest, AnInputIsCopiedWhosePartSharesMemoryWithIt) {
                                                      std::array<void*, 2>{x.data(), z.data()});
     EXPECT_EQ(loan.inputs()[0], x.data());
     EXPECT_EQ(loan.outputs()[0], x.data());
-    loan.Forward();
     EXPECT_EQ(x, Counting(2 * kFloats, 3));
   }
   const auto program = Load(ProgramOf({HalfOf()}, 0));
@@ -205,6 +201,55 @@ TEST(LentStreamsTest, AnInputMayBeTwoOutputs) {
   RunOnce(*program, {x.data()}, {y.data(), y2.data()});
   EXPECT_EQ(y, x);
   EXPECT_EQ(y2, x);
+}
+
+TEST(LentStreamsTest, AnOutputMayBeWhereAnotherInputIs) {
+  const Branch branch{
+      .name = "branch",
+      .slots = {{Vector(kUnits), Space::kArena, 0}, {Vector(kUnits), Space::kArena, kBytes}},
+      .inputs = {{"x", 0}, {"x2", 1}},
+      .outputs = {{"y", 0}, {"y2", 1}},
+      .steps = {},
+      .arena_bytes = 2 * kBytes};
+  const auto program = Load(ProgramOf({branch}, 0));
+  std::vector<float> a = Counting(kFloats, 3);
+  std::vector<float> b = Counting(kFloats, -5);
+  std::vector<float> c(kFloats);
+  RunOnce(*program, {a.data(), b.data()}, {b.data(), c.data()});
+  EXPECT_EQ(b, a);
+  EXPECT_EQ(c, Counting(kFloats, -5));
+}
+
+/// An output that neither begins nor ends where another does still shares memory with it.
+TEST(LentStreamsTest, EveryOutputThatSharesMemoryIsFound) {
+  const Branch branch{.name = "branch",
+                      .slots = {{Vector(kUnits), Space::kArena, 0},
+                                {Vector(4 * kUnits), Space::kArena, kBytes},
+                                {Vector(kUnits), Space::kArena, 5 * kBytes},
+                                {Vector(kUnits), Space::kArena, 6 * kBytes}},
+                      .inputs = {{"x", 0}},
+                      .outputs = {{"y", 1}, {"a", 2}, {"b", 3}},
+                      .steps = {{"y", "Concat", {0, 0, 0, 0}, {1}, {{"axis", std::int64_t{0}}}},
+                                {"a", "Neg", {0}, {2}, {}},
+                                {"b", "Neg", {0}, {3}, {}}},
+                      .arena_bytes = 7 * kBytes};
+  Lent lent(branch);
+  const std::vector<float> x(kFloats);
+  std::vector<float> memory(8 * kFloats);
+  const auto copied = [&](std::size_t y, std::size_t a, std::size_t b) {
+    const LentStreams::Loan loan = lent.streams.Lend(
+        std::array<const void*, 1>{x.data()},
+        std::array<void*, 3>{memory.data() + y, memory.data() + a, memory.data() + b});
+    std::vector<bool> found;
+    for (const void* output : loan.outputs()) found.push_back(output != nullptr);
+    return found;
+  };
+  const auto kUnit = kFloats;
+  EXPECT_EQ(copied(0, 4 * kUnit, 5 * kUnit), (std::vector{false, false, false}));
+  EXPECT_EQ(copied(0, kUnit, 3 * kUnit - 4), (std::vector{true, true, true}));
+  EXPECT_EQ(copied(0, 6 * kUnit, 2 * kUnit), (std::vector{true, false, true}));
+  EXPECT_EQ(copied(2 * kUnit, kUnit + 4, 6 * kUnit), (std::vector{true, true, false}));
+  EXPECT_EQ(copied(0, 6 * kUnit, 6 * kUnit + 4), (std::vector{false, true, true}));
 }
 
 /// Two pieces of an output arise in their places, one of them in two steps.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -241,7 +242,6 @@ class ModelProgram final : public LoadedProgram {
     std::optional<LentStreams>& lent = buffers_[0].branches[index].lent;
     if (!lent) return LoadedProgram::RunWith(observer, index, inputs, outputs, extents);
     const LentStreams::Loan loan = lent->Lend(inputs, outputs);
-    loan.Forward();  // before outputs are stored, which may be where inputs are
     LoadedProgram::RunWith(observer, index, loan.inputs(), loan.outputs(), extents);
   }
 
@@ -270,7 +270,9 @@ class ModelProgram final : public LoadedProgram {
     // As late as can be: in a process with several threads all that is above takes longer.
     pool_ = &kernels::ProcessThreadPool();
     for (const std::size_t bytes : scratch_bytes) {
-      scratch_.push_back(std::make_unique<Memory>(bytes * static_cast<std::size_t>(pool_->size())));
+      std::size_t all = 0;
+      if (__builtin_mul_overflow(bytes, pool_->size(), &all)) all = SIZE_MAX;
+      scratch_.push_back(std::make_unique<Memory>(all));
     }
   }
 

@@ -1,5 +1,6 @@
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -66,7 +67,7 @@ BoundKernel BindConvInteger(const KernelCall& call) {
   const TensorType& w = call.inputs[1];
   RequireElement(x, kByteTypes, "input 0");
   RequireElement(w, kByteTypes, "input 1");
-  const std::optional<QuadConv> conv = PlanConv(call, x, w, ElementType::kInt32);
+  std::optional<QuadConv> conv = PlanConv(call, x, w, ElementType::kInt32);
   const TensorType& x_point = InputOrAbsent(call, 2);
   const TensorType& w_points = InputOrAbsent(call, 3);
   std::int64_t w_stride = 0;
@@ -79,7 +80,8 @@ BoundKernel BindConvInteger(const KernelCall& call) {
     w_stride = ChannelStride(w_points, w.shape[0], "input 3");
   }
   if (!conv) return NothingToRun();
-  const auto run = [conv = *conv, w_stride](const KernelArguments& args) {
+  const std::size_t scratch_bytes = conv->ScratchBytes();
+  auto run = [conv = *std::move(conv), w_stride](const KernelArguments& args) {
     conv.Run(args,
              {.x = args.inputs[0],
               .x_point = InputOrNull(args, 2),
@@ -89,7 +91,7 @@ BoundKernel BindConvInteger(const KernelCall& call) {
               .bias = nullptr},
              CopySink{});
   };
-  return {.run = run, .scratch_bytes = conv->ScratchBytes()};
+  return {.run = std::move(run), .scratch_bytes = scratch_bytes};
 }
 
 namespace {
@@ -160,15 +162,18 @@ BoundKernel BindQLinearConv(const KernelCall& call) {
   RequirePoint(call.inputs[kXPoint], x.element, call.inputs[kXScale], "input 2");
   RequirePoint(call.inputs[kWPoint], w.element, call.inputs[kWScale], "input 5");
   RequirePoint(call.inputs[kYPoint], output, call.inputs[kYScale], "input 7");
-  const std::optional<QuadConv> conv = PlanConv(call, x, w, output);
+  std::optional<QuadConv> conv = PlanConv(call, x, w, output);
   const std::int64_t w_stride = ChannelStride(call.inputs[kWScale], w.shape[0], "input 4");
   const TensorType& bias = InputOrAbsent(call, kBias);
   if (bias.defined()) RequireType(bias, {ElementType::kInt32, {w.shape[0]}}, "input 8");
   if (!conv) return NothingToRun();
-  const QLinearConvPlan plan{
-      .conv = *conv, .w_stride = w_stride, .output = output, .requantize = Requantizer(output)};
-  return {.run = [plan](const KernelArguments& args) { RunQLinearConv(plan, args); },
-          .scratch_bytes = conv->ScratchBytes()};
+  const std::size_t scratch_bytes = conv->ScratchBytes();
+  QLinearConvPlan plan{.conv = *std::move(conv),
+                       .w_stride = w_stride,
+                       .output = output,
+                       .requantize = Requantizer(output)};
+  auto run = [plan = std::move(plan)](const KernelArguments& args) { RunQLinearConv(plan, args); };
+  return {.run = std::move(run), .scratch_bytes = scratch_bytes};
 }
 
 }  // namespace poprt::kernels

@@ -17,30 +17,17 @@ constexpr TypeSet kScaleTypes = kOutputTypes | Types({ElementType::kFloat8E8M0})
 // ---- Integers of whole bytes to float32, as most models have them: in one loop
 
 template <typename T>
-void RunFloats(const ScaleReader<float>& reader, const KernelArguments& args, std::int64_t begin,
-               std::int64_t end) {
-  reader.ForBlocks(args, begin, end,
-                   [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
-                     const T* x = args.in<T>(0) + first;
-                     float* y = args.out<float>(0) + first;
-                     POPRT_INDEPENDENT_LOOP
-                     for (std::int64_t k = 0; k < count; ++k) {
-                       y[k] = (static_cast<float>(x[k]) - points[k]) * scales[k];
-                     }
-                   });
-}
-
-BoundKernel BindFloats(const KernelCall& call, const ScaleReader<float>& reader) {
-  const std::int64_t count = ElementCount(call.inputs[0].shape);
-  return VisitElement<BoundKernel, kByteIntegers>(
-      call.inputs[0].element, [&]<typename T>(std::type_identity<T>) {
-        return BoundKernel{.run = [reader, count](const KernelArguments& args) {
-          ForWideRanges(args.pool, count, kElementsPerTask,
-                        [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                          RunFloats<T>(reader, args, begin, end);
-                        });
-        }};
-      });
+BoundKernel BindFloats(const ScaleReader<float>& reader) {
+  return {.run = [reader](const KernelArguments& args) {
+    reader.ForBlocks(args, [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
+      const T* x = args.in<T>(0) + first;
+      float* y = args.out<float>(0) + first;
+      POPRT_INDEPENDENT_LOOP
+      for (std::int64_t k = 0; k < count; ++k) {
+        y[k] = (static_cast<float>(x[k]) - points[k]) * scales[k];
+      }
+    });
+  }};
 }
 
 // ---- Anything to anything
@@ -49,23 +36,20 @@ struct DequantizePlan {
   ScaleReader<float> scales;
   Converter load;   // to float
   Converter store;  // from float
-  std::int64_t count = 0;
 };
 
-void RunRange(const DequantizePlan& plan, const KernelArguments& args, std::int64_t begin,
-              std::int64_t end) {
-  alignas(64) float values[ScaleReader<float>::kBlock];
-  plan.scales.ForBlocks(
-      args, begin, end, [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
-        const auto i = static_cast<std::size_t>(first);
-        std::byte* const out = args.outputs[0] + i * plan.store.to_bytes();
-        float* const to = plan.store.is_copy() ? reinterpret_cast<float*>(out) : values;
-        plan.load(args.inputs[0] + i * plan.load.from_bytes(), reinterpret_cast<std::byte*>(to),
-                  count);
-        POPRT_INDEPENDENT_LOOP
-        for (std::int64_t k = 0; k < count; ++k) to[k] = (to[k] - points[k]) * scales[k];
-        if (!plan.store.is_copy()) plan.store(reinterpret_cast<const std::byte*>(to), out, count);
-      });
+void Run(const DequantizePlan& plan, const KernelArguments& args) {
+  plan.scales.ForBlocks(args, [&](std::int64_t first, std::int64_t count, auto scales,
+                                  auto points) {
+    alignas(64) float values[ScaleReader<float>::kBlock];
+    const auto i = static_cast<std::size_t>(first);
+    std::byte* const out = args.outputs[0] + i * plan.store.to_bytes();
+    float* const to = plan.store.is_copy() ? reinterpret_cast<float*>(out) : values;
+    plan.load(args.inputs[0] + i * plan.load.from_bytes(), reinterpret_cast<std::byte*>(to), count);
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t k = 0; k < count; ++k) to[k] = (to[k] - points[k]) * scales[k];
+    if (!plan.store.is_copy()) plan.store(reinterpret_cast<const std::byte*>(to), out, count);
+  });
 }
 
 }  // namespace
@@ -84,18 +68,13 @@ BoundKernel BindDequantizeLinear(const KernelCall& call) {
   if (points.defined()) RequirePoint(points, input.element, scales, "input 2");
   const auto reader = ScaleReader<float>::Bind<kScaleTypes, kInputTypes>(call);
   if (Contains(kByteIntegers, input.element) && call.outputs[0].element == ElementType::kFloat32) {
-    return BindFloats(call, reader);
+    return VisitElement<BoundKernel, kByteIntegers>(
+        input.element, [&]<typename T>(std::type_identity<T>) { return BindFloats<T>(reader); });
   }
   const DequantizePlan plan{.scales = reader,
                             .load = Converter(input.element, ElementType::kFloat32),
-                            .store = Converter(ElementType::kFloat32, call.outputs[0].element),
-                            .count = ElementCount(input.shape)};
-  return {.run = [plan](const KernelArguments& args) {
-    ForWideRanges(args.pool, plan.count, kElementsPerTask,
-                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                    RunRange(plan, args, begin, end);
-                  });
-  }};
+                            .store = Converter(ElementType::kFloat32, call.outputs[0].element)};
+  return {.run = [plan](const KernelArguments& args) { Run(plan, args); }};
 }
 
 }  // namespace poprt::kernels

@@ -34,10 +34,10 @@ TEST(QuadTilesTest, MultiplyIsExact) {
   for (const QuadTiles* tiles : SupportedQuadTiles()) {
     SCOPED_TRACE(tiles->name);
     ForSeeds(60, [&](std::mt19937& random) {
-      const std::int64_t rows = Draw(random, 1, kQuadRows);
-      const std::int64_t lanes = kQuadVector * Draw(random, 1, kQuadLanes / kQuadVector);
+      const std::int64_t rows = Draw(random, 1, 3 * kQuadRows);
+      const std::int64_t lanes = kQuadVector * Draw(random, 1, 20);
       const std::int64_t count = Draw(random, 0, 40);
-      const std::vector<Quad> values = RandomQuads(random, 500, ~Quad{0});
+      const std::vector<Quad> values = RandomQuads(random, 800, ~Quad{0});
       const std::vector<Quad> factors = RandomQuads(random, count * rows, Quad{0x80808080});
       std::vector<std::int64_t> offsets;
       for (std::int64_t t = 0; t < count; ++t) offsets.push_back(Draw(random, 0, 400));

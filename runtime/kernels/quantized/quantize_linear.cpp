@@ -20,7 +20,6 @@ struct QuantizePlan {
   ScaleReader<C> scales;
   Converter load;   // to C
   Converter store;  // from int32 to integers, from C to floats
-  std::int64_t count = 0;
   IntegerRange range;
   bool adds_zeros = false;  // makes +0 of -0
 };
@@ -55,50 +54,35 @@ void ToIntegers(const C* values, Points points, std::int64_t count, const Intege
 // ---- float32 to integers of whole bytes, as most models quantise: in one loop
 
 template <typename T>
-void QuantizeFloats(const ScaleReader<float>& reader, const KernelArguments& args,
-                    std::int64_t begin, std::int64_t end) {
-  constexpr auto kLowest = static_cast<float>(std::numeric_limits<T>::lowest());
-  constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
-  reader.ForBlocks(
-      args, begin, end, [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
-        const float* x = args.in<float>(0) + first;
-        T* y = args.out<T>(0) + first;
-        POPRT_INDEPENDENT_LOOP
-        for (std::int64_t k = 0; k < count; ++k) {
-          y[k] = static_cast<T>(ToInteger(x[k] / scales[k], points[k], kLowest, kHighest));
-        }
-      });
-}
-
-BoundKernel BindFloats(const KernelCall& call) {
-  const auto reader = ScaleReader<float>::Bind<kScaleTypes, kQuantizedTypes>(call);
-  const std::int64_t count = ElementCount(call.inputs[0].shape);
-  return VisitElement<BoundKernel, kByteIntegers>(
-      call.outputs[0].element, [&]<typename T>(std::type_identity<T>) {
-        return BoundKernel{.run = [reader, count](const KernelArguments& args) {
-          ForWideRanges(args.pool, count, kElementsPerTask,
-                        [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                          QuantizeFloats<T>(reader, args, begin, end);
-                        });
-        }};
-      });
+BoundKernel BindFloats(const ScaleReader<float>& reader) {
+  return {.run = [reader](const KernelArguments& args) {
+    reader.ForBlocks(args, [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
+      constexpr auto kLowest = static_cast<float>(std::numeric_limits<T>::lowest());
+      constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
+      const float* x = args.in<float>(0) + first;
+      T* y = args.out<T>(0) + first;
+      POPRT_INDEPENDENT_LOOP
+      for (std::int64_t k = 0; k < count; ++k) {
+        y[k] = static_cast<T>(ToInteger(x[k] / scales[k], points[k], kLowest, kHighest));
+      }
+    });
+  }};
 }
 
 // ---- Anything to anything
 
 template <typename P, typename C, bool kIntegers>
-void RunRange(const QuantizePlan<C>& plan, const KernelArguments& args, std::int64_t begin,
-              std::int64_t end) {
-  alignas(64) C values[ScaleReader<C>::kBlock];
-  alignas(64) std::int32_t integers[ScaleReader<C>::kBlock];
-  plan.scales.ForBlocks(args, begin, end,
+void Run(const QuantizePlan<C>& plan, const KernelArguments& args) {
+  plan.scales.ForBlocks(args,
                         [&](std::int64_t first, std::int64_t count, auto scales, auto points) {
+                          alignas(64) C values[ScaleReader<C>::kBlock];
                           const auto i = static_cast<std::size_t>(first);
                           plan.load(args.inputs[0] + i * plan.load.from_bytes(),
                                     reinterpret_cast<std::byte*>(values), count);
                           Divide<P>(values, scales, count);
                           std::byte* to = args.outputs[0] + i * plan.store.to_bytes();
                           if constexpr (kIntegers) {
+                            alignas(64) std::int32_t integers[ScaleReader<C>::kBlock];
                             ToIntegers(values, points, count, plan.range, integers);
                             plan.store(reinterpret_cast<const std::byte*>(integers), to, count);
                           } else {
@@ -121,20 +105,13 @@ BoundKernel BindPrecision(const KernelCall& call) {
       .scales = ScaleReader<C>::template Bind<kScaleTypes, kQuantizedTypes>(call),
       .load = Converter(input.element, kElementOf<C>),
       .store = Converter(is_integer ? ElementType::kInt32 : kElementOf<C>, output, mode),
-      .count = ElementCount(input.shape),
       .range = is_integer ? RangeOf(output) : IntegerRange{},
       // In ONNX only floats of 4 bits have zero points that are more than a formality.
       .adds_zeros = output == ElementType::kFloat4E2M1 && InputOrAbsent(call, 2).defined()};
-  return {.run = [plan, is_integer](const KernelArguments& args) {
-    ForWideRanges(args.pool, plan.count, kElementsPerTask,
-                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                    if (is_integer) {
-                      RunRange<P, C, true>(plan, args, begin, end);
-                    } else {
-                      RunRange<P, C, false>(plan, args, begin, end);
-                    }
-                  });
-  }};
+  if (is_integer) {
+    return {.run = [plan](const KernelArguments& args) { Run<P, C, true>(plan, args); }};
+  }
+  return {.run = [plan](const KernelArguments& args) { Run<P, C, false>(plan, args); }};
 }
 
 /// The type the division happens in: attribute "precision", else the type of the scales.
@@ -171,7 +148,10 @@ BoundKernel BindQuantizeLinear(const KernelCall& call) {
     default:
       if (input.element == ElementType::kFloat32 &&
           Contains(kByteIntegers, call.outputs[0].element)) {
-        return BindFloats(call);
+        const auto reader = ScaleReader<float>::Bind<kScaleTypes, kQuantizedTypes>(call);
+        return VisitElement<BoundKernel, kByteIntegers>(
+            call.outputs[0].element,
+            [&]<typename T>(std::type_identity<T>) { return BindFloats<T>(reader); });
       }
       return BindPrecision<float, float>(call);
   }

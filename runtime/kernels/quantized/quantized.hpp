@@ -1,5 +1,8 @@
 #pragma once
 
+#include <bit>
+#include <cstdint>
+
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/kernel.hpp"
@@ -59,14 +62,23 @@ IntegerRange RangeOf(ElementType element);
 inline float RoundHalfEven(float value) { return (value + 0x1.8p23F) - 0x1.8p23F; }
 inline double RoundHalfEven(double value) { return (value + 0x1.8p52) - 0x1.8p52; }
 
+/// The same as the lowest bits of an integer.
+POPRT_INLINE std::int32_t LowestBits(double value) {
+  return static_cast<std::int32_t>(std::bit_cast<std::int64_t>(value + 0x1.8p52));
+}
+
+/// The value, or the limit that it lies beyond. NaN becomes the lowest number.
+template <typename C>
+POPRT_INLINE C Clip(C value, C lowest, C highest) {
+  const C floor = Select(value > lowest, value, lowest);
+  return Select(floor < highest, floor, highest);
+}
+
 /// The quotient and the zero point added up, clipped and rounded. Clipping to integers commutes
 /// with rounding, and keeps what is rounded small. NaN becomes the lowest number.
 template <typename C>
 POPRT_INLINE std::int32_t ToInteger(C quotient, C point, C lowest, C highest) {
-  const C low = lowest - point;
-  const C high = highest - point;
-  const C floor = Select(quotient > low, quotient, low);
-  const C clipped = Select(floor < high, floor, high);
+  const C clipped = Clip(quotient, lowest - point, highest - point);
   return static_cast<std::int32_t>(RoundHalfEven(clipped) + point);
 }
 

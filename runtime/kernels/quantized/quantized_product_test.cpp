@@ -288,26 +288,51 @@ Shape RandomChannels(std::mt19937& random, const Shape& w) {
   return Pick<Shape>(random, {{}, {1}, {w[0]}, {w[0]}});
 }
 
-TEST(ConvIntegerTest, MatchesTheFormula) {
-  ForSeeds(200, [](std::mt19937& random) {
-    const ConvCase c = RandomConv(random);
-    const auto data = Pick<ElementType>(random, {kInt8, kUint8});
-    const auto weights = Pick<ElementType>(random, {kInt8, kUint8});
-    const Tensor x = RandomIntegers(random, data, c.x);
-    const Tensor w = RandomIntegers(random, weights, c.w);
-    std::vector<Tensor> inputs{x, w};
-    Values xs = ToValues(x);
-    Values ws = ToValues(w);
+void CheckConvInteger(std::mt19937& random, const ConvCase& c) {
+  const auto data = Pick<ElementType>(random, {kInt8, kUint8});
+  const auto weights = Pick<ElementType>(random, {kInt8, kUint8});
+  const Tensor x = RandomIntegers(random, data, c.x);
+  const Tensor w = RandomIntegers(random, weights, c.w);
+  std::vector<Tensor> inputs{x, w};
+  Values xs = ToValues(x);
+  Values ws = ToValues(w);
+  if (random() % 4 != 0) {
+    inputs.push_back(RandomIntegers(random, data, random() % 2 == 0 ? Shape{} : Shape{1}));
+    xs = Minus(x, SpreadChannels(inputs[2], c.x, 1));
     if (random() % 4 != 0) {
-      inputs.push_back(RandomIntegers(random, data, random() % 2 == 0 ? Shape{} : Shape{1}));
-      xs = Minus(x, SpreadChannels(inputs[2], c.x, 1));
-      if (random() % 4 != 0) {
-        inputs.push_back(RandomIntegers(random, weights, RandomChannels(random, c.w)));
-        ws = Minus(w, SpreadChannels(inputs[3], c.w, 0));
-      }
+      inputs.push_back(RandomIntegers(random, weights, RandomChannels(random, c.w)));
+      ws = Minus(w, SpreadChannels(inputs[3], c.w, 0));
     }
-    ExpectSame(Run1("ConvInteger", inputs, {kInt32, c.y}, c.attributes), ReferenceConv(c, xs, ws));
+  }
+  ExpectSame(Run1("ConvInteger", inputs, {kInt32, c.y}, c.attributes), ReferenceConv(c, xs, ws));
+}
+
+TEST(ConvIntegerTest, MatchesTheFormula) {
+  ForSeeds(200, [](std::mt19937& random) { CheckConvInteger(random, RandomConv(random)); });
+}
+
+/// As many quads of taps as are made of rows, and more.
+TEST(ConvIntegerTest, ManyTapsOfOneChannel) {
+  ForSeeds(4, [](std::mt19937& random) {
+    for (const std::int64_t rows : {16, 17}) {
+      CheckConvInteger(random, {.x = {1, 1, 20, 70},
+                                .w = {2, 1, rows, 16},
+                                .y = {1, 2, 21 - rows, 55},
+                                .groups = 1,
+                                .window = ResolveWindow({}, {20, 70}, {rows, 16}),
+                                .attributes = {}});
+    }
   });
+}
+
+/// Rows and columns that no tap reads take no memory.
+TEST(ConvIntegerTest, OutputsMayBeFarApart) {
+  constexpr std::int64_t kFar = 1 << 29;
+  const Tensor x = FromValues(kUint8, {1, 1, 2, 2}, {1, 2, 3, 4});
+  const Tensor w = FromValues(kInt8, {1, 1, 2, 2}, {1, 10, 100, -1});
+  const Attributes attributes{{"strides", Ints{kFar, kFar}}, {"pads", Ints{0, 0, kFar, kFar}}};
+  EXPECT_EQ(ToValues(Run1("ConvInteger", {x, w}, {kInt32, {1, 1, 2, 2}}, attributes)),
+            (Values{317, 0, 0, 0}));
 }
 
 TEST(QLinearConvTest, MatchesTheFormula) {
@@ -379,6 +404,21 @@ TEST(ProductsTest, BindErrors) {
             "");
   EXPECT_NE(BindError("ConvInteger", {x, {kInt8, {3, 1, 2}}}, {{kInt32, {1, 3, 4}}}), "");
   EXPECT_NE(BindError("ConvInteger", {x, w}, {{kInt32, {1, 3, 4}}}, {{"group", std::int64_t{0}}}),
+            "");
+  constexpr std::int64_t kFar = 1 << 29;
+  const Ints pads{0, 0, 0, kFar, kFar, kFar};
+  EXPECT_EQ(
+      BindError("ConvInteger", {{kUint8, {1, 8, 1, 1, 1}}, {kInt8, {1, 8, 2, 2, 2}}},
+                {{kInt32, {1, 1, 1, 1, 1}}},
+                {{"dilations", Ints{kFar, kFar, kFar}}, {"pads", pads}}),
+      "the padded input of a group [2, 536870913, 1, 536870913, 1, 536870913, 1, 4096] is too "
+      "large");
+  // Without channels there are no weights that would bound a kernel.
+  EXPECT_EQ(BindError("ConvInteger", {{kUint8, {1, 0, 1}}, {kInt8, {3, 0, kFar}}},
+                      {{kInt32, {1, 3, 2}}}, {{"pads", Ints{0, kFar}}}),
+            "");
+  EXPECT_NE(BindError("ConvInteger", {{kUint8, {1, 0, 1, 1, 1}}, {kInt8, {3, 0, kFar, kFar, kFar}}},
+                      {{kInt32, {1, 3, 2, 2, 2}}}, {{"pads", pads}}),
             "");
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,16 +51,11 @@ class Requantizer {
     // Variables, since g++ makes worse selections from constants.
     const double lowest = range_.lowest;
     const double highest = range_.highest;
-    // The lowest bits of the sum with this number are those of what it is rounded to.
-    constexpr double kRounds = 0x1.8p52;
     const auto round_lanes = [&](std::int64_t first, std::int32_t* integers) {
       POPRT_LANE_LOOP
       for (std::int64_t i = 0; i < kLanes; ++i) {
         const double product = static_cast<double>(sums[first + i]) * FactorAt(factor, first + i);
-        const double value = product + point;
-        const double floor = Select(value > lowest, value, lowest);
-        const double clipped = Select(floor < highest, floor, highest);
-        integers[i] = static_cast<std::int32_t>(std::bit_cast<std::int64_t>(clipped + kRounds));
+        integers[i] = LowestBits(Clip(product + point, lowest, highest));
       }
     };
     T* out = reinterpret_cast<T*>(to);

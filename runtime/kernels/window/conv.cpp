@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/wide_loops.hpp"
@@ -89,11 +90,11 @@ BoundKernel BindConv(const KernelCall& call) {
   wanted.shape.insert(wanted.shape.end(), output.begin(), output.end());
   RequireType(call.outputs[0], wanted, "output 0");
   if (RequireCount(wanted.shape, "the output") == 0) return NothingToRun();
-  const PaddedConv conv({.batch = operands.batch,
-                         .groups = operands.groups,
-                         .depth = operands.in_channels / operands.groups,
-                         .per_group = operands.out_channels / operands.groups},
-                        window, operands.input_spatial, output);
+  PaddedConv conv({.batch = operands.batch,
+                   .groups = operands.groups,
+                   .depth = operands.in_channels / operands.groups,
+                   .per_group = operands.out_channels / operands.groups},
+                  window, operands.input_spatial, output);
   const std::int64_t in_plane = ElementCount(operands.input_spatial);
   const std::int64_t in_width = operands.input_spatial.back();
   const std::int64_t out_plane = ElementCount(output);
@@ -101,7 +102,8 @@ BoundKernel BindConv(const KernelCall& call) {
   return VisitElement<BoundKernel, kFloatTypes>(wanted.element, [&]<typename T>(
                                                                     std::type_identity<T>) {
     using Acc = Accumulator<T>;
-    const auto run = [=](const KernelArguments& args) {
+    const std::size_t scratch_bytes = conv.ScratchBytes(sizeof(Acc), sizeof(Acc));
+    auto run = [=, conv = std::move(conv)](const KernelArguments& args) {
       conv.Run<Acc, Acc>(args, ConvWork<T>{.x = args.in<T>(0),
                                            .weights = args.in<T>(1),
                                            .bias = args.inputs.size() > 2 ? args.in<T>(2) : nullptr,
@@ -112,7 +114,7 @@ BoundKernel BindConv(const KernelCall& call) {
                                            .out_channels = out_channels,
                                            .sums = conv.sums()});
     };
-    return BoundKernel{.run = run, .scratch_bytes = conv.ScratchBytes(sizeof(Acc), sizeof(Acc))};
+    return BoundKernel{.run = std::move(run), .scratch_bytes = scratch_bytes};
   });
 }
 

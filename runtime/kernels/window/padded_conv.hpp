@@ -15,7 +15,7 @@ namespace poprt::kernels {
 /// positions at once. The images of a group are copied with their padding, so that all taps are
 /// inside, and with columns apart by the stride as neighbours, and rows likewise, so that the
 /// outputs of several rows read neighbours too. Columns with the same remainder by the stride, a
-/// phase, are a plane of their own.
+/// phase, are a plane of their own; there are those that taps read.
 class PaddedConv {
  public:
   struct Extents {
@@ -51,7 +51,7 @@ class PaddedConv {
   /// * kLanes: positions that are computed together, at most kMostLanes;
   /// * Multiply(rows, lanes, const Acc* in, offsets, const Acc* weights, count, Sum* out, pitch):
   ///   out[r * pitch + lane] = sum over t < count of in[offsets[t] + lane] * weights[r * count + t]
-  ///   for lanes that are a multiple of kLanes;
+  ///   for up to kBlockChannels + extra rows, and lanes that are a multiple of kLanes;
   /// * Store(image, channel, position, rows, const Sum* sums, const Sum* extra): rows of the
   ///   output, from a position of the channel on, and, if there are any, those of the extra
   ///   channel.
@@ -102,6 +102,12 @@ class PaddedConv {
 
   static constexpr std::int64_t kMostLanes = 32;
 
+  /// A row of the input that taps read, and where it begins in a copy.
+  struct CopiedRow {
+    std::int64_t row;
+    std::int64_t offset;
+  };
+
   std::int64_t LinePitch() const { return (line_ + kMostLanes - 1) / kMostLanes * kMostLanes; }
   /// What the lanes behind the last line read is there.
   std::int64_t Copies() const { return extents_.depth * plane_ + kMostLanes; }
@@ -134,18 +140,16 @@ class PaddedConv {
     Acc* to = scratch.copies + channel * plane_;
     if (is_padded_) std::fill_n(to, plane_, work.padding);
     if (n <= 0) return;
-    for (std::int64_t row = 0; row < input_rows_; ++row) {
-      const std::int64_t offset = CopyOffset(row);
-      if (offset < 0) continue;
+    for (const auto& [row, offset] : rows_) {
       if (stride == 1) {
         work.LoadRow(image, row, n, to + offset + pad);
         continue;
       }
       work.LoadRow(image, row, n, scratch.row);
-      for (std::int64_t first = 0; first < std::min(stride, n); ++first) {
-        const std::int64_t column = pad + first;
-        if (!IsRead(last, column)) continue;
-        Acc* out = to + offset + column % stride * phase_plane_ + column / stride;
+      for (const std::int64_t phase : phases_[last]) {
+        const std::int64_t first = ((phase - pad) % stride + stride) % stride;
+        if (first >= n) continue;
+        Acc* out = to + offset + PhaseOffset(last, pad + first);
         const std::int64_t count = (n - first - 1) / stride + 1;
         const auto take = [&](std::int64_t step) {
           for (std::int64_t i = 0; i < count; ++i) out[i] = scratch.row[first + i * step];
@@ -173,7 +177,7 @@ class PaddedConv {
       const std::int64_t count = std::min(line_rows_, PlaneRows() - y);
       const std::int64_t lanes =
           ((count - 1) * pitch_ + width + Work::kLanes - 1) / Work::kLanes * Work::kLanes;
-      const Acc* from = copies + RowOffset(row);
+      const Acc* from = copies + TapsOffset(row);
       work.Multiply(rows, lanes, from, offsets_.data(), static_cast<const Acc*>(scratch.weights),
                     sums(), scratch.lines, pitch);
       for (std::int64_t c = 0; c < channels; ++c) {
@@ -184,19 +188,13 @@ class PaddedConv {
     }
   }
 
-  /// Whether any tap reads that row or column of the padded input.
-  bool IsRead(std::size_t axis, std::int64_t at) const {
-    return at < padded_[axis] &&
-           std::ranges::binary_search(read_phases_[axis], at % window_.strides[axis]);
-  }
-  std::int64_t CopyOffset(std::int64_t row) const;
-  /// Where a row begins on an axis that is not the last.
-  std::int64_t PhaseOffset(std::size_t axis, std::int64_t at) const {
-    const std::int64_t stride = window_.strides[axis];
-    return (at % stride * phases_[axis] + at / stride) * strides_[axis];
-  }
+  void LayOutCopies();
+  /// Where a row or column of the padded input is in a copy; -1 if no tap reads it.
+  std::int64_t PhaseOffset(std::size_t axis, std::int64_t at) const;
+  /// Where a row of the input begins in a copy; -1 if no tap reads it.
+  std::int64_t RowOffset(std::int64_t row) const;
   /// Where the taps of an output row begin in a copy.
-  std::int64_t RowOffset(std::int64_t row) const {
+  std::int64_t TapsOffset(std::int64_t row) const {
     std::int64_t offset = 0;
     for (std::size_t i = output_.size() - 1; i-- > 0;) {
       offset += row % output_[i] * strides_[i];
@@ -209,17 +207,15 @@ class PaddedConv {
   Window window_;
   Shape input_;
   Shape output_;
-  std::int64_t input_rows_ = 0;
   std::int64_t output_rows_ = 0;
   Shape padded_;  // extents of what taps read
   bool is_padded_ = true;
-  /// By axis, the remainders by its stride of what taps read.
-  std::vector<Ints> read_phases_;
-  Shape phases_;                       // extents of what has the same remainder
-  Ints strides_;                       // of the leading axes of a copy
-  std::int64_t pitch_ = 0;             // of a row in a copy
-  std::int64_t phase_plane_ = 0;       // elements of a phase of columns,
-  std::int64_t plane_ = 0;             // and of a copy
+  std::vector<Ints> phases_;  // by axis, the remainders of what taps read, in their order
+  Ints strides_;              // of the axes in a phase of a copy,
+  Ints phase_strides_;        // and of their phases
+  std::int64_t pitch_ = 0;    // of a row in a copy
+  std::int64_t plane_ = 0;    // elements of a copy
+  std::vector<CopiedRow> rows_;
   std::vector<std::int64_t> offsets_;  // of all that is summed, in the copies
   std::int64_t line_ = 0;              // positions that are computed in one go, at most,
   std::int64_t line_rows_ = 1;         // in so many rows of the output
