@@ -54,7 +54,7 @@ void PaddedConv::LayOutCopies() {
     const std::int64_t taps = extents_.depth == 0 ? 0 : std::min(window_.kernel[i], stride);
     for (std::int64_t t = 0; t < taps; ++t) phases.push_back(t * window_.dilations[i] % stride);
     std::ranges::sort(phases);
-    phases.erase(std::ranges::unique(phases).begin(), phases.end());
+    phases.erase(std::unique(phases.begin(), phases.end()), phases.end());
     in_phase.push_back((padded_[i] - 1) / stride + 1);
     copies.push_back(in_phase[i]);
     copies.push_back(static_cast<std::int64_t>(phases.size()));
