@@ -15,32 +15,28 @@ template <class V, int kCount>
   return sum;
 }
 
-/// e to the power of x within 2 ulp, zero below -87.7, infinity above 88.4; x from -88.1 to 89.
-template <class V>
+/// e to the power of kSign * x within 2 ulp, zero below -87.7, infinity above 88.4; kSign * x from
+/// -88.1 to 89.
+template <class V, int kSign = 1>
 [[gnu::always_inline]] inline typename V::Register ExpInRange(typename V::Register x) {
   // The sum with 1.5 * 2^23 holds the nearest integer in its low bits.
   const auto magic = V::Set(12582912.0F);
-  const auto shifted = V::MulAdd(x, V::Set(1.44269504088896341F), magic);
+  const auto shifted = V::MulAdd(x, V::Set(kSign * 1.44269504088896341F), magic);
   const auto n = V::Sub(shifted, magic);
-  auto rest = V::MulAdd(n, V::Set(-0.693359375F), x);
-  rest = V::MulAdd(n, V::Set(2.12194440e-4F), rest);
+  auto rest = V::MulAdd(n, V::Set(kSign * -0.693359375F), x);
+  rest = V::MulAdd(n, V::Set(kSign * 2.12194440e-4F), rest);
   // Least relative error up to half of log 2: 2e-9.
-  const float coefficients[] = {1.3843607e-3F, 8.374196e-3F, 4.1668005e-2F, 1.666643e-1F,
-                                4.9999994e-1F, 1.0F,         1.0F};
+  const float coefficients[] = {
+      1.3843607e-3F, kSign * 8.374196e-3F, 4.1668005e-2F, kSign * 1.666643e-1F,
+      4.9999994e-1F, kSign * 1.0F,         1.0F};
   return V::Mul(Polynomial<V>(rest, coefficients), V::PowerOfTwo(shifted));
 }
 
-/// e to the power of x within 2 ulp; 1e-38 for what is smaller, infinity from 88.4 on.
+/// 1 + e to the power of -x, what the logistic function divides by; infinity below -88.4.
 template <class V>
-[[gnu::always_inline]] inline typename V::Register Exp(typename V::Register x) {
-  return ExpInRange<V>(V::Min(V::Set(89.0F), V::Max(V::Set(-87.3365478515625F), x)));
-}
-
-/// Zero below -88.4, so that no x is large enough to make x * Sigmoid(x) differ from zero there.
-template <class V>
-[[gnu::always_inline]] inline typename V::Register Sigmoid(typename V::Register x) {
-  const auto one = V::Set(1.0F);
-  return V::Div(one, V::Add(one, Exp<V>(V::Sub(V::Zero(), x))));
+[[gnu::always_inline]] inline typename V::Register LogisticDivisor(typename V::Register x) {
+  const auto in_range = V::Min(V::Set(87.3365478515625F), V::Max(V::Set(-89.0F), x));
+  return V::Add(V::Set(1.0F), ExpInRange<V, -1>(in_range));
 }
 
 /// Odd rational approximation on [-8.08, 8.08], where tanh reaches 1; within 5 ulp, 7 without fused
@@ -92,11 +88,11 @@ template <class V, Activation kActivation>
     const auto cubic = V::MulAdd(V::Mul(V::Mul(x, x), x), V::Set(0.044715F), x);
     return V::MulAdd(half, Tanh<V>(V::Mul(cubic, V::Set(0.797884560802865356F))), half);
   } else if constexpr (kActivation == Activation::kSigmoid) {
-    return Sigmoid<V>(x);
+    return V::Div(V::Set(1.0F), LogisticDivisor<V>(x));
   } else if constexpr (kActivation == Activation::kTanh) {
     return Tanh<V>(x);
   } else if constexpr (kActivation == Activation::kSilu) {
-    return V::Mul(x, Sigmoid<V>(x));
+    return V::Div(x, LogisticDivisor<V>(x));
   } else if constexpr (kActivation == Activation::kHardSwish) {
     const auto gate = V::Add(V::Mul(x, V::Set(1.0F / 6.0F)), V::Set(0.5F));
     return V::Mul(x, V::Min(V::Set(1.0F), V::Max(V::Zero(), gate)));
