@@ -67,6 +67,7 @@ class Evaluator {
                                  : node.op == "UnblockChannels"    ? "unblock_channels"
                                  : node.op == "BlockedMaxPool"     ? "blocked_max_pool"
                                  : node.op == "BlockedAveragePool" ? "blocked_average_pool"
+                                 : node.op == "JoinChannels"       ? "join_channels"
                                  : node.op == "FusedAttention"     ? "attention"
                                  : node.op == "FusedNorm"          ? "norm_rows"
                                  : node.op == "FusedElementwise"   ? "fused_elementwise"

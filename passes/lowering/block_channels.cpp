@@ -25,8 +25,6 @@ constexpr std::int64_t kFewestChannels = 8;
 
 std::int64_t Channels(const TensorType& image) { return image.shape[kChannelAxis]; }
 
-bool IsBlocked(Rewriter& rewriter, ValueId id) { return BlockedOf(rewriter, id) != ir::kAbsent; }
-
 // ---- Convolutions ----------------------------------------------------------------------------
 
 /// Whether the value is blocked, or as easily made so as it is made to planes.
@@ -102,7 +100,8 @@ bool BlockPool(Rewriter& rewriter, Node& pool) {
 
 // ---- Concatenation ---------------------------------------------------------------------------
 
-/// Along channels whose blocks stay whole, when most of the operands are blocked already.
+/// Along channels whose blocks stay whole (others are joined where they are read), when most of the
+/// operands are blocked already.
 bool BlockConcat(Rewriter& rewriter, Node& concat) {
   const Graph& graph = rewriter.graph();
   const TensorType& result = graph.type(concat.outputs[0]);
@@ -137,7 +136,7 @@ bool BlockSplit(Rewriter& rewriter, Node& split) {
     blocks.push_back(BlockedType(graph.type(id)).shape[kChannelAxis]);
   }
   Node blocked = graph.MakeNode(
-      "Split", {BlockedOf(rewriter, split.inputs[0])}, BlockedType(graph.type(split.outputs[0])),
+      "Split", {Block(rewriter, split.inputs[0])}, BlockedType(graph.type(split.outputs[0])),
       {{"axis", static_cast<std::int64_t>(kChannelAxis)}, {"split", blocks}}, split.name);
   for (std::size_t i = 1; i < split.outputs.size(); ++i) {
     const ir::Value plain = graph.value(split.outputs[i]);
@@ -187,7 +186,7 @@ bool BlockShuffle(Rewriter& rewriter, Node& shuffle) {
   const TensorType& y = rewriter.graph().type(shuffle.outputs[0]);
   if (!IsBlocked(rewriter, shuffle.inputs[0]) || !CanBlock(y)) return false;
   if (shuffle.attributes.get_int("phases_first", 0) == 0 || Channels(y) % kBlock != 0) return false;
-  BecomeUnblocked(rewriter, shuffle, "SubpixelShuffle", {BlockedOf(rewriter, shuffle.inputs[0])},
+  BecomeUnblocked(rewriter, shuffle, "SubpixelShuffle", {Block(rewriter, shuffle.inputs[0])},
                   shuffle.attributes);
   return true;
 }

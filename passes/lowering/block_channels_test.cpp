@@ -248,15 +248,24 @@ TEST(BlockChannelsTest, ImagesOfTokensAreNearlyBlocked) {
             "UnblockChannels:32");
 }
 
-TEST(BlockChannelsTest, BlocksThatConcatWouldCutStayPlain) {
+TEST(BlockChannelsTest, JoinsAndCutsPartsOfBlocks) {
   Network g;
   const auto input = g.Input("x", {1, 16, 3, 3});
   const auto joined = g.Op("c", "Concat", {g.Conv("a", input, 24), g.Conv("b", input, 32)},
                            {1, 56, 3, 3}, {{"axis", std::int64_t{1}}});
-  g.Output(joined);
+  const auto first = g.graph.AddValue("first", {ElementType::kFloat32, {1, 28, 3, 3}});
+  const auto second = g.graph.AddValue("second", {ElementType::kFloat32, {1, 28, 3, 3}});
+  g.graph.nodes.push_back({.name = "cut",
+                           .op = "Split",
+                           .inputs = {joined},
+                           .outputs = {first, second},
+                           .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{28, 28}}}});
+  g.Output(first);
+  g.Output(g.Op("e", "Relu", {second}, {1, 28, 3, 3}));
+  // What is plain is made where plain things read it.
   EXPECT_EQ(g.Blocked({"block_channels", "eliminate_duplicate_nodes"}),
             "BlockChannels:1 BlockedConv:2 UnblockChannels:24 BlockedConv:2 UnblockChannels:32 "
-            "Concat:56");
+            "Concat:56 Split:28 JoinChannels:4 JoinChannels:2 Relu:2 UnblockChannels:28");
 }
 
 TEST(ChooseWinogradTest, TakesLargePlainFiltersOnly) {

@@ -1,5 +1,7 @@
 #include "passes/lowering/blocked_operator.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "runtime/kernels/window/window.hpp"
@@ -52,13 +54,69 @@ ir::ValueId BlockedOf(Rewriter& rewriter, ir::ValueId plain) {
   return conversion == nullptr ? ir::kAbsent : conversion->inputs[0];
 }
 
+namespace {
+
+constexpr std::size_t kChannelAxis = 1;
+
+/// An image as channels of others, one after the other.
+struct ChannelParts {
+  std::vector<ir::ValueId> images;
+  Ints first;
+  Ints channels;
+};
+
+/// What Concat and Split make the value of, most of which is blocked.
+std::optional<ChannelParts> PartsOf(Rewriter& rewriter, ir::ValueId plain) {
+  const ir::Graph& graph = rewriter.graph();
+  const ir::Node* node = rewriter.Producer(plain);
+  if (node == nullptr || !CanBlock(graph.type(plain))) return std::nullopt;
+  if (node->op != "Concat" && node->op != "Split") return std::nullopt;
+  if (node->attributes.get_int("axis", 0) % 4 != kChannelAxis) return std::nullopt;
+  const auto channels_of = [&](ir::ValueId id) { return graph.type(id).shape[kChannelAxis]; };
+  ChannelParts parts{.images = node->inputs, .first = {}, .channels = {}};
+  if (node->op == "Split") {
+    parts.first = {0};
+    for (ir::ValueId id : node->outputs) {
+      if (id == plain) break;
+      parts.first[0] += channels_of(id);
+    }
+    parts.images = {node->inputs[0]};
+    parts.channels = {channels_of(plain)};
+  } else {
+    parts.first.assign(parts.images.size(), 0);
+    for (ir::ValueId id : parts.images) parts.channels.push_back(channels_of(id));
+  }
+  std::int64_t blocked = 0;
+  for (std::size_t i = 0; i < parts.images.size(); ++i) {
+    if (!CanBlock(graph.type(parts.images[i]))) return std::nullopt;
+    if (IsBlocked(rewriter, parts.images[i])) blocked += parts.channels[i];
+  }
+  if (2 * blocked < channels_of(plain)) return std::nullopt;
+  return parts;
+}
+
+}  // namespace
+
+bool IsBlocked(Rewriter& rewriter, ir::ValueId plain) {
+  return BlockedOf(rewriter, plain) != ir::kAbsent || PartsOf(rewriter, plain).has_value();
+}
+
 ir::ValueId Block(Rewriter& rewriter, ir::ValueId plain) {
   const ir::ValueId blocked = BlockedOf(rewriter, plain);
   if (blocked != ir::kAbsent) return blocked;
   ir::Graph& graph = rewriter.graph();
+  std::string op = "BlockChannels";
+  std::vector<ir::ValueId> inputs = {plain};
+  Attributes attributes;
+  if (const auto parts = PartsOf(rewriter, plain)) {
+    op = "JoinChannels";
+    inputs = parts->images;
+    for (ir::ValueId& id : inputs) id = Block(rewriter, id);
+    attributes = {{"first", parts->first}, {"channels", parts->channels}};
+  }
   const ir::Value& value = graph.value(plain);
-  return rewriter.Insert(graph.MakeNode("BlockChannels", {plain}, BlockedType(value.type), {},
-                                        value.name + "_blocked"));
+  return rewriter.Insert(graph.MakeNode(op, std::move(inputs), BlockedType(value.type),
+                                        std::move(attributes), value.name + "_blocked"));
 }
 
 void BecomeUnblocked(Rewriter& rewriter, ir::Node& node, std::string_view op,

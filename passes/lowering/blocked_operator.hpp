@@ -24,6 +24,8 @@
 ///                           `inner_min`, `inner_max`, `inner_alpha`
 ///   BlockedMaxPool(x), BlockedAveragePool(x)
 ///                           as MaxPool and AveragePool
+///   JoinChannels(x, ...)    channels of blocked images, one after the other: of input i `channels`[i]
+///                           from `first`[i] on
 ///
 /// Elementwise operators and Concat are those of ONNX, on tensors with one more axis.
 namespace poprt::passes {
@@ -55,7 +57,12 @@ ir::ValueId PixelsOf(Rewriter& rewriter, ir::ValueId planes);
 /// The blocked image that UnblockChannels makes the value of, or kAbsent.
 ir::ValueId BlockedOf(Rewriter& rewriter, ir::ValueId plain);
 
-/// The value as a blocked image; what BlockedOf finds, or a conversion.
+/// Whether BlockedOf finds the value, or it is a Concat of channels most of which it finds, or a
+/// part of the channels of what it finds.
+bool IsBlocked(Rewriter& rewriter, ir::ValueId plain);
+
+/// The value as a blocked image: what BlockedOf finds, JoinChannels of what else IsBlocked, or a
+/// conversion.
 ir::ValueId Block(Rewriter& rewriter, ir::ValueId plain);
 
 /// Makes the current node, whose output is [B, C, H, W], the conversion of a new node that computes

@@ -103,6 +103,7 @@ const std::vector<PropertyTest>& PropertyTests() {
       {"BlockedPool.AgreesWithNaivePoolingOnRandomSizes",
        {"blocked_average_pool", "blocked_max_pool"}},
       {"BlockedLayout.BlocksAndUnblocksAnyImage", {"block_channels", "unblock_channels"}},
+      {"JoinChannelsTest.TakesChannelsInTheirOrder", {"join_channels"}},
       {"WinogradConv2d.AgreesWithNaiveConvolutionOnRandomSizes", {"blocked_winograd_conv2d"}},
       {"Attention.AgreesWithDoubleOnRandomSizesLayoutsAndMasks", {"attention"}},
       {"RowNorms.NormalizesRowsOfAnyShape", {"norm_rows"}},

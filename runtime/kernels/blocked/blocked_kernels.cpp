@@ -91,6 +91,7 @@ std::span<const KernelDef> BlockedKernels() {
       {"blocked_pointwise_conv2d", GuardedBind<BindBest<BindBlockedPointwiseConv2d>>},
       {"blocked_pointwise_depthwise", GuardedBind<BindBest<BindBlockedPointwiseDepthwise>>},
       {"blocked_winograd_conv2d", GuardedBind<BindWinogradConv2d>},
+      {"join_channels", GuardedBind<BindJoinChannels>},
       {"unblock_channels", GuardedBind<BindBest<BindUnblockChannels>>},
   };
   return kKernels;

@@ -48,6 +48,11 @@ BoundKernel BindBlockedAveragePool(const KernelCall& call, const BlockedTiles& t
 /// in the spare lanes.
 BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles);
 
+/// Channels of blocked images of one size, one after the other: of input i the channels
+/// [first[i], first[i] + channels[i]). Attributes first and channels, a number for each input. Y is
+/// blocked, with zeros in the spare lanes.
+BoundKernel BindJoinChannels(const KernelCall& call);
+
 /// X blocked to float32 [B, channels, H, W], or [B, H, W, channels] with the attribute
 /// channels_last. Attribute channels.
 BoundKernel BindUnblockChannels(const KernelCall& call, const BlockedTiles& tiles);
