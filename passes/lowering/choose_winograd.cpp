@@ -12,14 +12,13 @@ namespace {
 
 constexpr std::size_t kBlockedRank = 5;
 
-/// Whether the convolution is of the kind the algorithm is for: 3x3 taps side by side, each step
-/// one pixel.
+/// Whether the convolution is of the kind the algorithm is for: 3x3 taps, each step one pixel.
 bool IsPlain3x3(const Attributes& attributes) {
   const auto are = [&](const char* name, std::int64_t wanted, const Ints& otherwise) {
     return std::ranges::all_of(attributes.get_ints(name, otherwise),
                                [&](std::int64_t found) { return found == wanted; });
   };
-  return are("kernel_shape", 3, {0}) && are("strides", 1, {}) && are("dilations", 1, {});
+  return are("kernel_shape", 3, {0}) && are("strides", 1, {});
 }
 
 /// Whether every group has blocks of channels of its own.
@@ -32,6 +31,7 @@ bool HasWholeGroups(const ConvolutionSize& size) {
 ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
   const Shape& x = graph.type(conv.inputs[0]).shape;
   const Shape& y = graph.type(conv.outputs[0]).shape;
+  const Ints dilations = conv.attributes.get_ints("dilations", {1, 1});
   return {.batch = x[0],
           .in_channels = conv.attributes.get_int("in_channels", 0),
           .out_channels = conv.attributes.get_int("out_channels", 0),
@@ -39,7 +39,9 @@ ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
           .in_height = x[2],
           .in_width = x[3],
           .out_height = y[2],
-          .out_width = y[3]};
+          .out_width = y[3],
+          .dilation_height = dilations[0],
+          .dilation_width = dilations[1]};
 }
 
 std::string NameOf(std::int64_t tile) {
@@ -51,7 +53,11 @@ std::string NameOf(std::int64_t tile) {
 std::string Describe(const ConvolutionSize& size) {
   const std::string batch = size.batch == 1 ? "" : ", batch " + std::to_string(size.batch);
   const std::string groups = size.group == 1 ? "" : " in " + std::to_string(size.group) + " groups";
-  return "3x3 convolution, " + std::to_string(size.in_channels) + " to " +
+  const bool is_dilated = size.dilation_height != 1 || size.dilation_width != 1;
+  const std::string dilation = is_dilated ? ", dilation " + std::to_string(size.dilation_height) +
+                                                "x" + std::to_string(size.dilation_width)
+                                          : "";
+  return "3x3 convolution" + dilation + ", " + std::to_string(size.in_channels) + " to " +
          std::to_string(size.out_channels) + " channels" + groups + ", " +
          std::to_string(size.out_height) + "x" + std::to_string(size.out_width) + batch;
 }

@@ -105,13 +105,48 @@ TEST(ChooseWinogradTest, GroupsOfWholeBlocksCostLess) {
             (std::vector<std::string>{"3x3 convolution, 64 to 64 channels in 4 groups, 28x28"}));
 }
 
+TEST(ChooseWinogradTest, DilatedTapsHaveTilesInEveryPhase) {
+  ConvolutionSize size{.in_channels = 64,
+                       .out_channels = 64,
+                       .in_height = 32,
+                       .in_width = 32,
+                       .out_height = 32,
+                       .out_width = 32};
+  const double plain = WinogradCost(4, size);
+  size.dilation_height = size.dilation_width = 2;
+  EXPECT_EQ(WinogradCost(4, size), plain);
+  EXPECT_LT(DirectCost(size), ConvolutionCost(0, {.in_channels = 64,
+                                                  .out_channels = 64,
+                                                  .in_height = 32,
+                                                  .in_width = 32,
+                                                  .out_height = 32,
+                                                  .out_width = 32}));
+  // Of 32 pixels 12 phases have 3 or 2 each.
+  size.dilation_height = 12;
+  EXPECT_GT(WinogradCost(4, size), 1.4 * plain);
+  // Most taps meet padding only.
+  size.dilation_height = size.dilation_width = 31;
+  EXPECT_LT(ConvolutionCost(0, size), plain);
+
+  std::string said;
+  PassContext context;
+  context.decide = [&](const ir::Graph&, const Decision& decision) {
+    said = decision.what;
+    return std::size_t{2};
+  };
+  GraphForTest g = Convolution(1, {{"dilations", Ints{2, 3}}});
+  g.After("choose_winograd", context);
+  EXPECT_EQ(TileOf(g), 4);
+  EXPECT_EQ(said, "3x3 convolution, dilation 2x3, 32 to 48 channels, 14x10");
+}
+
 TEST(ChooseWinogradTest, NothingIsToBeDecidedWhereTheAlgorithmDoesNotFit) {
   PassContext context;
   context.decide = [](const ir::Graph&, const Decision&) {
     ADD_FAILURE() << "there is one way only";
     return std::size_t{0};
   };
-  GraphForTest g = Convolution(1, {{"dilations", Ints{2, 2}}});
+  GraphForTest g = Convolution(1, {{"strides", Ints{2, 2}}});
   g.After("choose_winograd", context);
   EXPECT_EQ(TileOf(g), 0);
 }

@@ -29,11 +29,19 @@ double WithWeights(double compute, double weights) {
 }
 
 /// Pairs of an output position and a tap, along one axis, that meet the image.
-double TapsInside(std::int64_t in, std::int64_t out) {
+double TapsInside(std::int64_t in, std::int64_t out, std::int64_t dilation) {
   const auto inputs = static_cast<double>(in);
   const auto outputs = static_cast<double>(out);
-  const double padding = std::max(0.0, outputs + 2 - inputs);
-  return std::min(3 * outputs - padding, 3 * inputs);
+  const double padding = outputs + 2 * static_cast<double>(dilation) - inputs;
+  // The tap in the middle meets the image in any case.
+  return std::min(3 * outputs - std::clamp(padding, 0.0, 2 * outputs), 3 * inputs);
+}
+
+/// Tiles along an axis, in each of the phases that taps meet.
+double Tiles(std::int64_t tile, std::int64_t out, std::int64_t dilation) {
+  const std::int64_t phases = std::min(dilation, out);
+  return static_cast<double>(phases) *
+         CeilDiv(static_cast<std::int64_t>(CeilDiv(out, phases)), tile);
 }
 
 /// Products of the input channels of a group with its output channels, in all groups, the spare
@@ -47,8 +55,9 @@ double ChannelProducts(const ConvolutionSize& size) {
 
 double DirectCost(const ConvolutionSize& size) {
   const auto batch = static_cast<double>(size.batch);
-  const double products = TapsInside(size.in_height, size.out_height) *
-                          TapsInside(size.in_width, size.out_width) * ChannelProducts(size);
+  const double products = TapsInside(size.in_height, size.out_height, size.dilation_height) *
+                          TapsInside(size.in_width, size.out_width, size.dilation_width) *
+                          ChannelProducts(size);
   const double stores = static_cast<double>(size.out_height) * static_cast<double>(size.out_width) *
                         CeilDiv(size.out_channels, kBlock) * kStore;
   return WithWeights(batch * (2 * products / kFlopsPerCycle / kDirectEfficiency + stores),
@@ -57,8 +66,9 @@ double DirectCost(const ConvolutionSize& size) {
 
 double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
   const auto elements = static_cast<double>((tile + 2) * (tile + 2));
-  const double tiles = static_cast<double>(size.batch) * CeilDiv(size.out_height, tile) *
-                       CeilDiv(size.out_width, tile);
+  const double tiles = static_cast<double>(size.batch) *
+                       Tiles(tile, size.out_height, size.dilation_height) *
+                       Tiles(tile, size.out_width, size.dilation_width);
   const double weights = elements * ChannelProducts(size);
   const double products = 2 * weights * tiles / kFlopsPerCycle / kProductEfficiency;
   const double transforms =

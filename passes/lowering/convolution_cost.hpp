@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-/// What a 3x3 convolution of stride and dilation 1 on blocked images costs on the host, by
+/// What a 3x3 convolution of stride 1 on blocked images costs on the host, by
 /// the algorithm that computes it. An estimate from sizes alone, so that a choice is the same on
 /// every machine.
 namespace poprt::passes {
@@ -17,6 +17,8 @@ struct ConvolutionSize {
   std::int64_t in_width = 1;
   std::int64_t out_height = 1;
   std::int64_t out_width = 1;
+  std::int64_t dilation_height = 1;
+  std::int64_t dilation_width = 1;
 };
 
 /// Cycles of one core with AVX2 for "blocked_conv2d", which leaves out taps that meet only padding.

@@ -37,11 +37,41 @@ struct TileRange {
   std::int64_t count() const { return end - begin; }
 };
 
-/// [begin, end) of the tile's `side` pixels from `start` on that lie inside an image of `extent`.
+/// Zero for what is not positive.
+std::int64_t CeilDiv(std::int64_t count, std::int64_t size) {
+  return count <= 0 ? 0 : (count - 1) / size + 1;
+}
+
+/// How tiles lie along an axis of the output. Taps that are `dilation` pixels apart meet every
+/// dilation-th pixel only: these, a phase, are an image of their own.
+struct TileAxis {
+  TileAxis(std::int64_t pad_begin, std::int64_t dilation_of_taps, std::int64_t outputs,
+           std::int64_t outputs_of_tile)
+      : pad(pad_begin),
+        dilation(dilation_of_taps),
+        tile(outputs_of_tile),
+        phases(std::min(dilation, outputs)),
+        phase_tiles(CeilDiv(CeilDiv(outputs, dilation), tile)) {}
+
+  std::int64_t tiles() const { return phases * phase_tiles; }
+  /// The first output of tile `i`. There may be none in the last tile of a phase.
+  std::int64_t Begin(std::int64_t i) const {
+    return i % phase_tiles * tile * dilation + i / phase_tiles;
+  }
+
+  std::int64_t pad;
+  std::int64_t dilation;
+  std::int64_t tile;
+  std::int64_t phases;
+  std::int64_t phase_tiles;
+};
+
+/// [begin, end) of the tile's `side` pixels from `start` on, `step` apart, that lie inside an image
+/// of `extent`.
 struct Inside {
-  Inside(std::int64_t start, std::int64_t side, std::int64_t extent)
-      : begin(std::clamp<std::int64_t>(-start, 0, side)),
-        end(std::clamp<std::int64_t>(extent - start, begin, side)) {}
+  Inside(std::int64_t start, std::int64_t step, std::int64_t side, std::int64_t extent)
+      : begin(std::min(CeilDiv(-start, step), side)),
+        end(std::clamp(CeilDiv(extent - start, step), begin, side)) {}
 
   std::int64_t begin;
   std::int64_t end;
@@ -55,10 +85,8 @@ struct WinogradConv2d {
   std::int64_t group_blocks;   ///< blocks of output channels of a group
   BlockedImage in;
   BlockedImage out;
-  std::int64_t pad_top;
-  std::int64_t pad_left;
-  std::int64_t tile_rows;
-  std::int64_t tile_columns;
+  TileAxis rows;
+  TileAxis columns;
   EvenSplit strips;
   EvenSplit depth;
   Epilogue epilogue;
@@ -90,6 +118,18 @@ struct WinogradConv2d {
     } else {
       RunSharedStrips(args);
     }
+  }
+
+  /// A tile's first output.
+  struct Place {
+    std::int64_t image;
+    std::int64_t row;
+    std::int64_t column;
+  };
+  Place PlaceOf(std::int64_t t) const {
+    return {.image = t / (rows.tiles() * columns.tiles()),
+            .row = rows.Begin(t / columns.tiles() % rows.tiles()),
+            .column = columns.Begin(t % columns.tiles())};
   }
 
   TileRange Strip(std::int64_t strip) const { return {strips.begin(strip), strips.end(strip)}; }
@@ -135,19 +175,20 @@ struct WinogradConv2d {
                        std::int64_t last_block, float* inputs) const {
     for (std::int64_t block = first_block; block < last_block; ++block) {
       for (std::int64_t t = strip.begin; t < strip.end; ++t) {
-        const std::int64_t image = t / (tile_rows * tile_columns);
-        const std::int64_t row = t / tile_columns % tile_rows * tile - pad_top;
-        const std::int64_t column = t % tile_columns * tile - pad_left;
-        const Inside rows(row, tile + 2, in.height);
-        const Inside columns(column, tile + 2, in.width);
+        const Place place = PlaceOf(t);
+        const std::int64_t row = place.row - rows.pad;
+        const std::int64_t column = place.column - columns.pad;
+        const Inside inside_rows(row, rows.dilation, tile + 2, in.height);
+        const Inside inside_columns(column, columns.dilation, tile + 2, in.width);
         transforms->input(
-            {.image = args.in<float>(0) + (image * in.blocks + block) * in.BlockFloats(),
-             .row_stride = in.width * kPanel,
+            {.image = args.in<float>(0) + (place.image * in.blocks + block) * in.BlockFloats(),
+             .row_stride = rows.dilation * in.width * kPanel,
+             .column_stride = columns.dilation * kPanel,
              .offset = (row * in.width + column) * kPanel,
-             .first_row = rows.begin,
-             .last_row = rows.end,
-             .first_column = columns.begin,
-             .last_column = columns.end,
+             .first_row = inside_rows.begin,
+             .last_row = inside_rows.end,
+             .first_column = inside_columns.begin,
+             .last_column = inside_columns.end,
              .target = inputs + (t - strip.begin) * input_stride + block * kPanel,
              .element_stride = input_element_stride});
       }
@@ -206,26 +247,23 @@ struct WinogradConv2d {
     const float* bias = BiasOfBlock(args, block);
     const float* residual = OptionalInput(args, 3);
     for (std::int64_t t = strip.begin; t < strip.end; ++t) {
-      const std::int64_t image = t / (tile_rows * tile_columns);
-      const std::int64_t row = t / tile_columns % tile_rows * tile;
-      const std::int64_t column = t % tile_columns * tile;
+      const auto [image, row, column] = PlaceOf(t);
+      if (row >= out.height || column >= out.width) continue;
       const std::int64_t start =
           (((image * out.blocks + block) * out.height + row) * out.width + column) * kPanel;
-      transforms->output(epilogue, {.products = products + (t - strip.begin) * kPanel,
-                                    .element_stride = product_element_stride,
-                                    .bias = bias,
-                                    .residual = residual == nullptr ? nullptr : residual + start,
-                                    .out = args.out<float>(0) + start,
-                                    .row_stride = out.width * kPanel,
-                                    .rows = std::min(tile, out.height - row),
-                                    .columns = std::min(tile, out.width - column)});
+      transforms->output(
+          epilogue, {.products = products + (t - strip.begin) * kPanel,
+                     .element_stride = product_element_stride,
+                     .bias = bias,
+                     .residual = residual == nullptr ? nullptr : residual + start,
+                     .out = args.out<float>(0) + start,
+                     .row_stride = rows.dilation * out.width * kPanel,
+                     .column_stride = columns.dilation * kPanel,
+                     .rows = std::min(tile, CeilDiv(out.height - row, rows.dilation)),
+                     .columns = std::min(tile, CeilDiv(out.width - column, columns.dilation))});
     }
   }
 };
-
-std::int64_t CeilDiv(std::int64_t count, std::int64_t size) {
-  return count / size + (count % size != 0 ? 1 : 0);
-}
 
 /// Cuts the tiles: few enough in a strip that their transforms stay in the second-level cache, but
 /// enough that the weights, which every strip reads, are not what is waited for. An even number of
@@ -242,8 +280,7 @@ Window RequireWindow(const Attributes& attributes, const BlockedImage& image) {
   Require(RequireKernelShape(attributes) == Ints{3, 3},
           "Winograd convolution needs kernel_shape [3, 3]");
   Window window = ResolveWindow(attributes, {image.height, image.width}, {3, 3});
-  Require(window.strides == Ints{1, 1} && window.dilations == Ints{1, 1},
-          "Winograd convolution needs strides and dilations of 1");
+  Require(window.strides == Ints{1, 1}, "Winograd convolution needs strides of 1");
   return window;
 }
 
@@ -275,8 +312,8 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   RequireBlockedBiasAndResidual(call, outs);
   const Epilogue epilogue = EpilogueWithActivation(call.attributes);
 
-  const std::int64_t tile_rows = CeilDiv(out[0], tile);
-  const std::int64_t tile_columns = CeilDiv(out[1], tile);
+  const TileAxis rows(window.pads_begin[0], window.dilations[0], out[0], tile);
+  const TileAxis columns(window.pads_begin[1], window.dilations[1], out[1], tile);
   const auto conv = std::make_shared<WinogradConv2d>(
       WinogradConv2d{.kernels = &loops.tiles,
                      .transforms = tile == 2 ? &loops.winograd2 : &loops.winograd4,
@@ -285,11 +322,9 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
                      .group_blocks = BlocksOf(outs) / group,
                      .in = in,
                      .out = {in.batch, BlocksOf(outs), out[0], out[1]},
-                     .pad_top = window.pads_begin[0],
-                     .pad_left = window.pads_begin[1],
-                     .tile_rows = tile_rows,
-                     .tile_columns = tile_columns,
-                     .strips = SplitTiles(in.batch * tile_rows * tile_columns),
+                     .rows = rows,
+                     .columns = columns,
+                     .strips = SplitTiles(in.batch * rows.tiles() * columns.tiles()),
                      .depth = EvenSplit(depth, kDepth),
                      .epilogue = epilogue});
   const Ints block_sizes = CutIntoBlocks(call.attributes, {&conv->strips, &conv->depth});

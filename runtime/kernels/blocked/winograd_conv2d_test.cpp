@@ -25,12 +25,14 @@ struct WinogradCase {
   std::int64_t height = 1;
   std::int64_t width = 1;
   Ints pads{1, 1, 1, 1};
+  Ints dilations{1, 1};
   std::string activation = {};
   bool bias = false;
   bool residual = false;
 
   Shape OutputExtents() const {
-    return {height + pads[0] + pads[2] - 2, width + pads[1] + pads[3] - 2};
+    return {height + pads[0] + pads[2] - 2 * dilations[0],
+            width + pads[1] + pads[3] - 2 * dilations[1]};
   }
   TensorType Output() const {
     const Shape out = OutputExtents();
@@ -44,6 +46,7 @@ struct WinogradCase {
     attributes.set("group", group);
     attributes.set("kernel_shape", Ints{3, 3});
     attributes.set("pads", pads);
+    attributes.set("dilations", dilations);
     return attributes;
   }
 };
@@ -77,8 +80,8 @@ std::size_t PixelAt(const Tensor& image, const std::array<std::int64_t, 4>& at) 
 void AddChannel(const WinogradCase& c, const Tensor& x, const float* filter, const Index& out,
                 std::int64_t channel, Expected& sum) {
   for (std::int64_t tap = 0; tap < 9; ++tap) {
-    const std::int64_t row = out[2] - c.pads[0] + tap / 3;
-    const std::int64_t column = out[3] - c.pads[1] + tap % 3;
+    const std::int64_t row = out[2] - c.pads[0] + tap / 3 * c.dilations[0];
+    const std::int64_t column = out[3] - c.pads[1] + tap % 3 * c.dilations[1];
     if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
     const double pixel = x.as<float>()[PixelAt(x, {out[0], channel, row, column})];
     sum.Add(pixel * filter[tap]);
@@ -150,14 +153,16 @@ void CheckWinograd(Random& random, const WinogradCase& c) {
 TEST(WinogradConv2d, AgreesWithNaiveConvolutionOnRandomSizes) {
   ForSeeds(60, [&](std::mt19937& seeds) {
     Random random(seeds());
+    const Ints dilations = random.Flip() ? Ints{1, 1} : Ints{random.Int(1, 4), random.Int(1, 4)};
     CheckWinograd(random,
                   {.tile = random.Flip() ? 2 : 4,
                    .batch = random.Int(1, 2),
                    .channels = random.Int(1, 40),
                    .outs = random.Int(1, 40),
-                   .height = random.Int(3, 14),
-                   .width = random.Int(3, 14),
+                   .height = 2 * dilations[0] + random.Int(1, 12),
+                   .width = 2 * dilations[1] + random.Int(1, 12),
                    .pads = {random.Int(0, 2), random.Int(0, 2), random.Int(0, 2), random.Int(0, 2)},
+                   .dilations = dilations,
                    .activation = random.Of(AllActivations()),
                    .bias = random.Flip(),
                    .residual = random.Flip()});
@@ -226,6 +231,20 @@ TEST(WinogradConv2d, PaddingMayBeWiderThanATile) {
   }
 }
 
+TEST(WinogradConv2d, TapsMayBeFurtherApartThanOutputs) {
+  Random random(7);
+  for (const std::int64_t tile : {2, 4}) {
+    CheckWinograd(random, {.tile = tile,
+                           .channels = 20,
+                           .outs = 3,
+                           .height = 5,
+                           .width = 19,
+                           .pads = {9, 3, 9, 3},
+                           .dilations = {9, 3},
+                           .residual = true});
+  }
+}
+
 TEST(WinogradConv2d, NothingToDo) {
   Random random(4);
   CheckWinograd(random, {.batch = 0, .channels = 3, .outs = 5, .height = 4, .width = 4});
@@ -290,10 +309,9 @@ TEST(WinogradConv2d, BindRejectsAttributesThatDoNotFit) {
               "attribute group is " + std::to_string(group) +
                   ", which does not cut 20 input and 40 output channels into whole blocks of 16");
   }
-  EXPECT_EQ(ErrorWith("strides", Ints{1, 2}),
-            "Winograd convolution needs strides and dilations of 1");
+  EXPECT_EQ(ErrorWith("strides", Ints{1, 2}), "Winograd convolution needs strides of 1");
   EXPECT_EQ(ErrorWith("dilations", Ints{2, 1}),
-            "Winograd convolution needs strides and dilations of 1");
+            "output 0 is float32[1, 3, 6, 6, 16], expected float32[1, 3, 4, 6, 16]");
   EXPECT_EQ(ErrorWith("pads", Ints{1, 1, 1, 1}),
             "output 0 is float32[1, 3, 6, 6, 16], expected float32[1, 3, 8, 8, 16]");
   EXPECT_THAT(ErrorWith("pads", Ints{0, 0, 0, -1}), HasSubstr("attribute 'pads' holds -1"));

@@ -10,9 +10,10 @@ namespace poprt::kernels {
 
 /// 16 channels of one input tile of (m + 2)^2 pixels, and where its transform goes.
 struct WinogradInputTile {
-  const float* image;       ///< of the 16 channels, [height][width][16]
-  std::int64_t row_stride;  ///< elements from one row of the image to the next
-  std::int64_t offset;      ///< of the tile's first pixel from `image`, may lie outside
+  const float* image;          ///< of the 16 channels, [height][width][16]
+  std::int64_t row_stride;     ///< elements from one row of the tile to the next,
+  std::int64_t column_stride;  ///< and from one column
+  std::int64_t offset;         ///< of the tile's first pixel from `image`, may lie outside
   // The part of the tile that lies inside the image; pixels elsewhere are zero.
   std::int64_t first_row;
   std::int64_t last_row;  ///< one past
@@ -30,6 +31,7 @@ struct WinogradOutputTile {
   const float* residual;  ///< laid out as `out`, or null
   float* out;             ///< the tile's first pixel
   std::int64_t row_stride;
+  std::int64_t column_stride;
   // The part of the tile that lies inside the image, at most m each.
   std::int64_t rows;
   std::int64_t columns;

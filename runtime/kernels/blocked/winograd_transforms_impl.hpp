@@ -78,14 +78,16 @@ struct Line<V, 4> {
 /// A register of channels of a tile whose pixels are all there.
 template <class V, int kTile>
 [[gnu::always_inline]] inline void TransformInput(const float* pixels, std::int64_t row_stride,
-                                                  float* target, std::int64_t element_stride) {
+                                                  std::int64_t column_stride, float* target,
+                                                  std::int64_t element_stride) {
   constexpr int kSide = kTile + 2;
   typename V::Register rows[kSide][kSide];
   for (int column = 0; column < kSide; ++column) {
     typename V::Register d[kSide];
     typename V::Register v[kSide];
     tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
-      d[decltype(i)::value] = V::Load(pixels + decltype(i)::value * row_stride + column * kColumns);
+      d[decltype(i)::value] =
+          V::Load(pixels + decltype(i)::value * row_stride + column * column_stride);
     });
     Line<V, kTile>::Input(d, v);
     tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
@@ -116,7 +118,8 @@ void PadInput(const WinogradInputTile& tile, float* padded) {
     for (std::int64_t column = 0; column < kSide; ++column, padded += kColumns) {
       const bool inside = has_row && column >= tile.first_column && column < tile.last_column;
       const float* pixel =
-          inside ? tile.image + (tile.offset + row * tile.row_stride + column * kColumns) : kZeros;
+          inside ? tile.image + (tile.offset + row * tile.row_stride + column * tile.column_stride)
+                 : kZeros;
       for (int c = 0; c < kColumns; c += V::kLanes) V::Store(V::Load(pixel + c), padded + c);
     }
   }
@@ -130,14 +133,17 @@ void Input(const WinogradInputTile& tile) {
   alignas(64) float padded[kSide * kSide * kColumns];
   const float* pixels = padded;
   std::int64_t row_stride = kSide * kColumns;
+  std::int64_t column_stride = kColumns;
   if (complete) {
     pixels = tile.image + tile.offset;
     row_stride = tile.row_stride;
+    column_stride = tile.column_stride;
   } else {
     PadInput<V, kTile>(tile, padded);
   }
   for (int lane = 0; lane < kColumns; lane += V::kLanes) {
-    TransformInput<V, kTile>(pixels + lane, row_stride, tile.target + lane, tile.element_stride);
+    TransformInput<V, kTile>(pixels + lane, row_stride, column_stride, tile.target + lane,
+                             tile.element_stride);
   }
 }
 
@@ -171,7 +177,7 @@ template <class V, int kTile, Activation kActivation>
     Line<V, kTile>::Output(m, y);
     const std::int64_t start = row * tile.row_stride + lane;
     for (std::int64_t column = 0; column < tile.columns; ++column) {
-      const std::int64_t at = start + column * kColumns;
+      const std::int64_t at = start + column * tile.column_stride;
       auto value = V::Add(y[column], bias);
       if (tile.residual != nullptr) value = V::Add(value, V::Load(tile.residual + at));
       V::Store(tile::Activate<V, kActivation>(value, epilogue), tile.out + at);
