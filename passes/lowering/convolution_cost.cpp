@@ -39,9 +39,11 @@ double TapsInside(std::int64_t in, std::int64_t out, std::int64_t dilation) {
 
 /// Tiles along an axis, in each of the phases that taps meet.
 double Tiles(std::int64_t tile, std::int64_t out, std::int64_t dilation) {
-  const std::int64_t phases = std::min(dilation, out);
-  return static_cast<double>(phases) *
-         CeilDiv(static_cast<std::int64_t>(CeilDiv(out, phases)), tile);
+  // So many phases have an output more than the others.
+  const double longer = static_cast<double>(out % dilation);
+  const std::int64_t outputs = out / dilation;
+  return longer * CeilDiv(outputs + 1, tile) +
+         (static_cast<double>(dilation) - longer) * CeilDiv(outputs, tile);
 }
 
 /// Products of the input channels of a group with its output channels, in all groups, the spare

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
@@ -43,27 +44,22 @@ std::int64_t CeilDiv(std::int64_t count, std::int64_t size) {
 }
 
 /// How tiles lie along an axis of the output. Taps that are `dilation` pixels apart meet every
-/// dilation-th pixel only: these, a phase, are an image of their own.
+/// dilation-th pixel only: these, a phase, are tiled as an image of their own.
 struct TileAxis {
   TileAxis(std::int64_t pad_begin, std::int64_t dilation_of_taps, std::int64_t outputs,
-           std::int64_t outputs_of_tile)
-      : pad(pad_begin),
-        dilation(dilation_of_taps),
-        tile(outputs_of_tile),
-        phases(std::min(dilation, outputs)),
-        phase_tiles(CeilDiv(CeilDiv(outputs, dilation), tile)) {}
-
-  std::int64_t tiles() const { return phases * phase_tiles; }
-  /// The first output of tile `i`. There may be none in the last tile of a phase.
-  std::int64_t Begin(std::int64_t i) const {
-    return i % phase_tiles * tile * dilation + i / phase_tiles;
+           std::int64_t tile)
+      : pad(pad_begin), dilation(dilation_of_taps) {
+    for (std::int64_t phase = 0; phase < std::min(dilation, outputs); ++phase) {
+      for (std::int64_t at = phase; at < outputs; at += tile * dilation) begins.push_back(at);
+    }
   }
+
+  std::int64_t tiles() const { return static_cast<std::int64_t>(begins.size()); }
+  std::int64_t Begin(std::int64_t i) const { return begins[static_cast<std::size_t>(i)]; }
 
   std::int64_t pad;
   std::int64_t dilation;
-  std::int64_t tile;
-  std::int64_t phases;
-  std::int64_t phase_tiles;
+  std::vector<std::int64_t> begins;  ///< the first outputs of tiles
 };
 
 /// [begin, end) of the tile's `side` pixels from `start` on, `step` apart, that lie inside an image
@@ -248,7 +244,6 @@ struct WinogradConv2d {
     const float* residual = OptionalInput(args, 3);
     for (std::int64_t t = strip.begin; t < strip.end; ++t) {
       const auto [image, row, column] = PlaceOf(t);
-      if (row >= out.height || column >= out.width) continue;
       const std::int64_t start =
           (((image * out.blocks + block) * out.height + row) * out.width + column) * kPanel;
       transforms->output(

@@ -141,10 +141,14 @@ void Input(const WinogradInputTile& tile) {
   } else {
     PadInput<V, kTile>(tile, padded);
   }
-  for (int lane = 0; lane < kColumns; lane += V::kLanes) {
-    TransformInput<V, kTile>(pixels + lane, row_stride, column_stride, tile.target + lane,
-                             tile.element_stride);
-  }
+  const auto transform = [&](std::int64_t step) __attribute__((always_inline)) {
+    for (int lane = 0; lane < kColumns; lane += V::kLanes) {
+      TransformInput<V, kTile>(pixels + lane, row_stride, step, tile.target + lane,
+                               tile.element_stride);
+    }
+  };
+  // Addresses are constants where pixels are neighbours.
+  column_stride == kColumns ? transform(kColumns) : transform(column_stride);
 }
 
 // ---- Output ----------------------------------------------------------------------------------
@@ -152,7 +156,8 @@ void Input(const WinogradInputTile& tile) {
 /// A register of channels, counted from `lane`.
 template <class V, int kTile, Activation kActivation>
 [[gnu::always_inline]] inline void TransformOutput(const Epilogue& epilogue,
-                                                   const WinogradOutputTile& tile, int lane) {
+                                                   const WinogradOutputTile& tile,
+                                                   std::int64_t column_stride, int lane) {
   constexpr int kSide = kTile + 2;
   typename V::Register rows[kTile][kSide];
   for (int column = 0; column < kSide; ++column) {
@@ -177,7 +182,7 @@ template <class V, int kTile, Activation kActivation>
     Line<V, kTile>::Output(m, y);
     const std::int64_t start = row * tile.row_stride + lane;
     for (std::int64_t column = 0; column < tile.columns; ++column) {
-      const std::int64_t at = start + column * tile.column_stride;
+      const std::int64_t at = start + column * column_stride;
       auto value = V::Add(y[column], bias);
       if (tile.residual != nullptr) value = V::Add(value, V::Load(tile.residual + at));
       V::Store(tile::Activate<V, kActivation>(value, epilogue), tile.out + at);
@@ -187,9 +192,13 @@ template <class V, int kTile, Activation kActivation>
 
 template <class V, int kTile, Activation kActivation>
 void OutputAs(const Epilogue& epilogue, const WinogradOutputTile& tile) {
-  for (int lane = 0; lane < kColumns; lane += V::kLanes) {
-    TransformOutput<V, kTile, kActivation>(epilogue, tile, lane);
-  }
+  const auto transform = [&](std::int64_t step) __attribute__((always_inline)) {
+    for (int lane = 0; lane < kColumns; lane += V::kLanes) {
+      TransformOutput<V, kTile, kActivation>(epilogue, tile, step, lane);
+    }
+  };
+  // As in Input.
+  tile.column_stride == kColumns ? transform(kColumns) : transform(tile.column_stride);
 }
 
 template <class V, int kTile>
