@@ -20,7 +20,8 @@ constexpr double kExposed = 0.2;  ///< part of the shorter of computing and load
 constexpr std::int64_t kBlock = 16;
 
 double CeilDiv(std::int64_t count, std::int64_t size) {
-  return static_cast<double>(count / size + (count % size != 0 ? 1 : 0));
+  const std::int64_t parts = count / size + (count % size != 0 ? 1 : 0);
+  return static_cast<double>(parts);
 }
 
 double WithWeights(double compute, double weights) {
@@ -49,8 +50,8 @@ double Tiles(std::int64_t tile, std::int64_t out, std::int64_t dilation) {
 /// Products of the input channels of a group with its output channels, in all groups, the spare
 /// ones included.
 double ChannelProducts(const ConvolutionSize& size) {
-  return static_cast<double>(size.in_channels / size.group) * CeilDiv(size.out_channels, kBlock) *
-         kBlock;
+  const std::int64_t depth = size.in_channels / size.group;
+  return static_cast<double>(depth) * CeilDiv(size.out_channels, kBlock) * kBlock;
 }
 
 }  // namespace
