@@ -24,6 +24,10 @@ constexpr std::int64_t kTasks = 8;
 constexpr std::int64_t kMostRowsOfBlock = 24;
 constexpr std::int64_t kFloatsOfBlock = 1 << 15;
 
+// Keys and values of so few queries are read where they lie, for one query after the other: they
+// stay in the second-level cache.
+constexpr std::int64_t kMostThinQueries = 3;
+
 std::int64_t LargestTask(const AttentionSizes& sizes) {
   const std::int64_t heads = sizes.batches * sizes.heads;
   if (heads >= kTasks) return kMostRowsOfTask;
@@ -60,17 +64,19 @@ struct Attention {
       : operands(checked),
         kernels(loops.tiles),
         rows(loops.rows),
+        products(loops.thin_products),
+        is_thin(checked.sizes.queries <= kMostThinQueries && !checked.half),
         tasks(checked.sizes.queries, LargestTask(checked.sizes)),
         block_rows(LargestBlock(checked.sizes)) {
     Cut(attributes);
     const AttentionSizes& s = operands.sizes;
     // Gathering writes 16 floats behind the last panel.
-    areas = {.keys = (PanelsOf(s.keys) * s.depth + 1) * kPanel,
-             .values = (PanelsOf(s.value_depth) * s.keys + 1) * kPanel,
+    areas = {.keys = is_thin ? 0 : (PanelsOf(s.keys) * s.depth + 1) * kPanel,
+             .values = is_thin ? 0 : (PanelsOf(s.value_depth) * s.keys + 1) * kPanel,
              .scores = PanelsOf(s.keys) * block_rows * kPanel,
              .weights = block_rows * s.keys,
              .factors = block_rows,
-             .tiles = kTilePanels * kTileRows * kPanel,
+             .tiles = std::max(kTilePanels * kTileRows, PanelsOf(s.value_depth)) * kPanel,
              .queries = operands.half ? block_rows * s.depth : 0,
              .mask_rows = operands.half && operands.masked ? block_rows * s.keys : 0};
     scratch_bytes = ScratchBytes(areas.total());
@@ -201,6 +207,32 @@ struct Attention {
     }
   }
 
+  /// scores = Q K^T of one query, of which 16 columns are a tile.
+  void MultiplyThinKeys(const float* q, const float* k, std::int64_t keys, float* scores) const {
+    const std::int64_t depth = operands.sizes.depth;
+    if (operands.k.channel == 1) {
+      products.by_columns(1, q, k, operands.k.row, depth, keys, scores);
+    } else {
+      products.by_rows(1, q, k, operands.k.channel, depth, keys, scores);
+    }
+  }
+
+  /// Y = weights * V / sums of one query.
+  void MultiplyThinValues(const float* v, float* y, std::int64_t keys,
+                          const Scratch& scratch) const {
+    const std::int64_t columns = operands.sizes.value_depth;
+    products.by_rows(1, scratch.weights, v, operands.v.row, keys, columns, scratch.tiles);
+    for (std::int64_t column = 0; column < columns; column += kPanel) {
+      rows.store_scaled({.tile = scratch.tiles + column,
+                         .rows = 1,
+                         .columns = std::min(kPanel, columns - column),
+                         .factors = scratch.factors,
+                         .out = reinterpret_cast<std::byte*>(y + column),
+                         .row_stride = operands.y.row,
+                         .half = false});
+    }
+  }
+
   void RunBlock(const KernelArguments& args, const Head& at, std::int64_t first, std::int64_t count,
                 const Scratch& scratch) const {
     const AttentionSizes& s = operands.sizes;
@@ -211,7 +243,11 @@ struct Attention {
 
     const RowsView q = FloatRows(args.inputs[0], operands.q.at(b, h, first), operands.q.row, count,
                                  s.depth, scratch.queries);
-    MultiplyKeys(q, tiles, PanelsOf(keys), scratch);
+    if (is_thin) {
+      MultiplyThinKeys(q.first, args.in<float>(1) + operands.k.at(b, h, 0), keys, scratch.scores);
+    } else {
+      MultiplyKeys(q, tiles, PanelsOf(keys), scratch);
+    }
 
     ScoreRows block{.scores = scratch.scores,
                     .rows = count,
@@ -237,7 +273,13 @@ struct Attention {
       block.mask_stride = mask.stride;
     }
     rows.softmax_scores(block);
-    MultiplyValues(args.outputs[0], operands.y.at(b, h, first), tiles, keys, scratch);
+    const std::int64_t y = operands.y.at(b, h, first);
+    if (is_thin) {
+      MultiplyThinValues(args.in<float>(2) + operands.v.at(b, h, 0), args.out<float>(0) + y, keys,
+                         scratch);
+    } else {
+      MultiplyValues(args.outputs[0], y, tiles, keys, scratch);
+    }
   }
 
   /// Block sizes: query rows of a task, those computed at a time.
@@ -245,7 +287,7 @@ struct Attention {
     const Ints sizes =
         BlockSizes(attributes, {std::max<std::int64_t>(1, tasks.largest()), block_rows});
     tasks = tasks.WithLargest(sizes[0]);
-    block_rows = std::min(sizes[1], std::max<std::int64_t>(1, tasks.largest()));
+    block_rows = is_thin ? 1 : std::min(sizes[1], std::max<std::int64_t>(1, tasks.largest()));
   }
 
   // ---- Tasks ---------------------------------------------------------------------------------
@@ -270,8 +312,10 @@ struct Attention {
     const std::int64_t product = index / tasks.blocks();
     const Head at{product / operands.sizes.heads, product % operands.sizes.heads};
     const Scratch scratch = Divide(memory);
-    PackKeys(args.inputs[1], operands.k.at(at.batch, at.head, 0), scratch.keys);
-    PackValues(args.inputs[2], operands.v.at(at.batch, at.head, 0), scratch.values);
+    if (!is_thin) {
+      PackKeys(args.inputs[1], operands.k.at(at.batch, at.head, 0), scratch.keys);
+      PackValues(args.inputs[2], operands.v.at(at.batch, at.head, 0), scratch.values);
+    }
     const std::int64_t begin = tasks.begin(index % tasks.blocks());
     const std::int64_t end = tasks.end(index % tasks.blocks());
     // Full blocks first: they are whole register tiles.
@@ -290,6 +334,8 @@ struct Attention {
   AttentionOperands operands;
   const TileKernels& kernels;
   const RowKernels& rows;
+  const ThinProducts& products;
+  bool is_thin;
   EvenSplit tasks;  ///< of the query rows of a head
   std::int64_t block_rows;
   Areas areas{};
