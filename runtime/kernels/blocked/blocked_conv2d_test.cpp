@@ -210,16 +210,17 @@ TEST(BlockedDepthwise, AgreesWithNaiveConvolutionOnRandomSizes) {
 }
 
 TEST(BlockedDepthwise, AgreesOnLinesOfAnyLength) {
-  ForSeeds(60, [](std::mt19937& seeds) {
+  ForSeeds(200, [](std::mt19937& seeds) {
     Random random(seeds());
     ConvCase c = RandomCase(random, Form::kDepthwise);
-    c.kernel = {3, 3};
-    c.dilations = {1, 1};
-    c.strides = {random.Int(1, 2), 1};
-    c.pads = {random.Int(0, 2), random.Int(0, 1), random.Int(0, 2), random.Int(0, 1)};
+    const std::int64_t taps = 3 + 2 * random.Int(0, 2);
+    c.kernel = {random.Flip() ? taps : random.Int(1, 8), taps};
+    c.dilations = {random.Int(1, 2), 1};
+    c.strides = {random.Int(1, 2), random.Int(1, 2)};
+    c.pads = {random.Int(0, 2), random.Int(0, taps / 2), random.Int(0, 2), random.Int(0, taps / 2)};
     c.group = random.Int(1, 20);
-    c.height = random.Int(3, 6);
-    c.width = random.Int(3 - c.pads[1] - c.pads[3], 40);
+    c.height = (c.kernel[0] - 1) * c.dilations[0] + random.Int(1, 4);
+    c.width = random.Int(taps - c.pads[1] - c.pads[3], 40);
     c.specials = c.activation.empty();
     CheckConv(random, c);
   });

@@ -120,14 +120,19 @@ struct DepthwiseArea {
   TileEpilogue epilogue;
 };
 
-/// A line of output pixels of a depthwise filter of 3x3 taps, which moves by single pixels. Only
-/// the first column of the first window and the last of the last may lie outside the image.
+/// Whether a depthwise filter can compute whole lines of output pixels: it has few rows, 3, 5 or 7
+/// columns of taps side by side, and moves by one or two pixels. Less than half of a window may lie
+/// outside the image on the left, and on the right.
+inline constexpr std::int64_t kMostLineRows = 7;
 struct DepthwiseLine {
-  const float* rows[3] = {};      ///< of the image, from its first column on; null for padding
-  std::int64_t left_padding = 0;  ///< columns: 0 or 1
+  const float* rows[kMostLineRows] = {};  ///< of the image, from its first column on; null: padding
+  std::int64_t row_count = 0;
+  std::int64_t taps = 0;          ///< of a row: 3, 5 or 7
+  std::int64_t stride = 1;        ///< 1 or, for 3 or 5 taps, 2
+  std::int64_t left_padding = 0;  ///< columns, at most taps / 2, as there may be on the right
   std::int64_t columns = 0;       ///< of the image
   std::int64_t pixels = 0;
-  const void* weights = nullptr;  ///< [tap][16]
+  const void* weights = nullptr;  ///< [row][tap][16]
   const float* bias = nullptr;    ///< 16
   TileEpilogue epilogue;
   float* y = nullptr;

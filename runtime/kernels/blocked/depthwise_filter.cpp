@@ -1,5 +1,7 @@
 #include "runtime/kernels/blocked/depthwise_filter.hpp"
 
+#include <algorithm>
+
 namespace poprt::kernels {
 
 DepthwiseFilter::DepthwiseFilter(const BlockedTiles& tiles, const Window& window,
@@ -15,31 +17,41 @@ DepthwiseFilter::DepthwiseFilter(const BlockedTiles& tiles, const Window& window
       areas_(window, in, out),
       takes_lines_(TakesLines()) {}
 
-/// Whether the window is 3x3, moves by single columns, and leaves the image by no more than a
-/// column on either side.
+/// Whether the window is one of DepthwiseLine.
 bool DepthwiseFilter::TakesLines() const {
-  const Ints three{3, 3};
-  const Ints one{1, 1};
-  return window_.kernel == three && window_.dilations == one && window_.strides[1] == 1 &&
-         window_.pads_begin[1] <= 1 && window_.pads_end[1] <= 1;
+  const std::int64_t taps = window_.kernel[1];
+  const std::int64_t stride = window_.strides[1];
+  return window_.kernel[0] <= kMostLineRows && window_.dilations[1] == 1 &&
+         (((taps == 3 || taps == 5) && stride <= 2) || (taps == 7 && stride == 1)) &&
+         std::max(window_.pads_begin[1], window_.pads_end[1]) <= taps / 2;
 }
 
-void DepthwiseFilter::RunLine(const BlockRows& rows, const std::byte* weights, const float* bias,
-                              std::int64_t row, const float* residual, float* y) const {
-  DepthwiseLine line{.left_padding = window_.pads_begin[1],
+void DepthwiseFilter::RunLines(const BlockRows& rows, const std::byte* weights, const float* bias,
+                               std::int64_t first_row, std::int64_t last_row, const float* residual,
+                               float* y) const {
+  const auto run = half_weights_ ? tiles_->depthwise_line_f16 : tiles_->depthwise_line_f32;
+  const std::int64_t x_pitch = in_.width * kBlock;
+  const std::int64_t y_pitch = out_.width * kBlock;
+  const std::int64_t dilation = window_.dilations[0];
+  DepthwiseLine line{.row_count = window_.kernel[0],
+                     .taps = window_.kernel[1],
+                     .stride = window_.strides[1],
+                     .left_padding = window_.pads_begin[1],
                      .columns = in_.width,
                      .pixels = out_.width,
                      .weights = weights,
                      .bias = bias,
-                     .epilogue = epilogue_.WithResidual(
-                         residual == nullptr ? nullptr : residual + row * out_.width * kBlock),
-                     .y = y + row * out_.width * kBlock};
-  for (std::int64_t i = 0; i < 3; ++i) {
-    const std::int64_t at = row * window_.strides[0] - window_.pads_begin[0] + i;
-    if (at < 0 || at >= in_.height) continue;
-    line.rows[i] = rows.x + (at - rows.first) * in_.width * kBlock;
+                     .epilogue = epilogue_.WithResidual(residual)};
+  for (std::int64_t row = first_row; row < last_row; ++row) {
+    std::int64_t at = row * window_.strides[0] - window_.pads_begin[0];
+    for (std::int64_t i = 0; i < line.row_count; ++i, at += dilation) {
+      const bool inside = at >= 0 && at < in_.height;
+      line.rows[i] = inside ? rows.x + (at - rows.first) * x_pitch : nullptr;
+    }
+    if (residual != nullptr) line.epilogue.residual = residual + row * y_pitch;
+    line.y = y + row * y_pitch;
+    run(line);
   }
-  (half_weights_ ? tiles_->depthwise_line_f16 : tiles_->depthwise_line_f32)(line);
 }
 
 void DepthwiseFilter::RunAreas(const BlockRows& rows, const std::byte* weights, const float* bias,
@@ -63,12 +75,8 @@ void DepthwiseFilter::RunAreas(const BlockRows& rows, const std::byte* weights, 
 void DepthwiseFilter::Run(const BlockRows& rows, const std::byte* weights, const float* bias,
                           std::int64_t first_row, std::int64_t last_row, const float* residual,
                           float* y) const {
-  if (!takes_lines_) {
-    return RunAreas(rows, weights, bias, first_row, last_row, residual, y);
-  }
-  for (std::int64_t row = first_row; row < last_row; ++row) {
-    RunLine(rows, weights, bias, row, residual, y);
-  }
+  const auto run = takes_lines_ ? &DepthwiseFilter::RunLines : &DepthwiseFilter::RunAreas;
+  (this->*run)(rows, weights, bias, first_row, last_row, residual, y);
 }
 
 }  // namespace poprt::kernels

@@ -36,8 +36,9 @@ class DepthwiseFilter {
  private:
   std::int64_t TapBytes() const { return kBlock * (half_weights_ ? 2 : 4); }
   bool TakesLines() const;
-  void RunLine(const BlockRows& rows, const std::byte* weights, const float* bias, std::int64_t row,
-               const float* residual, float* y) const;
+  void RunLines(const BlockRows& rows, const std::byte* weights, const float* bias,
+                std::int64_t first_row, std::int64_t last_row, const float* residual,
+                float* y) const;
   void RunAreas(const BlockRows& rows, const std::byte* weights, const float* bias,
                 std::int64_t first_row, std::int64_t last_row, const float* residual,
                 float* y) const;

@@ -78,48 +78,70 @@ void Depthwise(const DepthwiseArea& area) {
   DepthwiseBySteps<V, W>(area, window.x_pixel, window.y_pixel);
 }
 
-// ---- Lines of 3x3 filters --------------------------------------------------------------------
+// ---- Lines of small filters ------------------------------------------------------------------
 
 /// Pixels of the largest tile of a line. Each has one register of sums: so many that the
-/// multiply-adds of the others fill the time until a sum can be added to again.
-inline constexpr int kLinePixels = 12;
+/// multiply-adds of the others fill the time until a sum can be added to again, and that the taps
+/// of a row have registers too.
+template <class V, int kTaps>
+inline constexpr int kLinePixels = V::kLanes == kBlock || kTaps == 3 ? 12 : 8;
 
-/// A register of lanes from `lane` on of kPixels pixels, without the activation. Every input is
-/// loaded once and meets the up to three columns of taps that cover it.
-template <class V, int kPixels, class W>
+/// Adds the products of row i of the taps. Every input is loaded once, and meets those that cover
+/// it.
+template <class V, int kTaps, int kStride, int kPixels, class W>
+[[gnu::always_inline]] inline void AddLineRow(const DepthwiseLine& line, std::int64_t i,
+                                              std::int64_t column, std::int64_t lane,
+                                              typename V::Register (&sums)[kPixels]) {
+  constexpr int kInputs = (kPixels - 1) * kStride + kTaps;
+  constexpr int kMostPadding = kTaps / 2;
+  if (line.rows[i] == nullptr) return;
+  const float* const row = line.rows[i] + column * kBlock + lane;
+  const W* const weights = static_cast<const W*>(line.weights) + i * kTaps * kBlock + lane;
+  typename V::Register taps[kTaps];
+  Unroll<kTaps>([&](auto k) POPRT_INLINE {
+    taps[decltype(k)::value] = V::Load(weights + decltype(k)::value * kBlock);
+  });
+  // The first and last inputs, which may be padding.
+  const float* first[kMostPadding];
+  const float* last[kMostPadding];
+  Unroll<kMostPadding>([&](auto p) POPRT_INLINE {
+    constexpr int kP = decltype(p)::value;
+    constexpr int kLast = kInputs - kMostPadding + kP;
+    first[kP] = column + kP < 0 ? kZeros : row + kP * kBlock;
+    last[kP] = column + kLast >= line.columns ? kZeros : row + kLast * kBlock;
+  });
+  Unroll<kInputs>([&](auto j) POPRT_INLINE {
+    constexpr int kJ = decltype(j)::value;
+    const float* from = row + kJ * kBlock;
+    if constexpr (kJ < kMostPadding) from = first[kJ];
+    if constexpr (kJ >= kInputs - kMostPadding) from = last[kJ - kInputs + kMostPadding];
+    const auto input = V::Load(from);
+    Unroll<kTaps>([&](auto k) POPRT_INLINE {
+      constexpr int kAt = kJ - decltype(k)::value;
+      if constexpr (kAt >= 0 && kAt % kStride == 0 && kAt / kStride < kPixels) {
+        V::Accumulate(sums[kAt / kStride], taps[decltype(k)::value], input);
+      }
+    });
+  });
+}
+
+/// A register of lanes from `lane` on of kPixels pixels, without the activation. Of kRows rows, or,
+/// if that is 0, of as many as the line has.
+template <class V, int kRows, int kTaps, int kStride, int kPixels, class W>
 void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) {
-  constexpr int kInputs = kPixels + 2;
   typename V::Register sums[kPixels];
   Unroll<kPixels>([&](auto r)
                       POPRT_INLINE { sums[decltype(r)::value] = V::Load(line.bias + lane); });
-  const W* const weights = static_cast<const W*>(line.weights) + lane;
-  const std::int64_t column = pixel - line.left_padding;
-  const std::int64_t at = column * kBlock + lane;
-  const bool ends_in_padding = column + kInputs > line.columns;
-  Unroll<3>([&](auto i) POPRT_INLINE {
-    constexpr int kI = decltype(i)::value;
-    const float* const row = line.rows[kI];
-    if (row == nullptr) return;
-    typename V::Register taps[3];
-    Unroll<3>([&](auto k) POPRT_INLINE {
-      constexpr int kK = decltype(k)::value;
-      taps[kK] = V::Load(weights + (kI * 3 + kK) * kBlock);
+  const std::int64_t column = pixel * kStride - line.left_padding;
+  if constexpr (kRows > 0) {
+    Unroll<kRows>([&](auto i) POPRT_INLINE {
+      AddLineRow<V, kTaps, kStride, kPixels, W>(line, decltype(i)::value, column, lane, sums);
     });
-    const float* const first = column < 0 ? kZeros : row + at;
-    const float* const last = ends_in_padding ? kZeros : row + (at + (kInputs - 1) * kBlock);
-    Unroll<kInputs>([&](auto j) POPRT_INLINE {
-      constexpr int kJ = decltype(j)::value;
-      const auto input = V::Load(kJ == 0             ? first
-                                 : kJ == kInputs - 1 ? last
-                                                     : row + (at + kJ * kBlock));
-      Unroll<3>([&](auto k) POPRT_INLINE {
-        constexpr int kR = kJ - decltype(k)::value;
-        if constexpr (kR >= 0 && kR < kPixels) {
-          V::Accumulate(sums[kR], taps[decltype(k)::value], input);
-        }
-      });
-    });
-  });
+  } else {
+    for (std::int64_t i = 0; i < line.row_count; ++i) {
+      AddLineRow<V, kTaps, kStride, kPixels, W>(line, i, column, lane, sums);
+    }
+  }
 
   const std::int64_t offset = pixel * kBlock + lane;
   float* const y = line.y + offset;
@@ -137,28 +159,41 @@ void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) 
 }
 
 /// Calls LineTile for that many pixels, of which there are at most kMost.
-template <class V, int kMost, class W>
+template <class V, int kRows, int kTaps, int kStride, int kMost, class W>
 [[gnu::always_inline]] inline void LineTileOf(const DepthwiseLine& line, std::int64_t pixels,
                                               std::int64_t pixel, std::int64_t lane) {
   if constexpr (kMost > 1) {
     if (pixels < kMost) {
-      return LineTileOf<V, kMost - 1, W>(line, pixels, pixel, lane);
+      return LineTileOf<V, kRows, kTaps, kStride, kMost - 1, W>(line, pixels, pixel, lane);
     }
   }
-  LineTile<V, kMost, W>(line, pixel, lane);
+  LineTile<V, kRows, kTaps, kStride, kMost, W>(line, pixel, lane);
 }
 
-template <class V, class W>
-void DepthwiseLineOf(const DepthwiseLine& line) {
-  constexpr int kMost = V::kUnrolls ? kLinePixels : 1;
+template <class V, int kRows, int kTaps, int kStride, class W>
+void LineOf(const DepthwiseLine& line) {
+  constexpr int kMost = V::kUnrolls ? kLinePixels<V, kTaps> : 1;
   const std::int64_t tiles = (line.pixels + kMost - 1) / kMost;
   std::int64_t pixel = 0;
   for (std::int64_t t = 0; t < tiles; ++t) {
     const std::int64_t pixels = (line.pixels - pixel) / (tiles - t);
     for (std::int64_t lane = 0; lane < kBlock; lane += V::kLanes) {
-      LineTileOf<V, kMost, W>(line, pixels, pixel, lane);
+      LineTileOf<V, kRows, kTaps, kStride, kMost, W>(line, pixels, pixel, lane);
     }
     pixel += pixels;
+  }
+}
+
+template <class V, class W>
+void DepthwiseLineOf(const DepthwiseLine& line) {
+  if (line.taps == 3 && line.row_count == 3) {
+    line.stride == 1 ? LineOf<V, 3, 3, 1, W>(line) : LineOf<V, 3, 3, 2, W>(line);
+  } else if (line.taps == 3) {
+    line.stride == 1 ? LineOf<V, 0, 3, 1, W>(line) : LineOf<V, 0, 3, 2, W>(line);
+  } else if (line.taps == 5) {
+    line.stride == 1 ? LineOf<V, 0, 5, 1, W>(line) : LineOf<V, 0, 5, 2, W>(line);
+  } else {
+    LineOf<V, 0, 7, 1, W>(line);
   }
   if (line.epilogue.activation == nullptr) return;
   ActivateInPlace<V>(*line.epilogue.activation,
