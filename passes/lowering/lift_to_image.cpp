@@ -1,6 +1,7 @@
 #include "passes/lowering/lift_to_image.hpp"
 
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,32 @@ bool LiftSum(Rewriter& rewriter, Node& node) {
   return true;
 }
 
+/// The pooling of an image that the node is a mean or maximum of each row like; empty for others.
+std::string_view PoolLike(const Node& node) {
+  if (node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool") return node.op;
+  const Ints axes = node.attributes.get_ints("axes");
+  if (axes != Ints{2} && axes != Ints{-1}) return {};
+  if (node.op == "ReduceMean") return "GlobalAveragePool";
+  return node.op == "ReduceMax" ? "GlobalMaxPool" : "";
+}
+
+/// Means and maxima of rows that come from images become those of images.
+bool LiftPool(Rewriter& rewriter, Node& node) {
+  const std::string_view pool = PoolLike(node);
+  if (pool.empty()) return false;
+  const ValueId image = ImageOf(rewriter, node.inputs[0]);
+  if (image == ir::kAbsent) return false;
+  ir::Graph& graph = rewriter.graph();
+  TensorType pooled = graph.type(image);
+  pooled.shape[2] = pooled.shape[3] = 1;
+  const Shape shape = graph.type(node.outputs[0]).shape;
+  const ValueId result = rewriter.Insert(graph.MakeNode(pool, {image}, pooled, {}, node.name));
+  node.op = "Reshape";
+  node.inputs = {result};
+  node.attributes = {{"shape", shape}};
+  return true;
+}
+
 }  // namespace
 
 absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
@@ -121,6 +148,7 @@ absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
   for (; lifted; lifted = Rewrite(graph, LiftSum)) {
     HoistActivations(graph, "Reshape", {"Conv", "ConvTranspose", "Add"});
   }
+  Rewrite(graph, LiftPool);
   return absl::OkStatus();
 }
 

@@ -197,6 +197,30 @@ TEST(LiftToImageTest, SumsOfConvolutionsAreThoseOfImages) {
   EXPECT_EQ(sums, "Add4 Relu4 Add4 Add3 ");
 }
 
+TEST(LiftToImageTest, MeansAndMaximaOfConvolutionsAreThoseOfImages) {
+  GraphForTest g;
+  const auto x = g.Input("x", {2, 4, 9});
+  const auto w = g.Constant("w", {4, 4, 1}, Ramp(16));
+  const auto y = g.Op("r", "Relu", {g.Op("y", "Conv", {x, w}, {2, 4, 9})}, {2, 4, 9});
+  const Attributes last{{"axes", Ints{-1}}, {"keepdims", std::int64_t{0}}};
+  g.Output(g.Op("most", "ReduceMax", {y}, {2, 4}, last));
+  g.Output(g.Op("mean", "ReduceMean", {y}, {2, 4, 1}, {{"axes", Ints{2}}}));
+  g.Output(g.Op("pool", "GlobalMaxPool", {y}, {2, 4, 1}));
+  g.Output(g.Op("channels", "ReduceMax", {y}, {2, 1, 9}, {{"axes", Ints{1}}}));
+  g.Output(g.Op("sum", "ReduceSum", {y}, {2, 4}, last));
+  g.Output(g.Op("rows", "ReduceMean", {x}, {2, 4}, last));
+  const ir::Graph before = g.graph;
+  g.After("lift_to_image");
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+  std::string found;
+  for (const ir::Node& node : g.graph.nodes) {
+    if (node.op == "Reshape" || node.op == "Conv" || node.op == "Relu") continue;
+    found += node.op + std::to_string(g.graph.type(node.inputs[0]).shape.size()) + " ";
+  }
+  EXPECT_EQ(found,
+            "GlobalMaxPool4 GlobalAveragePool4 GlobalMaxPool4 ReduceMax3 ReduceSum3 ReduceMean3 ");
+}
+
 TEST(LowerConv3dTest, ComputesTheSameForAnyWindow) {
   struct Case {
     Shape x;

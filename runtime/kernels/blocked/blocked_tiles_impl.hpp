@@ -12,38 +12,47 @@
 // code is unrolled as far as registers go.
 namespace poprt::kernels::tile {
 
-template <class V>
-void Block(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,
-           float* y) {
-  for (std::int64_t p = 0; p < pixels; p += V::kLanes) {
-    const std::int64_t count = pixels - p < V::kLanes ? pixels - p : V::kLanes;
-    for (std::int64_t c = 0; c < kBlock; c += V::kLanes) {
-      typename V::Register lines[V::kLanes];
-      for (int i = 0; i < V::kLanes; ++i) {
-        lines[i] = c + i < channels ? LoadFirst<V>(x + (c + i) * plane + p, count) : V::Zero();
+/// Calls f(first pixel, count of pixels, first channel) for squares of V::kLanes pixels and
+/// channels. Those of the same cache lines of planes, which may compete for a place in the cache,
+/// follow each other.
+template <class V, class F>
+[[gnu::always_inline]] inline void EachSquare(std::int64_t pixels, std::int64_t channels, F f) {
+  for (std::int64_t first = 0; first < pixels; first += kBlock) {
+    const std::int64_t last = pixels - first < kBlock ? pixels : first + kBlock;
+    for (std::int64_t c = 0; c < channels; c += V::kLanes) {
+      for (std::int64_t p = first; p < last; p += V::kLanes) {
+        f(p, pixels - p < V::kLanes ? pixels - p : V::kLanes, c);
       }
-      V::Transpose(lines);
-      for (std::int64_t i = 0; i < count; ++i) V::Store(lines[i], y + (p + i) * kBlock + c);
     }
   }
 }
 
 template <class V>
+void Block(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,
+           float* y) {
+  EachSquare<V>(pixels, kBlock, [&](std::int64_t p, std::int64_t count, std::int64_t c) {
+    typename V::Register lines[V::kLanes];
+    for (int i = 0; i < V::kLanes; ++i) {
+      lines[i] = c + i < channels ? LoadFirst<V>(x + (c + i) * plane + p, count) : V::Zero();
+    }
+    V::Transpose(lines);
+    for (std::int64_t i = 0; i < count; ++i) V::Store(lines[i], y + (p + i) * kBlock + c);
+  });
+}
+
+template <class V>
 void Unblock(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,
              float* y) {
-  for (std::int64_t p = 0; p < pixels; p += V::kLanes) {
-    const std::int64_t count = pixels - p < V::kLanes ? pixels - p : V::kLanes;
-    for (std::int64_t c = 0; c < channels; c += V::kLanes) {
-      typename V::Register lines[V::kLanes];
-      for (int i = 0; i < V::kLanes; ++i) {
-        lines[i] = i < count ? V::Load(x + (p + i) * kBlock + c) : V::Zero();
-      }
-      V::Transpose(lines);
-      for (std::int64_t i = 0; i < V::kLanes && c + i < channels; ++i) {
-        StoreFirst<V>(lines[i], y + (c + i) * plane + p, count);
-      }
+  EachSquare<V>(pixels, channels, [&](std::int64_t p, std::int64_t count, std::int64_t c) {
+    typename V::Register lines[V::kLanes];
+    for (int i = 0; i < V::kLanes; ++i) {
+      lines[i] = i < count ? V::Load(x + (p + i) * kBlock + c) : V::Zero();
     }
-  }
+    V::Transpose(lines);
+    for (std::int64_t i = 0; i < V::kLanes && c + i < channels; ++i) {
+      StoreFirst<V>(lines[i], y + (c + i) * plane + p, count);
+    }
+  });
 }
 
 template <class V>

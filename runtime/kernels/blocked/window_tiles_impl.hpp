@@ -222,6 +222,43 @@ template <class V, int kPixels, class Take>
   }
 }
 
+/// The same for one pixel, whose results would wait for each other: in several chains, which start
+/// with the initial values too.
+template <class V, class Take>
+[[gnu::always_inline]] inline void FoldPixel(const WindowArea& area, std::int64_t x_offset,
+                                             typename V::Register (&results)[1][kVectors<V>],
+                                             Take take) {
+  constexpr int kPixelChains = 4;
+  typename V::Register chains[kPixelChains][kVectors<V>];
+  EachRegister<kPixelChains, kVectors<V>>([&](auto c, auto v) POPRT_INLINE {
+    chains[decltype(c)::value][decltype(v)::value] = results[0][decltype(v)::value];
+  });
+  const bool is_flat = area.x_row == area.columns * area.x_column;
+  const std::int64_t rows = is_flat ? 1 : area.rows;
+  const std::int64_t columns = is_flat ? area.rows * area.columns : area.columns;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* x = area.x + x_offset + i * area.x_row;
+    std::int64_t k = 0;
+    for (; k + kPixelChains <= columns; k += kPixelChains, x += kPixelChains * area.x_column) {
+      EachRegister<kPixelChains, kVectors<V>>([&](auto c, auto v) POPRT_INLINE {
+        constexpr int kC = decltype(c)::value;
+        constexpr int kV = decltype(v)::value;
+        chains[kC][kV] = take(chains[kC][kV], V::Load(x + kC * area.x_column + kV * V::kLanes));
+      });
+    }
+    for (; k < columns; ++k, x += area.x_column) {
+      Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+        constexpr int kV = decltype(v)::value;
+        chains[0][kV] = take(chains[0][kV], V::Load(x + kV * V::kLanes));
+      });
+    }
+  }
+  Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+    constexpr int kV = decltype(v)::value;
+    results[0][kV] = take(take(chains[0][kV], chains[1][kV]), take(chains[2][kV], chains[3][kV]));
+  });
+}
+
 template <class V, class Take, class Finish>
 [[gnu::always_inline]] inline void Pool(const WindowArea& area, float initial, Take take,
                                         Finish finish) {
@@ -232,7 +269,11 @@ template <class V, class Take, class Finish>
                       EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINE {
                         results[decltype(r)::value][decltype(v)::value] = V::Set(initial);
                       });
-                      FoldWindow<V, kPixels>(area, x_offset, results, take);
+                      if constexpr (kPixels == 1) {
+                        FoldPixel<V>(area, x_offset, results, take);
+                      } else {
+                        FoldWindow<V, kPixels>(area, x_offset, results, take);
+                      }
                       EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINE {
                         constexpr int kR = decltype(r)::value;
                         constexpr int kV = decltype(v)::value;
