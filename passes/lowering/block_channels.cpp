@@ -40,10 +40,10 @@ bool TakesBlocks(Rewriter& rewriter, const Node& conv) {
   if (!CanBlock(x) || !CanBlock(y)) return false;
   if (graph.type(conv.inputs[1]).element != ElementType::kFloat32) return false;
   const std::int64_t group = conv.attributes.get_int("group", 1);
-  const bool is_blocked = IsBlocked(rewriter, conv.inputs[0]);
-  if (group == 1) return is_blocked || Channels(y) >= kFewestChannels;
-  if (group == Channels(x) && group == Channels(y))
-    return IsNearlyBlocked(rewriter, conv.inputs[0]);
+  const bool is_depthwise = group == Channels(x) && group == Channels(y);
+  if (group == 1 || is_depthwise) {
+    return IsBlocked(rewriter, conv.inputs[0]) || Channels(y) >= kFewestChannels;
+  }
   if (Channels(x) / group % kBlock == 0 && Channels(y) / group % kBlock == 0) return true;
   return IsPointwise(graph, conv) && Channels(y) / group >= kFewestChannels;
 }

@@ -76,6 +76,12 @@ TEST(BlockChannelsTest, KeepsDepthwiseBetweenOthersInBlocks) {
             "BlockChannels:2 BlockedConv:3 BlockedConv:3 BlockedConv:2 UnblockChannels:20");
 }
 
+TEST(BlockChannelsTest, DepthwiseFiltersPayForTheConversion) {
+  Network g;
+  g.Output(g.Conv("depthwise", g.Input("x", {1, 24, 4, 4}), 24, 3, 24));
+  EXPECT_EQ(g.Blocked(), "BlockChannels:2 BlockedConv:2 UnblockChannels:24");
+}
+
 TEST(BlockChannelsTest, GroupsOfSinglePixelsNeedNoWholeBlocks) {
   Network g;
   const auto a = g.Conv("a", g.Input("x", {1, 12, 4, 4}), 40, 1, 4);
@@ -143,10 +149,10 @@ TEST(FusePointwiseDepthwiseTest, LeavesImagesThatOthersUse) {
 TEST(BlockChannelsTest, LeavesWhatBlocksDoNotPayFor) {
   Network g;
   const auto x = g.Input("x", {1, 24, 4, 4});
-  g.Output(g.Conv("depthwise", x, 24, 3, 24));
   g.Output(g.Conv("grouped", x, 24, 3, 2));
   g.Output(g.Conv("few", x, 4, 3));
-  EXPECT_EQ(g.Blocked(), "FusedConv:24 FusedConv:24 FusedConv:4");
+  g.Output(g.Conv("depthwise", g.Input("x2", {1, 6, 4, 4}), 6, 3, 6));
+  EXPECT_EQ(g.Blocked(), "FusedConv:24 FusedConv:4 FusedConv:6");
   GraphForTest half(ElementType::kFloat16);
   half.Output(
       half.Op("y", "FusedConv",
