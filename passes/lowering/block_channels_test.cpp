@@ -254,6 +254,27 @@ TEST(BlockChannelsTest, ImagesOfTokensAreNearlyBlocked) {
             "UnblockChannels:32");
 }
 
+/// Every image is two halves of the one before: a thousand of them would have 2^1000 parts.
+TEST(BlockChannelsTest, PartsOfPartsAreFollowedOnlySoFar) {
+  Network g;
+  auto x = g.Conv("a", g.Input("x", {1, 16, 2, 2}), 24);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = std::to_string(i);
+    const auto joined =
+        g.Op("c" + name, "Concat", {x, x}, {1, 48, 2, 2}, {{"axis", std::int64_t{1}}});
+    x = g.graph.AddValue("first" + name, {ElementType::kFloat32, {1, 24, 2, 2}});
+    const auto rest = g.graph.AddValue("rest" + name, {ElementType::kFloat32, {1, 24, 2, 2}});
+    g.graph.nodes.push_back({.name = "cut" + name,
+                             .op = "Split",
+                             .inputs = {joined},
+                             .outputs = {x, rest},
+                             .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{24, 24}}}});
+  }
+  g.Output(g.Op("y", "Relu", {x}, {1, 24, 2, 2}));
+  g.After("block_channels");
+  EXPECT_LE(g.graph.nodes.size(), 2003 + 256U);
+}
+
 TEST(BlockChannelsTest, JoinsAndCutsPartsOfBlocks) {
   Network g;
   const auto input = g.Input("x", {1, 16, 3, 3});

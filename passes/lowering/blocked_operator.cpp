@@ -65,8 +65,13 @@ struct ChannelParts {
   Ints channels;
 };
 
+/// Images that are looked at to find out about one, at most: parts of parts may be many.
+constexpr int kMostImages = 256;
+
+bool IsBlockedWithin(Rewriter& rewriter, ir::ValueId plain, int& images_left);
+
 /// What Concat and Split make the value of, most of which is blocked.
-std::optional<ChannelParts> PartsOf(Rewriter& rewriter, ir::ValueId plain) {
+std::optional<ChannelParts> PartsOf(Rewriter& rewriter, ir::ValueId plain, int& images_left) {
   const ir::Graph& graph = rewriter.graph();
   const ir::Node* node = rewriter.Producer(plain);
   if (node == nullptr || !CanBlock(graph.type(plain))) return std::nullopt;
@@ -89,16 +94,23 @@ std::optional<ChannelParts> PartsOf(Rewriter& rewriter, ir::ValueId plain) {
   std::int64_t blocked = 0;
   for (std::size_t i = 0; i < parts.images.size(); ++i) {
     if (!CanBlock(graph.type(parts.images[i]))) return std::nullopt;
-    if (IsBlocked(rewriter, parts.images[i])) blocked += parts.channels[i];
+    if (IsBlockedWithin(rewriter, parts.images[i], images_left)) blocked += parts.channels[i];
   }
   if (2 * blocked < channels_of(plain)) return std::nullopt;
   return parts;
 }
 
+bool IsBlockedWithin(Rewriter& rewriter, ir::ValueId plain, int& images_left) {
+  if (--images_left < 0) return false;
+  return BlockedOf(rewriter, plain) != ir::kAbsent ||
+         PartsOf(rewriter, plain, images_left).has_value();
+}
+
 }  // namespace
 
 bool IsBlocked(Rewriter& rewriter, ir::ValueId plain) {
-  return BlockedOf(rewriter, plain) != ir::kAbsent || PartsOf(rewriter, plain).has_value();
+  int images_left = kMostImages;
+  return IsBlockedWithin(rewriter, plain, images_left);
 }
 
 ir::ValueId Block(Rewriter& rewriter, ir::ValueId plain) {
@@ -108,7 +120,8 @@ ir::ValueId Block(Rewriter& rewriter, ir::ValueId plain) {
   std::string op = "BlockChannels";
   std::vector<ir::ValueId> inputs = {plain};
   Attributes attributes;
-  if (const auto parts = PartsOf(rewriter, plain)) {
+  int images_left = kMostImages;
+  if (const auto parts = PartsOf(rewriter, plain, images_left)) {
     op = "JoinChannels";
     inputs = parts->images;
     for (ir::ValueId& id : inputs) id = Block(rewriter, id);
