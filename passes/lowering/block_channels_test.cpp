@@ -275,6 +275,22 @@ TEST(BlockChannelsTest, PartsOfPartsAreFollowedOnlySoFar) {
   EXPECT_LE(g.graph.nodes.size(), 2003 + 256U);
 }
 
+TEST(BlockChannelsTest, PartsBehindOnesThatNobodyNamedStayPlain) {
+  Network g;
+  const auto whole = g.Conv("a", g.Input("x", {1, 16, 3, 3}), 24);
+  const auto second = g.graph.AddValue("second", {ElementType::kFloat32, {1, 12, 3, 3}});
+  g.graph.nodes.push_back({.name = "cut",
+                           .op = "Split",
+                           .inputs = {whole},
+                           .outputs = {ir::kAbsent, second},
+                           .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{12, 12}}}});
+  g.Output(g.Op("e", "Relu", {second}, {1, 12, 3, 3}));
+  g.After("block_channels");
+  std::string ops;
+  for (const ir::Node& node : g.graph.nodes) ops += node.op + " ";
+  EXPECT_EQ(ops, "BlockChannels BlockedConv UnblockChannels Split Relu ");
+}
+
 TEST(BlockChannelsTest, JoinsAndCutsPartsOfBlocks) {
   Network g;
   const auto input = g.Input("x", {1, 16, 3, 3});

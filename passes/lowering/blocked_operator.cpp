@@ -83,6 +83,7 @@ std::optional<ChannelParts> PartsOf(Rewriter& rewriter, ir::ValueId plain, int& 
     parts.first = {0};
     for (ir::ValueId id : node->outputs) {
       if (id == plain) break;
+      if (id == ir::kAbsent) return std::nullopt;
       parts.first[0] += channels_of(id);
     }
     parts.images = {node->inputs[0]};
