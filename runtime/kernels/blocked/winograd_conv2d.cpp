@@ -11,6 +11,7 @@
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/blocked/winograd_transforms.hpp"
 #include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -307,6 +308,7 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   RequireBlockedBiasAndResidual(call, outs);
   const Epilogue epilogue = EpilogueWithActivation(call.attributes);
 
+  if (RequireCount(call.outputs[0].shape, "output 0") == 0) return NothingToRun();
   const TileAxis rows(window.pads_begin[0], window.dilations[0], out[0], tile);
   const TileAxis columns(window.pads_begin[1], window.dilations[1], out[1], tile);
   const auto conv = std::make_shared<WinogradConv2d>(

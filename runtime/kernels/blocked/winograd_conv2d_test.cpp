@@ -254,6 +254,18 @@ TEST(WinogradConv2d, NothingToDo) {
       {.channels = 3, .outs = 5, .height = 0, .width = 4, .pads = {2, 1, 2, 1}, .bias = true});
 }
 
+TEST(WinogradConv2d, TilesOfNothingTakeNoMemory) {
+  constexpr std::int64_t kSide = std::int64_t{1} << 29;
+  const KernelCall call{.inputs = {{ElementType::kFloat32, {0, 1, kSide, 4, 16}},
+                                   {ElementType::kFloat32, {1, 36, 16, 16}}},
+                        .outputs = {{ElementType::kFloat32, {0, 1, kSide - 2, 2, 16}}},
+                        .attributes = {{"tile", std::int64_t{4}},
+                                       {"in_channels", std::int64_t{16}},
+                                       {"out_channels", std::int64_t{16}},
+                                       {"kernel_shape", Ints{3, 3}}}};
+  EXPECT_EQ(BindWinogradConv2d(call).scratch_bytes, 0U);
+}
+
 /// Errors that users may rely on, relative to the largest output.
 TEST(WinogradConv2d, ErrorStaysWithinItsBound) {
   for (const std::int64_t channels : {16, 256}) {
