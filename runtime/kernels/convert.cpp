@@ -8,6 +8,7 @@
 
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/elementwise/float_math.hpp"
+#include "runtime/kernels/narrow_half.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 
@@ -155,6 +156,17 @@ void Loop(const std::byte* from, std::byte* to, std::int64_t n) {
   });
 }
 
+/// Float32 to float16, for which there is an instruction.
+void HalfLoop(const std::byte* from, std::byte* to, std::int64_t n) {
+#if defined(__x86_64__)
+  if (BestInstructionSet() != InstructionSet::kPortable) {
+    return NarrowHalvesAvx2(reinterpret_cast<const float*>(from), n,
+                            reinterpret_cast<std::uint16_t*>(to));
+  }
+#endif
+  Loop<float, Float16>(from, to, n);
+}
+
 template <typename From, typename To, Overflow kOverflow>
 void NarrowLoop(const std::byte* from, std::byte* to, std::int64_t n) {
   const From* x = reinterpret_cast<const From*>(from);
@@ -236,6 +248,8 @@ ConvertLoop FindNarrowFrom(ElementType to, const ConvertMode& mode) {
     } else if constexpr (Contains(kNarrowFloatTypes, kElementOf<To>)) {
       return saturates ? NarrowLoop<From, To, Overflow::kSaturate>
                        : NarrowLoop<From, To, Overflow::kSpecial>;
+    } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Float16>) {
+      return HalfLoop;
     } else {
       return Loop<From, To>;
     }
