@@ -104,16 +104,10 @@ bool BlockPool(Rewriter& rewriter, Node& pool) {
 /// operands are blocked already.
 bool BlockConcat(Rewriter& rewriter, Node& concat) {
   const Graph& graph = rewriter.graph();
-  const TensorType& result = graph.type(concat.outputs[0]);
-  if (!CanBlock(result) || concat.attributes.get_int("axis", 0) % 4 != kChannelAxis) return false;
-  std::int64_t blocked = 0;
-  for (std::size_t i = 0; i < concat.inputs.size(); ++i) {
-    const TensorType& type = graph.type(concat.inputs[i]);
-    const bool is_last = i + 1 == concat.inputs.size();
-    if (!CanBlock(type) || (!is_last && Channels(type) % kBlock != 0)) return false;
-    if (IsBlocked(rewriter, concat.inputs[i])) blocked += Channels(type);
+  if (!IsBlocked(rewriter, concat.outputs[0])) return false;
+  for (std::size_t i = 0; i + 1 < concat.inputs.size(); ++i) {
+    if (Channels(graph.type(concat.inputs[i])) % kBlock != 0) return false;
   }
-  if (2 * blocked < Channels(result)) return false;
   std::vector<ValueId> inputs;
   for (ValueId id : concat.inputs) inputs.push_back(Block(rewriter, id));
   BecomeUnblocked(rewriter, concat, "Concat", std::move(inputs),

@@ -3,9 +3,8 @@
 #include <array>
 #include <cstdint>
 
-/// What a 3x3 convolution of stride 1 on blocked images costs on the host, by
-/// the algorithm that computes it. An estimate from sizes alone, so that a choice is the same on
-/// every machine.
+/// What a 3x3 convolution of stride 1 on blocked images costs on the host, by the algorithm that
+/// computes it. An estimate from sizes alone, so that a choice is the same on every machine.
 namespace poprt::passes {
 
 struct ConvolutionSize {

@@ -127,6 +127,7 @@ bool LiftPool(Rewriter& rewriter, Node& node) {
   if (image == ir::kAbsent) return false;
   ir::Graph& graph = rewriter.graph();
   TensorType pooled = graph.type(image);
+  if (!IsBackendType(pooled.element) || pooled.bytes() == 0) return false;
   pooled.shape[2] = pooled.shape[3] = 1;
   const Shape shape = graph.type(node.outputs[0]).shape;
   const ValueId result = rewriter.Insert(graph.MakeNode(pool, {image}, pooled, {}, node.name));

@@ -221,6 +221,19 @@ TEST(LiftToImageTest, MeansAndMaximaOfConvolutionsAreThoseOfImages) {
             "GlobalMaxPool4 GlobalAveragePool4 GlobalMaxPool4 ReduceMax3 ReduceSum3 ReduceMean3 ");
 }
 
+TEST(LiftToImageTest, RowsThatPoolingDoesNotTakeStay) {
+  for (const auto& [element, width] :
+       {std::pair{ElementType::kInt64, 9}, std::pair{ElementType::kFloat32, 0}}) {
+    GraphForTest g(element);
+    const auto image = g.Input("x", {2, 4, 1, width});
+    const auto rows =
+        g.Op("rows", "Reshape", {image}, {2, 4, width}, {{"shape", Ints{2, 4, width}}});
+    g.Output(g.Op("most", "ReduceMax", {rows}, {2, 4, 1}, {{"axes", Ints{2}}}));
+    const std::string before = g.Text();
+    EXPECT_EQ(g.After("lift_to_image"), before);
+  }
+}
+
 TEST(LowerConv3dTest, ComputesTheSameForAnyWindow) {
   struct Case {
     Shape x;

@@ -120,10 +120,11 @@ struct DepthwiseArea {
   TileEpilogue epilogue;
 };
 
-/// Whether a depthwise filter can compute whole lines of output pixels: it has few rows, 3, 5 or 7
-/// columns of taps side by side, and moves by one or two pixels. Less than half of a window may lie
-/// outside the image on the left, and on the right.
+/// Rows of a depthwise filter that computes lines, at most.
 inline constexpr std::int64_t kMostLineRows = 7;
+
+/// A line of output pixels of a depthwise filter whose taps of a row lie side by side. Less than
+/// half of a window may lie outside the image on the left, and on the right.
 struct DepthwiseLine {
   const float* rows[kMostLineRows] = {};  ///< of the image, from its first column on; null: padding
   std::int64_t row_count = 0;

@@ -6,10 +6,9 @@
 namespace poprt::kernels {
 
 /// "blocked_winograd_conv2d": Y = act(conv(X, W) + bias + residual) on blocked images, for filters
-/// of 3x3 with stride 1, whose groups, where there are several, have whole blocks of
-/// channels. The largest error, relative to the largest output, is
-/// below 1e-6 for tile 2 and about 3e-6 for tile 4. A NaN or an infinity in X may make any output
-/// of the tiles that read it NaN.
+/// of 3x3 with stride 1, whose groups, where there are several, have whole blocks of channels. The
+/// largest error, relative to the largest output, is below 1e-6 for tile 2 and about 3e-6 for tile
+/// 4. A NaN or an infinity in X may make any output of the tiles that read it NaN.
 ///
 /// Inputs: X float32 [B, ceil(C / 16), H, W, 16]; W of PackedWinogradType; optionally bias
 /// float32[16 * ceil(O / 16)]; optionally residual of Y's type. Y float32
