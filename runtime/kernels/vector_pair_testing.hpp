@@ -11,6 +11,7 @@ template <class Half>
 struct VectorPair {
   static constexpr int kLanes = 2 * Half::kLanes;
   static constexpr int kPanels = 2;
+  static constexpr int kRows = 8;
   static constexpr bool kUnrolls = true;
   struct Register {
     typename Half::Register low;

@@ -76,7 +76,7 @@ struct Attention {
              .scores = PanelsOf(s.keys) * block_rows * kPanel,
              .weights = block_rows * s.keys,
              .factors = block_rows,
-             .tiles = std::max(kTilePanels * kTileRows, PanelsOf(s.value_depth)) * kPanel,
+             .tiles = std::max(kTilePanels * kMostTileRows, PanelsOf(s.value_depth)) * kPanel,
              .queries = operands.half ? block_rows * s.depth : 0,
              .mask_rows = operands.half && operands.masked ? block_rows * s.keys : 0};
     scratch_bytes = ScratchBytes(areas.total());
@@ -164,7 +164,7 @@ struct Attention {
   }
 
   /// scores = Q K^T for the first `panels` panels of keys.
-  void MultiplyKeys(const RowsView& q, const RowTiles& tiles, std::int64_t panels,
+  void MultiplyKeys(const RowsView& q, const RegisterTiles& tiles, std::int64_t panels,
                     const Scratch& scratch) const {
     const std::int64_t depth = operands.sizes.depth;
     for (std::int64_t p = 0; p < panels; p += kernels.panels) {
@@ -172,25 +172,25 @@ struct Attention {
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
         const std::int64_t row = tiles.begin(t);
         kernels.row_major_f32(
-            static_cast<int>(tiles.size(t)), q.first + row * q.stride, q.stride, b, depth,
-            b.first + b.count * b.stride,
+            tiles.size(t), q.first + row * q.stride, q.stride, b, depth,
+            {b.first + b.count * b.stride, kPanel, true},
             {scratch.scores + (p * tiles.rows() + row) * kPanel, tiles.rows() * kPanel}, false);
       }
     }
   }
 
   /// Y = weights * V / sums, over the first `keys` keys.
-  void MultiplyValues(std::byte* y, std::int64_t offset, const RowTiles& tiles, std::int64_t keys,
-                      const Scratch& scratch) const {
+  void MultiplyValues(std::byte* y, std::int64_t offset, const RegisterTiles& tiles,
+                      std::int64_t keys, const Scratch& scratch) const {
     const AttentionSizes& s = operands.sizes;
     const std::int64_t panels = PanelsOf(s.value_depth);
     for (std::int64_t p = 0; p < panels; p += kernels.panels) {
       const Panels<float> b = PanelsAt(scratch.values, p, panels, s.keys);
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
         const std::int64_t row = tiles.begin(t);
-        constexpr std::int64_t kTile = kTileRows * kPanel;
-        kernels.row_major_f32(static_cast<int>(tiles.size(t)), scratch.weights + row * s.keys,
-                              s.keys, b, keys, b.first + b.count * b.stride, {scratch.tiles, kTile},
+        constexpr std::int64_t kTile = kMostTileRows * kPanel;
+        kernels.row_major_f32(tiles.size(t), scratch.weights + row * s.keys, s.keys, b, keys,
+                              {b.first + b.count * b.stride, kPanel, true}, {scratch.tiles, kTile},
                               false);
         for (int i = 0; i < b.count; ++i) {
           const std::int64_t column = (p + i) * kPanel;
@@ -237,7 +237,7 @@ struct Attention {
                 const Scratch& scratch) const {
     const AttentionSizes& s = operands.sizes;
     const auto [b, h] = at;
-    const RowTiles tiles(count);
+    const RegisterTiles tiles(count, kernels.rows);
     const std::int64_t visible = std::min(s.keys - first, operands.visible) + first;
     const std::int64_t keys = std::min(s.keys - visible, count - 1) + visible;
 

@@ -110,7 +110,7 @@ struct BlockedConv2d {
 
   /// Writes the taps of one tile; returns one past the last.
   TileTap* FindTaps(std::int64_t first, std::int64_t pixels, TileTap* taps) const {
-    constexpr int kLanes = 8;  // so that the loops become vector instructions
+    constexpr int kLanes = kMostTilePixels;
     std::int32_t rows[kLanes];
     std::int32_t columns[kLanes];
     std::int64_t row = first / out.width;
@@ -148,21 +148,23 @@ struct BlockedConv2d {
         }
         if (all < 0) continue;  // padding only
         taps->weights = tap * static_cast<std::int32_t>(kBlock * kBlock);
-        std::copy_n(offsets, kTilePixels, taps->inputs);
+        std::copy_n(offsets, kLanes, taps->inputs);
         ++taps;
       }
     }
     return taps;
   }
 
-  /// Fills the tables of one strip.
-  void FindStrip(std::int64_t strip, ConvTile* tiles, TileTap* taps) const {
-    for (std::int64_t t = blocking.strips.begin(strip); t < blocking.strips.end(strip); ++t) {
-      TileTap* const end = FindTaps(blocking.tiles.begin(t), blocking.tiles.size(t), taps);
-      *tiles++ = {.pixels = static_cast<std::int32_t>(blocking.tiles.size(t)),
-                  .taps = static_cast<std::int32_t>(end - taps)};
+  /// Fills the tables of pixels [first, last); returns the number of tiles.
+  std::int64_t FindTiles(std::int64_t first, std::int64_t last, ConvTile* tiles,
+                         TileTap* taps) const {
+    const RegisterTiles cut(last - first, kernels->pixels);
+    for (std::int64_t t = 0; t < cut.count(); ++t) {
+      TileTap* const end = FindTaps(first + cut.begin(t), cut.size(t), taps);
+      tiles[t] = {.pixels = cut.size(t), .taps = static_cast<std::int32_t>(end - taps)};
       taps = end;
     }
+    return cut.count();
   }
 
   /// Weights of an output block of all groups from an input block on.
@@ -184,9 +186,9 @@ struct BlockedConv2d {
 
     auto* const tiles = reinterpret_cast<ConvTile*>(scratch);
     auto* const taps = reinterpret_cast<TileTap*>(scratch + tiles_bytes);
-    FindStrip(strip, tiles, taps);
-    const std::int64_t tile_count = blocking.strips.end(strip) - blocking.strips.begin(strip);
     const std::int64_t first_pixel = blocking.tiles.begin(blocking.strips.begin(strip));
+    const std::int64_t last_pixel = blocking.tiles.begin(blocking.strips.end(strip));
+    const std::int64_t tile_count = FindTiles(first_pixel, last_pixel, tiles, taps);
 
     const auto conv = half_weights ? kernels->conv_f16 : kernels->conv_f32;
     const float* const residual = OptionalInput(args, 3);

@@ -315,6 +315,28 @@ TEST(BlockedConv2d, NanAndInfinitiesReachOnlyWhatTheyTouch) {
   CheckRandomCases(Form::kDepthwise, 6, true);
 }
 
+/// As PackedGemm.HasTheSameBitsWithAllLoopsThatRound; portable loops compute single pixels.
+TEST(BlockedPointwise, HasTheSameBitsWithAllVectorLoops) {
+  constexpr std::int64_t kChannels = 37;
+  Random random(12);
+  const Tensor w = random.Values({ElementType::kFloat32, {kChannels, kChannels, 1, 1}});
+  const auto supported = SupportedInnerLoops();
+  for (std::int64_t pixels = 1; pixels <= 40; ++pixels) {
+    const TensorType type = BlockedImageType(1, kChannels, 1, pixels);
+    const Tensor x = random.Values(type);
+    const auto bits = [&](const InnerLoops& loops) {
+      const Tensor y = RunPacked(
+          BindBlocked<BindBlockedPointwiseConv2d>, {x, PackBlockedPointwiseWeights(w, 1)}, type,
+          {{"in_channels", kChannels}, {"out_channels", kChannels}, {"kernel_shape", Ints{1, 1}}},
+          loops);
+      return std::vector<float>(y.as<float>().begin(), y.as<float>().end());
+    };
+    for (std::size_t i = 2; i < supported.size(); ++i) {
+      EXPECT_EQ(bits(*supported[1]), bits(*supported[i])) << pixels;
+    }
+  }
+}
+
 /// Blocks that begin at the same place of the cache are copied first.
 TEST(BlockedPointwise, AgreesOnSidesThatArePowersOfTwo) {
   Random random(8);

@@ -11,19 +11,21 @@ namespace poprt::kernels {
 
 /// Channels of a block: they are the innermost axis of a blocked image.
 inline constexpr std::int64_t kBlock = 16;
-/// Pixels of the largest register tile.
+/// Pixels of the register tiles that work is cut by, which every processor has registers for.
 inline constexpr std::int64_t kTilePixels = 6;
+/// Pixels of the largest register tile of any processor, see BlockedTiles::pixels.
+inline constexpr std::int64_t kMostTilePixels = 8;
 /// Stands for the offset of a pixel of padding.
 inline constexpr std::int32_t kPadding = -1;
 
 /// Where the pixels of a tile find their inputs for one tap of the filter.
 struct TileTap {
-  std::int32_t weights;              ///< of this tap, from the first tap of the same input block
-  std::int32_t inputs[kTilePixels];  ///< from the first pixel of an input block, or kPadding
-  std::int32_t unused = 0;
+  std::int32_t weights;  ///< of this tap, from the first tap of the same input block
+  std::int32_t inputs[kMostTilePixels];  ///< from the first pixel of an input block, or kPadding
 };
 
-/// Up to six consecutive output pixels and the taps that meet the image in one of them at least.
+/// Consecutive output pixels, up to BlockedTiles::pixels, and the taps that meet the image in one
+/// of them at least.
 struct ConvTile {
   std::int32_t pixels;
   std::int32_t taps;
@@ -143,6 +145,8 @@ struct BlockedTiles {
   /// Output blocks that a pass over the pixels computes at once: 2 where the registers are wide
   /// enough, else 1. Each result is the same either way.
   int panels;
+  /// Output pixels that are computed at once, at most: as TileKernels::rows.
+  int pixels;
 
   /// y = epilogue(start + weights * x) for every tile; `taps` holds those of all tiles.
   void (*conv_f32)(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count,

@@ -58,6 +58,7 @@ void Unblock(const float* x, std::int64_t plane, std::int64_t channels, std::int
 template <class V>
 inline constexpr BlockedTiles kBlockedTiles = {
     .panels = V::kPanels,
+    .pixels = V::kRows,
     .conv_f32 = Conv<V, float>,
     .conv_f16 = Conv<V, std::uint16_t>,
     .planes_f32 = Planes<V, float>,

@@ -145,7 +145,7 @@ void Conv(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count
     const ConvTile& tile = tiles[i];
     const W* const ahead = fetched < panel_size ? next + fetched : weights;
     WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINE {
-      WithRows(tile.pixels, [&](auto pixels) POPRT_INLINE {
+      WithRows<V::kRows>(tile.pixels, [&](auto pixels) POPRT_INLINE {
         ConvTileOf<V, decltype(pixels)::value, decltype(panels)::value, W>(panel, taps, tile.taps,
                                                                            pixel, ahead);
       });

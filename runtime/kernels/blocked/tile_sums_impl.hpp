@@ -24,16 +24,19 @@ template <int kPixels, int kWidth, class F>
 }
 
 /// Calls tile(std::integral_constant<int, pixels of the tile>, first pixel) for all tiles of
-/// `pixels` pixels: six pixels each, and none of so few that it is slow where that can be avoided.
+/// `pixels` pixels: as many as there are registers for, and none of so few that it is slow, or that
+/// it sums in several chains while other processors need none, where that can be avoided.
 template <class V, class F>
 [[gnu::always_inline]] inline void EachTile(std::int64_t pixels, F tile) {
   if constexpr (V::kUnrolls) {
+    const std::int64_t most = pixels == kTilePixels + 1 ? kTilePixels : V::kRows;
     for (std::int64_t at = 0; at < pixels;) {
       const std::int64_t left = pixels - at;
-      const std::int64_t count = left <= kTilePixels      ? left
-                                 : left < 2 * kTilePixels ? (left + 1) / 2
-                                                          : kTilePixels;
-      WithRows(count, [&](auto constant) POPRT_INLINE { tile(constant, at); });
+      const std::int64_t count = left <= most           ? left
+                                 : left < 2 * most      ? (left + 1) / 2
+                                 : left == 2 * most + 1 ? most - 1
+                                                        : most;
+      WithRows<V::kRows>(count, [&](auto constant) POPRT_INLINE { tile(constant, at); });
       at += count;
     }
   } else {

@@ -12,6 +12,7 @@
 #include "runtime/kernels/blocked/winograd_transforms.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/packed/fetch_ahead.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -205,7 +206,7 @@ struct WinogradConv2d {
   /// products[block][element][tile of the strip][16].
   void Multiply(const KernelArguments& args, TileRange strip, std::int64_t first_block,
                 std::int64_t last_block, const float* inputs, float* products) const {
-    const RowTiles row_tiles(strip.count());
+    const RegisterTiles row_tiles(strip.count(), kernels->rows);
     const std::int64_t panel_floats = depth_of_sums * kPanel;
     for (std::int64_t element = 0; element < Elements(); ++element) {
       for (std::int64_t block = first_block; block < last_block;) {
@@ -223,13 +224,14 @@ struct WinogradConv2d {
           const std::int64_t k = depth.begin(part);
           const std::int64_t depth_of_part = depth.end(part) - k;
           const bool last = part + 1 == depth.blocks();
-          const float* ahead = last ? next : panel + depth.end(part) * kPanel;
+          const float* const ahead = last ? next : panel + depth.end(part) * kPanel;
+          const FetchAhead fetch(row_tiles.count(), depth_of_part, sizeof(float));
           for (std::int64_t t = 0; t < row_tiles.count(); ++t) {
             const std::int64_t row = row_tiles.begin(t);
             kernels->row_major_f32(
-                static_cast<int>(row_tiles.size(t)), a + row * input_stride + k, input_stride,
+                row_tiles.size(t), a + row * input_stride + k, input_stride,
                 {panel + k * kPanel, Elements() * panel_floats, static_cast<int>(count)},
-                depth_of_part, ahead + t * depth_of_part * 4,
+                depth_of_part, fetch.Of(t, panel + k * kPanel, ahead),
                 {result + row * kPanel, Elements() * product_element_stride}, part > 0);
           }
         }

@@ -53,11 +53,11 @@ std::int64_t MatrixBlocking::ScratchFloats() const {
 
 std::int64_t MatrixBlocking::ResultFloats() const {
   const bool continues = depth.blocks() > 1;
-  return kPanel * (continues ? panels.largest() * rows.largest() : kTilePanels * kTileRows);
+  return kPanel * (continues ? panels.largest() * rows.largest() : kTilePanels * kMostTileRows);
 }
 
 Tiles MatrixBlocking::TilesAt(float* results, std::int64_t panel, std::int64_t row) const {
-  if (depth.blocks() == 1) return {results, kTileRows * kPanel};
+  if (depth.blocks() == 1) return {results, kMostTileRows * kPanel};
   return {results + (panel * rows.largest() + row) * kPanel, rows.largest() * kPanel};
 }
 

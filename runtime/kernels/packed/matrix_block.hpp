@@ -6,6 +6,7 @@
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/packed/fetch_ahead.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/packed/tile_kernels.hpp"
 #include "runtime/tensor/element_type.hpp"
@@ -67,7 +68,7 @@ template <typename PanelsAt>
 void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
                    const MatrixBlock& block, PanelsAt panels_at, const Epilogue& epilogue,
                    float* scratch) {
-  const RowTiles tiles(block.rows);
+  const RegisterTiles tiles(block.rows, kernels.rows);
   const std::int64_t parts = blocking.depth.blocks();
   float* const results = scratch;
   float* const widened = scratch + blocking.ResultFloats();
@@ -89,21 +90,18 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
           static_cast<int>(std::min<std::int64_t>(kernels.panels, block.last_panel - p));
       const PanelsView b = panels_at(p, count, k, depth);
       const auto multiply = [&](auto product, const auto* data) {
-        // Packed panels follow each other. The last tiles of these fetch the next, a quarter each
-        // (half of float16 panels); earlier it would push these out of the first-level cache. The
-        // only tile of a few rows fetches what itself needs next.
+        // Packed panels follow each other. The only tile of a few rows fetches what itself needs
+        // next.
         constexpr auto kSize = static_cast<std::int64_t>(sizeof(*data));
-        const std::int64_t fetching = std::min(tiles.count(), kSize);
-        const std::int64_t fetched = depth * kPanel / kSize;  // by one tile, of each panel
+        const FetchAhead fetch(tiles.count(), depth, kSize);
         const auto* next =
             data + (tiles.count() == 1 ? 1024 / kSize : block.depth * kPanel * count);
         for (std::int64_t t = 0; t < tiles.count(); ++t) {
           const std::int64_t row = tiles.begin(t);
-          const int rows = static_cast<int>(tiles.size(t));
+          const int rows = tiles.size(t);
           const Tiles to = blocking.TilesAt(results, p - block.first_panel, row);
-          const std::int64_t step = t + fetching - tiles.count();
           product(rows, a + row * lda, lda, {data, b.stride, count, b.scales}, depth,
-                  step < 0 ? data : next + step * fetched, to, part > 0);
+                  fetch.Of(t, data, next), to, part > 0);
           for (int i = 0; part + 1 == parts && i < count; ++i) {
             const std::int64_t column = (p + i) * kPanel;
             kernels.finish(epilogue, to.first + i * to.stride, kPanel, rows,

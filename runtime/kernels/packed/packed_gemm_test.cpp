@@ -76,6 +76,29 @@ void CheckGemm(Random& random, const GemmCase& size) {
       y_type, attributes, expected);
 }
 
+/// Processors differ in how many rows and panels they compute at once, not in the order of sums.
+TEST(PackedGemm, HasTheSameBitsWithAllLoopsThatRound) {
+  Random random(11);
+  constexpr std::int64_t kDepth = 37;
+  constexpr std::int64_t kColumns = 40;
+  const Tensor w = random.Values({ElementType::kFloat32, {kDepth, kColumns}});
+  const Tensor packed = PackGemmWeights(w, false, ElementType::kFloat32);
+  const auto supported = SupportedInnerLoops();
+  for (std::int64_t rows = 1; rows <= 40; ++rows) {
+    const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
+    const auto bits = [&](const InnerLoops& loops) {
+      const Tensor y = RunPacked(BindGemm, {a, packed}, {ElementType::kFloat32, {rows, kColumns}},
+                                 {{"n", kColumns}}, loops);
+      return std::vector<float>(y.as<float>().begin(), y.as<float>().end());
+    };
+    // Portable loops round products, those behind them do not.
+    EXPECT_EQ(bits(*supported.front()), bits(SixteenLaneLoops())) << rows;
+    for (std::size_t i = 2; i < supported.size(); ++i) {
+      EXPECT_EQ(bits(*supported[1]), bits(*supported[i])) << rows;
+    }
+  }
+}
+
 TEST(PackedGemm, AgreesWithNaiveProductOnRandomSizes) {
   ForSeeds(60, [&](std::mt19937& seeds) {
     Random random(seeds());

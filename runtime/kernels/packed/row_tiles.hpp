@@ -4,8 +4,10 @@
 
 namespace poprt::kernels {
 
-/// Rows of the largest register tile.
+/// Rows of the register tiles that work is cut by, which every processor has registers for.
 inline constexpr std::int64_t kTileRows = 6;
+/// Rows of the largest register tile of any processor, see TileKernels::rows.
+inline constexpr std::int64_t kMostTileRows = 8;
 /// Columns of a panel and of its part of a register tile.
 inline constexpr std::int64_t kPanel = 16;
 /// Panels of the largest register tile, see TileKernels::panels.
@@ -16,9 +18,9 @@ inline std::int64_t WholeTilePanels(std::int64_t panels) {
   return (panels + kTilePanels - 1) / kTilePanels * kTilePanels;
 }
 
-/// Cuts `rows` into register tiles: six rows each, and as few narrower ones as possible that are
-/// not slow, which is why 8 is 4 + 4 and not 6 + 2. Part of the layout of packed convolution
-/// weights: changing it changes the container format.
+/// Cuts `rows` of packed weights into register tiles: six rows each, and as few narrower ones as
+/// possible that are not slow, which is why 8 is 4 + 4 and not 6 + 2. Part of the layout of packed
+/// convolution weights: changing it changes the container format.
 class RowTiles {
  public:
   explicit RowTiles(std::int64_t rows) : rows_(rows) {
@@ -49,6 +51,33 @@ class RowTiles {
   std::int64_t rows_;
   std::int64_t sixes_ = 0;  ///< full tiles, which come first
   std::int64_t rest_ = 0;   ///< rows of the narrower tiles
+};
+
+/// Cuts a block of rows into register tiles of at most `largest` >= 6 rows, as even as they can be.
+/// Tiles of up to three rows sum in several chains, for which reason there are such only where all
+/// processors have them: seven rows are 4 + 3 everywhere.
+class RegisterTiles {
+ public:
+  RegisterTiles(std::int64_t rows, std::int64_t largest) : rows_(rows) {
+    if (rows == kTileRows + 1) largest = kTileRows;
+    count_ = (rows + largest - 1) / largest;
+    if (count_ == 0) return;
+    size_ = rows / count_;
+    larger_ = rows % count_;
+  }
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t count() const { return count_; }
+  /// First row of tile i.
+  std::int64_t begin(std::int64_t i) const { return i * size_ + (i < larger_ ? i : larger_); }
+  /// Rows of tile i.
+  int size(std::int64_t i) const { return static_cast<int>(size_ + (i < larger_ ? 1 : 0)); }
+
+ private:
+  std::int64_t rows_;
+  std::int64_t count_ = 0;
+  std::int64_t size_ = 0;
+  std::int64_t larger_ = 0;  ///< tiles, which come first, of one row more
 };
 
 }  // namespace poprt::kernels

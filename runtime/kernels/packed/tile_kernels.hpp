@@ -66,6 +66,16 @@ struct Panels {
   const float* scales = nullptr;
 };
 
+/// Memory that is needed soon and is fetched meanwhile, never accessed: `step` elements, up to two
+/// cache lines, for every four rows of the depth, of as many panels from `first` on, as far from
+/// each other as those in use. Into the first-level cache, or only the second.
+template <class T>
+struct Ahead {
+  const T* first;
+  std::int64_t step;
+  bool is_near;
+};
+
 /// Where the products with some panels go: a tile of rows x 16, row-major, for each of them.
 struct Tiles {
   float* first;
@@ -77,27 +87,31 @@ struct TileKernels {
   /// Panels that a product passes over at once: 2 where the registers are wide enough for a row of
   /// both, else 1. Each result is the same either way.
   int panels;
+  /// Rows that a product computes at once, at most: 8 where there are registers for their sums,
+  /// else 6. A tile of six rows of two panels waits for its own sums now and then.
+  int rows;
 
-  /// tiles[p] = (accumulate ? tiles[p] : 0) + A * B[p], rows in [1, 6], B.count in [1, panels].
-  /// A[r][k] = a[r * lda + k]. Memory from ahead[p * B.stride] on is about to be needed; it is
-  /// never accessed.
-  void (*row_major_f32)(int rows, const float* a, std::int64_t lda, const Panels<float>& b,
-                        std::int64_t depth, const float* ahead, const Tiles& tiles,
+  /// tiles[p] = (accumulate ? tiles[p] : 0) + A * B[p], row_count in [1, rows], B.count in
+  /// [1, panels]. A[r][k] = a[r * lda + k].
+  void (*row_major_f32)(int row_count, const float* a, std::int64_t lda, const Panels<float>& b,
+                        std::int64_t depth, const Ahead<float>& ahead, const Tiles& tiles,
                         bool accumulate);
   /// The same with float16 panels.
-  void (*row_major_f16)(int rows, const float* a, std::int64_t lda, const Panels<std::uint16_t>& b,
-                        std::int64_t depth, const std::uint16_t* ahead, const Tiles& tiles,
-                        bool accumulate);
+  void (*row_major_f16)(int row_count, const float* a, std::int64_t lda,
+                        const Panels<std::uint16_t>& b, std::int64_t depth,
+                        const Ahead<std::uint16_t>& ahead, const Tiles& tiles, bool accumulate);
   /// The same with panels of bytes.
-  void (*row_major_s8)(int rows, const float* a, std::int64_t lda, const Panels<std::int8_t>& b,
-                       std::int64_t depth, const std::int8_t* ahead, const Tiles& tiles,
-                       bool accumulate);
-  /// The same with A[r][k] = a[k * rows + r], which is what is needed from `ahead` on.
-  void (*interleaved)(int rows, const float* a, const Panels<float>& b, std::int64_t depth,
-                      const float* ahead, const Tiles& tiles, bool accumulate);
+  void (*row_major_s8)(int row_count, const float* a, std::int64_t lda,
+                       const Panels<std::int8_t>& b, std::int64_t depth,
+                       const Ahead<std::int8_t>& ahead, const Tiles& tiles, bool accumulate);
+  /// The same for up to 6 rows with A[r][k] = a[k * row_count + r]; weights, like A, are needed
+  /// from `ahead` on.
+  void (*interleaved)(int row_count, const float* a, const Panels<float>& b, std::int64_t depth,
+                      const Ahead<float>& ahead, const Tiles& tiles, bool accumulate);
   /// As `interleaved`, for the first 8 columns of one panel at least; the others may get any value.
-  void (*interleaved_narrow)(int rows, const float* a, const Panels<float>& b, std::int64_t depth,
-                             const float* ahead, const Tiles& tiles, bool accumulate);
+  void (*interleaved_narrow)(int row_count, const float* a, const Panels<float>& b,
+                             std::int64_t depth, const Ahead<float>& ahead, const Tiles& tiles,
+                             bool accumulate);
 
   /// Stores rows x cols results, the first one at out[row][col]; columns are counted from the start
   /// of a row of `out` and of `column_bias`.

@@ -10,18 +10,20 @@
 // TileKernels written once over a vector type V of 8 or 16 floats. Every file that includes this
 // gives a V of its own in an unnamed namespace, so that each has its own copy of the code.
 //
-// V has kLanes, Register (the register type), kPanels (of how many panels of 16 columns the sums of
-// 6 rows fit the registers, 1 or 2), Eight (a V of eight lanes for what needs no more; it has
-// Transpose(Register[8]) too) and static functions: Zero, Set, Load (float or float16 bits), Store
-// (float or float16 bits), LoadFirst(p, n) and StoreFirst(v, p, n) (n < kLanes floats, zeros behind
-// them), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both), Add, Sub, Mul, Div, MulAdd(a, b, c)
-// = a * b + c, Accumulate(acc, a, b), where a may come from Repeat<n>(p), the number at p in all
-// lanes for n uses, Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x,
-// y) = a < b ? x : y, PowerOfTwo (see there) and, where there is an instruction for it, Scale(x, n)
-// = x * 2^n.
+// V has kLanes, Register (the register type), kPanels and kRows (of how many panels of 16 columns,
+// 1 or 2, and of how many rows, 6 to 8, the sums fit the registers), Eight (a V of eight lanes for
+// what needs no more; it has Transpose(Register[8]) too) and static functions: Zero, Set, Load
+// (float or float16 bits), Store (float or float16 bits), LoadFirst(p, n) and StoreFirst(v, p, n)
+// (n < kLanes floats, zeros behind them), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both),
+// Add, Sub, Mul, Div, MulAdd(a, b, c) = a * b + c, Accumulate(acc, a, b), where a may come from
+// Repeat<n>(p), the number at p in all lanes for n uses, Max(a, b) = a > b ? a : b, Min(a, b) = a <
+// b ? a : b, Abs, SelectLess(a, b, x, y) = a < b ? x : y, PowerOfTwo (see there) and, where there
+// is an instruction for it, Scale(x, n) = x * 2^n.
 namespace poprt::kernels::tile {
 
 inline constexpr int kColumns = 16;
+/// Rows of the largest interleaved tile, see row_tiles.hpp.
+inline constexpr int kInterleavedRows = 6;
 
 /// Registers of a row of a tile.
 template <class V>
@@ -102,15 +104,31 @@ template <class V, int kWidth, bool kInterleaved, class B, int kRows, int kRowWi
   });
 }
 
+/// How a product fetches what is needed next, see Ahead.
+enum class Fetching { kNear, kFar };
+
+/// Fetches kLines cache lines of each panel from `first` on.
+template <Fetching kFetching, int kPanels, int kLines, class B>
+[[gnu::always_inline]] inline void Fetch(const B* first, std::int64_t panel_stride) {
+  constexpr int kLevel = kFetching == Fetching::kNear ? 3 : 2;
+  constexpr std::int64_t kLine = 64 / sizeof(B);
+  Unroll<kPanels>([&](auto panel) POPRT_INLINE {
+    Unroll<kLines>([&](auto line) POPRT_INLINE {
+      __builtin_prefetch(
+          first + decltype(panel)::value * panel_stride + decltype(line)::value * kLine, 0, kLevel);
+    });
+  });
+}
+
 /// kRows rows times kPanels panels, kWidth registers of each.
-template <class V, int kRows, int kPanels, int kWidth, bool kInterleaved, class B>
+template <class V, int kRows, int kPanels, int kWidth, bool kInterleaved, Fetching kFetching,
+          class B>
 void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int64_t depth,
-             const B* ahead, const Tiles& tiles, bool accumulate) {
+             const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
   // As many for one panel as for all, and hence the same results.
   constexpr int kSums = kChains<kRows, V::kPanels * kWidth>;
   constexpr int kRowWidth = kPanels * kWidth;
   constexpr int kStepOfA = kInterleaved ? kRows : 1;  // NOLINT: the same for one row
-  constexpr std::int64_t kLine = 64 / sizeof(B);
   typename V::Register sums[kSums][kRows][kRowWidth];
   const auto each_sum = [](auto f) POPRT_INLINE {
     Unroll<kRows>([&](auto r)
@@ -123,6 +141,8 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
   });
   const PanelLoads<V, kWidth, kRowWidth, B> loads(panels);
   const B* b = panels.first;
+  const B* fetched = ahead.first;
+  const std::int64_t step = ahead.step;
   const std::int64_t panel_stride = panels.stride;
   std::int64_t left = depth;
   for (; left >= 4; left -= 4) {
@@ -133,10 +153,9 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
     });
     // One row passes over its panels as fast as they come; the processor itself fetches them ahead.
     if constexpr (kRows > 1) {
-      Unroll<kInterleaved ? 2 : kPanels>([&](auto line) POPRT_INLINE {  // NOLINT: equal for two
-        __builtin_prefetch(ahead + decltype(line)::value * (kInterleaved ? kLine : panel_stride));
-      });
-      ahead += kInterleaved ? 2 * kLine : kLine;
+      constexpr bool kOneLine = !kInterleaved && kFetching == Fetching::kNear;
+      Fetch<kFetching, kInterleaved ? 1 : kPanels, kOneLine ? 1 : 2>(fetched, panel_stride);
+      fetched += step;
     }
     a += 4 * kStepOfA;
     b += 4 * kColumns;
@@ -158,23 +177,13 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
   });
 }
 
-/// Calls f(std::integral_constant<int, rows>) for 1 to 6 rows.
-template <class F>
+/// Calls f(std::integral_constant<int, rows>) for 1 to kMost rows.
+template <int kMost, class F>
 [[gnu::always_inline]] inline void WithRows(std::int64_t rows, F f) {
-  switch (rows) {
-    case 1:
-      return f(std::integral_constant<int, 1>{});
-    case 2:
-      return f(std::integral_constant<int, 2>{});
-    case 3:
-      return f(std::integral_constant<int, 3>{});
-    case 4:
-      return f(std::integral_constant<int, 4>{});
-    case 5:
-      return f(std::integral_constant<int, 5>{});
-    default:
-      return f(std::integral_constant<int, 6>{});
+  if constexpr (kMost > 1) {
+    if (rows < kMost) return WithRows<kMost - 1>(rows, f);
   }
+  f(std::integral_constant<int, kMost>{});
 }
 
 /// Calls f(std::integral_constant<int, count>) for 1 to V::kPanels panels.
@@ -186,27 +195,35 @@ template <class V, class F>
   f(std::integral_constant<int, 1>{});
 }
 
-template <class V, int kWidth, bool kInterleaved, class B>
+template <class V, int kMostRows, int kWidth, bool kInterleaved, class B>
 void ProductOf(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
-               const B* ahead, const Tiles& tiles, bool accumulate) {
+               const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
   WithPanels<V>(b.count, [&](auto panels) POPRT_INLINE {
-    WithRows(rows, [&](auto constant) POPRT_INLINE {
-      Product<V, decltype(constant)::value, decltype(panels)::value, kWidth, kInterleaved>(
-          a, lda, b, depth, ahead, tiles, accumulate);
+    WithRows<kMostRows>(rows, [&](auto constant) POPRT_INLINE {
+      constexpr int kRows = decltype(constant)::value;
+      constexpr int kPanels = decltype(panels)::value;
+      if constexpr (!kInterleaved && kRows > 1) {
+        if (!ahead.is_near) {
+          return Product<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kFar>(
+              a, lda, b, depth, ahead, tiles, accumulate);
+        }
+      }
+      Product<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kNear>(a, lda, b, depth, ahead,
+                                                                        tiles, accumulate);
     });
   });
 }
 
 template <class V, class B>
 void RowMajor(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
-              const B* ahead, const Tiles& tiles, bool accumulate) {
-  ProductOf<V, kVectors<V>, false>(rows, a, lda, b, depth, ahead, tiles, accumulate);
+              const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
+  ProductOf<V, V::kRows, kVectors<V>, false>(rows, a, lda, b, depth, ahead, tiles, accumulate);
 }
 
 template <class V, int kWidth>
 void Interleaved(int rows, const float* a, const Panels<float>& b, std::int64_t depth,
-                 const float* ahead, const Tiles& tiles, bool accumulate) {
-  ProductOf<V, kWidth, true>(rows, a, 0, b, depth, ahead, tiles, accumulate);
+                 const Ahead<float>& ahead, const Tiles& tiles, bool accumulate) {
+  ProductOf<V, kInterleavedRows, kWidth, true>(rows, a, 0, b, depth, ahead, tiles, accumulate);
 }
 
 // ---- Epilogue --------------------------------------------------------------------------------
@@ -450,6 +467,7 @@ void Depthwise(const DepthwiseSpan& call) {
 template <class V>
 inline constexpr TileKernels kKernels = {
     .panels = V::kPanels,
+    .rows = V::kRows,
     .row_major_f32 = RowMajor<V, float>,
     .row_major_f16 = RowMajor<V, std::uint16_t>,
     .row_major_s8 = RowMajor<V, std::int8_t>,

@@ -126,8 +126,8 @@ std::vector<float> Products(const TileKernels& kernels, int rows, std::int64_t d
   std::vector<float> results(static_cast<std::size_t>(2 * tile), 0.25F);
   for (int p = 0; p < 2; p += count) {
     const float* const first = b.data() + p * depth * kPanel;
-    kernels.row_major_f32(rows, a.data(), depth, {first, depth * kPanel, count}, depth, first,
-                          {results.data() + p * tile, tile}, true);
+    kernels.row_major_f32(rows, a.data(), depth, {first, depth * kPanel, count}, depth,
+                          {first, kPanel, true}, {results.data() + p * tile, tile}, true);
   }
   return results;
 }
@@ -139,7 +139,7 @@ TEST(TileKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
   }
   const std::vector<float> b(numbers.begin() + 60, numbers.end());
   for (const InnerLoops* loops : AllInnerLoops()) {
-    for (int rows = 1; rows <= kTileRows; ++rows) {
+    for (int rows = 1; rows <= loops->tiles.rows; ++rows) {
       for (const std::int64_t depth : {1, 3, 4, 9}) {
         SCOPED_TRACE(loops->instruction_set + std::to_string(rows) + " " + std::to_string(depth));
         const auto single = Products(loops->tiles, rows, depth, numbers, b, 1);
@@ -169,6 +169,24 @@ TEST(RowTiles, CoverAllRowsWithoutNarrowTilesWherePossible) {
     }
   }
   EXPECT_EQ(RowTiles(128).count(), 22);
+}
+
+TEST(RegisterTiles, HaveFewRowsOnlyWhereAllProcessorsHaveThem) {
+  for (std::int64_t rows = 0; rows <= 300; ++rows) {
+    for (const std::int64_t largest : {kTileRows, kMostTileRows}) {
+      SCOPED_TRACE(std::to_string(rows) + " by " + std::to_string(largest));
+      const RegisterTiles tiles(rows, largest);
+      EXPECT_EQ(tiles.begin(0), 0);
+      EXPECT_EQ(tiles.begin(tiles.count()), rows);
+      for (std::int64_t t = 0; t < tiles.count(); ++t) {
+        EXPECT_EQ(tiles.size(t), tiles.begin(t + 1) - tiles.begin(t));
+        EXPECT_GE(tiles.size(t), rows == 7 ? 3 : std::min<std::int64_t>(rows, 4));
+        EXPECT_LE(tiles.size(t), largest);
+      }
+    }
+  }
+  EXPECT_EQ(RegisterTiles(128, 8).count(), 16);
+  EXPECT_EQ(RegisterTiles(7, 8).size(0), RegisterTiles(7, 6).size(0));
 }
 
 }  // namespace

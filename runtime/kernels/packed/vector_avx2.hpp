@@ -15,6 +15,7 @@ alignas(64) const std::int32_t kFirstLanes[24] = {-1, -1, -1, -1, -1, -1, -1, -1
 struct Avx2 {
   static constexpr int kLanes = 8;
   static constexpr int kPanels = 1;
+  static constexpr int kRows = 6;
   using Register = __m256;
   using Eight = Avx2;
 

@@ -14,6 +14,7 @@ namespace {  // NOLINT: on purpose, see vector_avx2.hpp
 struct Avx512 {
   static constexpr int kLanes = 16;
   static constexpr int kPanels = 2;
+  static constexpr int kRows = 8;
   using Register = __m512;
   using Eight = Avx2;
 

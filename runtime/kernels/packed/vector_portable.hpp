@@ -16,6 +16,7 @@ namespace {  // NOLINT: on purpose, see above
 struct Portable {
   static constexpr int kLanes = 8;
   static constexpr int kPanels = 1;
+  static constexpr int kRows = 6;
   using Eight = Portable;
   struct Register {
     float lane[8];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/kernels/packed/fetch_ahead.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/packed/tile_kernels.hpp"
 
@@ -43,40 +44,39 @@ template <typename W>
 inline constexpr std::int64_t kFetchAhead = 1024 / static_cast<std::int64_t>(sizeof(W));
 
 /// AddProduct for part of the depth, panel rows from `panels` on, of as many panels as the kernel
-/// takes. `next` is what is multiplied by after this, with the same stride: the last tiles fetch
-/// it, a quarter each (half of a float16 panel).
+/// takes. `next` is what is multiplied by after this, with the same stride, and is fetched.
 template <typename W, typename Multiply>
-void AddPartOfProduct(Multiply multiply, const RecurrentRows<float>& a, const Panels<W>& panels,
-                      std::int64_t depth, const W* next, const RecurrentTiles<float>& tiles) {
-  const RowTiles rows(a.rows);
-  const std::int64_t fetching = std::min<std::int64_t>(rows.count(), sizeof(W));
+void AddPartOfProduct(const TileKernels& kernels, Multiply multiply, const RecurrentRows<float>& a,
+                      const Panels<W>& panels, std::int64_t depth, const W* next,
+                      const RecurrentTiles<float>& tiles) {
+  const RegisterTiles rows(a.rows, kernels.rows);
+  const FetchAhead fetch(rows.count(), depth, sizeof(W));
+  const bool is_only = rows.count() == 1;
   for (std::int64_t t = 0; t < rows.count(); ++t) {
     const std::int64_t row = rows.begin(t);
-    const std::int64_t part = t + fetching - rows.count();
-    const W* ahead = rows.count() == 1 ? panels.first + kFetchAhead<W>
-                     : part < 0        ? panels.first
-                                       : next + part * depth * kPanel / sizeof(W);
-    multiply(static_cast<int>(rows.size(t)), a.data + row * a.stride, a.stride, panels, depth,
-             ahead, {tiles.first + row * kPanel, tiles.stride}, true);
+    multiply(rows.size(t), a.data + row * a.stride, a.stride, panels, depth,
+             fetch.Of(t, panels.first, is_only ? panels.first + kFetchAhead<W> : next),
+             {tiles.first + row * kPanel, tiles.stride}, true);
   }
 }
 
 /// As AddProduct, for elements of type W: as many panels at once as the registers have room for.
 template <typename W, typename Multiply>
-void AddProductOf(int together, Multiply multiply, const RecurrentRows<float>& a,
+void AddProductOf(const TileKernels& kernels, Multiply multiply, const RecurrentRows<float>& a,
                   const RecurrentPanels& panels, const void* next,
                   const RecurrentTiles<float>& tiles) {
   const std::int64_t step = a.rows <= kTileRows ? panels.depth : kRecurrentDepth;
-  for (int p = 0; p < panels.count; p += together) {
-    const int count = std::min(together, panels.count - p);
+  for (int p = 0; p < panels.count; p += kernels.panels) {
+    const int count = std::min(kernels.panels, panels.count - p);
     const W* const from = static_cast<const W*>(panels.data) + p * panels.stride;
     const bool are_last = p + count == panels.count;
     const W* const behind = are_last ? static_cast<const W*>(next) : from + count * panels.stride;
     for (std::int64_t k = 0; k < panels.depth; k += step) {
       const std::int64_t depth = std::min(step, panels.depth - k);
       const W* const part = from + k * kPanel;
-      AddPartOfProduct<W>(multiply, {a.data + k, a.stride, a.rows}, {part, panels.stride, count},
-                          depth, k + depth == panels.depth ? behind : part + depth * kPanel,
+      AddPartOfProduct<W>(kernels, multiply, {a.data + k, a.stride, a.rows},
+                          {part, panels.stride, count}, depth,
+                          k + depth == panels.depth ? behind : part + depth * kPanel,
                           {tiles.first + p * tiles.stride, tiles.stride});
     }
   }
@@ -87,9 +87,9 @@ inline void AddProduct(const TileKernels& kernels, const RecurrentRows<float>& a
                        const RecurrentPanels& panels, const void* next,
                        const RecurrentTiles<float>& tiles) {
   if (panels.half) {
-    AddProductOf<std::uint16_t>(kernels.panels, kernels.row_major_f16, a, panels, next, tiles);
+    AddProductOf<std::uint16_t>(kernels, kernels.row_major_f16, a, panels, next, tiles);
   } else {
-    AddProductOf<float>(kernels.panels, kernels.row_major_f32, a, panels, next, tiles);
+    AddProductOf<float>(kernels, kernels.row_major_f32, a, panels, next, tiles);
   }
 }
 
