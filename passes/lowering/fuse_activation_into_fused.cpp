@@ -5,6 +5,7 @@
 
 #include "passes/constant_values.hpp"
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/hoist_activation.hpp"
 #include "passes/rewrite.hpp"
 
 namespace poprt::passes {
@@ -84,6 +85,9 @@ std::optional<Activation> Match(Rewriter& rewriter, const Node& node) {
 }  // namespace
 
 absl::Status FuseActivationIntoFused(ir::Graph& graph, const PassContext&) {
+  HoistActivations(graph, {"Reshape", "Transpose"}, [](Rewriter& rewriter, ValueId value) {
+    return OpenFused(rewriter, value) != nullptr;
+  });
   Rewrite(graph, [](Rewriter& rewriter, Node& node) {
     const std::optional<Activation> activation = Match(rewriter, node);
     if (!activation || !rewriter.UsedOnlyBy(activation->reads, activation->x)) return false;

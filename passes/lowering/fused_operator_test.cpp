@@ -202,6 +202,29 @@ TEST(FuseActivationIntoFusedTest, FindsGates) {
       "  y = FusedMatMul(x, w) activation=\"hardswish\" trans_b=0 : float32[2, 4]\n  return y\n");
 }
 
+TEST(FuseActivationIntoFusedTest, ComesBeforeWhatOnlyMovesElements) {
+  Product p;
+  const auto t = p.g.Op("t", "Transpose", {p.m}, {4, 2}, {{"perm", Ints{1, 0}}});
+  const auto r = p.g.Op("r", "Reshape", {t}, {2, 2, 2}, {{"shape", Ints{2, 2, 2}}});
+  const auto s = p.g.Op("s", "Sigmoid", {r}, {2, 2, 2});
+  p.g.Output(p.g.Op("y", "Mul", {r, s}, {2, 2, 2}));
+  EXPECT_EQ(Lowered(p.g, {"fuse_activation_into_fused"}),
+            "  y_node_1_1:0 = FusedMatMul(x, w) activation=\"silu\" trans_b=0 : float32[2, 4]\n"
+            "  y_node_1:0 = Transpose(y_node_1_1:0) perm=[1, 0] : float32[4, 2]\n"
+            "  y = Reshape(y_node_1:0) shape=[2, 2, 2] : float32[2, 2, 2]\n  return y\n");
+}
+
+TEST(FuseActivationIntoFusedTest, StaysBehindWhatOthersRead) {
+  for (const bool reads_product : {false, true}) {
+    Product p;
+    const auto t = p.g.Op("t", "Transpose", {p.m}, {4, 2}, {{"perm", Ints{1, 0}}});
+    p.g.Output(p.g.Op("y", "Relu", {t}, {4, 2}));
+    p.g.Output(reads_product ? p.m : t);
+    const std::string before = p.g.Text();
+    EXPECT_EQ(p.g.After("fuse_activation_into_fused"), before);
+  }
+}
+
 TEST(FuseActivationIntoFusedTest, LeavesValuesWithOtherUsesAndRunTimeBounds) {
   Product used;
   used.g.Output(used.g.Op("y", "Relu", {used.m}, {2, 4}));

@@ -25,31 +25,54 @@ bool IsActivation(const ir::Graph& graph, const Node& node) {
   return is_constant(1) && is_constant(2);
 }
 
-/// The node that moves elements and whose operand may take the activation instead, or null.
-Node* MoverOf(Rewriter& rewriter, ValueId id, int uses, std::string_view mover,
-              const std::set<std::string_view>& producers) {
-  Node* node = rewriter.Producer(id, mover);
-  if (node == nullptr || !rewriter.UsedOnlyBy(uses, id)) return nullptr;
-  if (!rewriter.UsedOnlyBy(1, node->inputs[0])) return nullptr;
-  const Node* producer = rewriter.Producer(node->inputs[0]);
-  return producer != nullptr && producers.contains(producer->op) ? node : nullptr;
-}
+/// What moves elements on the way from a value that takes activations.
+struct Way {
+  const std::set<std::string_view>& movers;
+  const TakesActivation& takes_activation;
+
+  /// The mover whose result is `id`, read `uses` times.
+  Node* MoverOf(Rewriter& rewriter, ValueId id, int uses) const {
+    Node* node = rewriter.Producer(id);
+    if (node == nullptr || !movers.contains(node->op)) return nullptr;
+    return rewriter.UsedOnlyBy(uses, id) ? node : nullptr;
+  }
+
+  /// The last mover before a value that is read `uses` times, or null.
+  Node* LastMover(Rewriter& rewriter, ValueId id, int uses) const {
+    Node* const last = MoverOf(rewriter, id, uses);
+    for (const Node* mover = last; mover != nullptr;
+         mover = MoverOf(rewriter, mover->inputs[0], 1)) {
+      const ValueId from = mover->inputs[0];
+      if (rewriter.UsedOnlyBy(1, from) && takes_activation(rewriter, from)) return last;
+    }
+    return nullptr;
+  }
+};
 
 /// `node`, which computes an element-wise function, becomes the mover of `moved`.
 void BecomeMover(Node& node, const Node& mover, ValueId moved) {
   node.op = mover.op;
-  node.inputs = {moved};
+  node.inputs = mover.inputs;
+  node.inputs[0] = moved;
   node.attributes = mover.attributes;
 }
 
 }  // namespace
 
-void HoistActivations(ir::Graph& graph, std::string_view mover,
-                      const std::set<std::string_view>& producers) {
+TakesActivation ResultOf(std::set<std::string_view> operators) {
+  return [operators = std::move(operators)](Rewriter& rewriter, ValueId value) {
+    const Node* producer = rewriter.Producer(value);
+    return producer != nullptr && operators.contains(producer->op);
+  };
+}
+
+void HoistActivations(ir::Graph& graph, const std::set<std::string_view>& movers,
+                      const TakesActivation& takes_activation) {
+  const Way way{movers, takes_activation};
   Rewrite(graph, [&](Rewriter& rewriter, Node& node) {
     ir::Graph& g = rewriter.graph();
     if (IsActivation(g, node)) {
-      const Node* moves = MoverOf(rewriter, node.inputs[0], 1, mover, producers);
+      const Node* moves = way.LastMover(rewriter, node.inputs[0], 1);
       if (moves == nullptr) return false;
       std::vector<ValueId> inputs = node.inputs;
       inputs[0] = moves->inputs[0];
@@ -63,7 +86,7 @@ void HoistActivations(ir::Graph& graph, std::string_view mover,
       const Node* gate = rewriter.Producer(node.inputs[i], "Sigmoid");
       if (gate == nullptr || gate->inputs[0] != node.inputs[1 - i]) continue;
       if (!rewriter.UsedOnlyBy(1, node.inputs[i])) continue;
-      const Node* moves = MoverOf(rewriter, gate->inputs[0], 2, mover, producers);
+      const Node* moves = way.LastMover(rewriter, gate->inputs[0], 2);
       if (moves == nullptr) continue;
       const ValueId x = moves->inputs[0];
       const ValueId sigmoid =

@@ -1,16 +1,23 @@
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string_view>
 
-#include "compiler/ir/graph.hpp"
+#include "passes/rewrite.hpp"
 
 namespace poprt::passes {
 
+/// Whether a value is the result of an operator that an activation can be fused with.
+using TakesActivation = std::function<bool(Rewriter& rewriter, ir::ValueId value)>;
+
+/// Of the results of these operators.
+TakesActivation ResultOf(std::set<std::string_view> operators);
+
 /// Moves activations of one operand (Relu, Clip with constant bounds, ..., and x * Sigmoid(x)) from
-/// the result of an operator that only moves elements, `mover`, to its operand, where that is the
-/// result of one of `producers` and nothing else reads either. There they can be fused.
-void HoistActivations(ir::Graph& graph, std::string_view mover,
-                      const std::set<std::string_view>& producers);
+/// the results of operators that only move elements, `movers`, one behind the other, to the value
+/// that they begin with, where that takes activations and nothing else reads what lies between.
+void HoistActivations(ir::Graph& graph, const std::set<std::string_view>& movers,
+                      const TakesActivation& takes_activation);
 
 }  // namespace poprt::passes

@@ -147,7 +147,7 @@ absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
     return absl::InvalidArgumentError(error.what());
   }
   for (; lifted; lifted = Rewrite(graph, LiftSum)) {
-    HoistActivations(graph, "Reshape", {"Conv", "ConvTranspose", "Add"});
+    HoistActivations(graph, {"Reshape"}, ResultOf({"Conv", "ConvTranspose", "Add"}));
   }
   Rewrite(graph, LiftPool);
   return absl::OkStatus();

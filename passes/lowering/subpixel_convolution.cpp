@@ -39,7 +39,7 @@ absl::Status LowerToSubpixelConvolutions(ir::Graph& graph,
   } catch (const kernels::KernelError& error) {
     return absl::InvalidArgumentError(error.what());
   }
-  if (lowered) HoistActivations(graph, kShuffle, {"Conv"});
+  if (lowered) HoistActivations(graph, {kShuffle}, ResultOf({"Conv"}));
   return absl::OkStatus();
 }
 
