@@ -151,11 +151,16 @@ class Evaluator {
       inputs[kResidualInput] = Unblocked(inputs[kResidualInput], channels);
     }
     node.op = "FusedConv";
-    for (const char* name : {"in_channels", "out_channels", "winograd_tile", "channel_order"}) {
+    const bool channels_last = node.attributes.get_int("channels_last", 0) != 0;
+    for (const char* name :
+         {"in_channels", "out_channels", "winograd_tile", "channel_order", "channels_last"}) {
       node.attributes.erase(name);
     }
     const Shape& s = type.shape;
-    const Tensor plain = Fused(node, inputs, {type.element, {s[0], channels, s[2], s[3]}});
+    const std::size_t height = channels_last ? 1 : 2;
+    const Tensor plain =
+        Fused(node, inputs, {type.element, {s[0], channels, s[height], s[height + 1]}});
+    if (channels_last) return One("Transpose", {plain}, type, {{"perm", Ints{0, 2, 3, 1}}});
     return One("block_channels", {plain}, type);
   }
 

@@ -103,8 +103,9 @@ KernelChoice SelectConvolution(const ir::Graph& graph, const ir::Node& node) {
 }
 
 /// Whether a convolution of blocked images takes the kernel for single pixels: that is the only one
-/// for groups that share blocks and for channels in another order, and the fastest for sums that
-/// are not so long that weights leave the first-level cache before the next pixels come.
+/// for groups that share blocks, for channels in another order and for results with channels last,
+/// and the fastest for sums that are not so long that weights leave the first-level cache before
+/// the next pixels come.
 bool TakesSinglePixels(const ir::Graph& graph, const ir::Node& node, const Shape& weights) {
   constexpr std::int64_t kLongestSum = 512;
   const std::int64_t group = node.attributes.get_int("group", 1);
@@ -114,7 +115,8 @@ bool TakesSinglePixels(const ir::Graph& graph, const ir::Node& node, const Shape
     return false;
   }
   const bool whole_blocks = group == 1 || (weights[1] % 16 == 0 && weights[0] / group % 16 == 0);
-  return !whole_blocks || node.attributes.has("channel_order") || weights[1] <= kLongestSum;
+  return !whole_blocks || node.attributes.has("channel_order") ||
+         node.attributes.has("channels_last") || weights[1] <= kLongestSum;
 }
 
 /// The form of a convolution in blocks of channels, with its weights packed for it.

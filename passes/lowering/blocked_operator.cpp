@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "passes/lowering/fused_operator.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::passes {
@@ -24,6 +25,19 @@ bool IsPointwise(const ir::Graph& graph, const ir::Node& conv) {
   const Shape& weights = graph.type(conv.inputs[1]).shape;
   return kernels::ReadsEveryPixelOnce(
       kernels::ResolveWindow(conv.attributes, {x[2], x[3]}, {weights[2], weights[3]}));
+}
+
+bool IsBlockedDepthwise(const ir::Graph& graph, const ir::Node& conv) {
+  const std::int64_t group = conv.attributes.get_int("group", 1);
+  return group > 1 && group == conv.attributes.get_int("out_channels", 0) &&
+         graph.type(conv.inputs[1]).shape[1] == 1;
+}
+
+bool IsBlockedPointwise(const ir::Graph& graph, const ir::Node& node) {
+  constexpr std::size_t kBlockedRank = 5;
+  if (node.op != "BlockedConv" || HasInput(node, kResidualInput)) return false;
+  if (graph.type(node.inputs[0]).shape.size() != kBlockedRank) return false;
+  return !IsBlockedDepthwise(graph, node) && IsPointwise(graph, node);
 }
 
 Shape ChannelsLast(const Shape& planes) { return {planes[0], planes[2], planes[3], planes[1]}; }

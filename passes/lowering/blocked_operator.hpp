@@ -16,7 +16,8 @@
 ///                           as FusedConv, of a blocked image or of one with few channels as it is;
 ///                           `in_channels`, `out_channels`. bias is [O], the residual is blocked.
 ///                           `channel_order`, of 1x1 filters only: channel c of the convolution is
-///                           channel channel_order[c] of x
+///                           channel channel_order[c] of x; `channels_last`, of the same without a
+///                           residual: the result is [B, H, W, O]
 ///   BlockedPointwiseDepthwise(x, w [, bias], f [, filter_bias])
 ///                           a BlockedConv of single pixels and the depthwise one of its result;
 ///                           attributes of the second but for `in_channels`, `group`,
@@ -24,7 +25,8 @@
 ///                           `inner_min`, `inner_max`, `inner_alpha`
 ///   BlockedMaxPool(x), BlockedAveragePool(x)
 ///                           as MaxPool and AveragePool
-///   JoinChannels(x, ...)    channels of blocked images, one after the other: of input i `channels`[i]
+///   JoinChannels(x, ...)    channels of blocked images, one after the other: of input i
+///   `channels`[i]
 ///                           from `first`[i] on
 ///
 /// Elementwise operators and Concat are those of ONNX, on tensors with one more axis.
@@ -38,6 +40,13 @@ TensorType BlockedType(const TensorType& plain);
 /// Whether every pixel of the result of a FusedConv or BlockedConv is made of the pixel at its
 /// place. Throws KernelError where the attributes make no sense.
 bool IsPointwise(const ir::Graph& graph, const ir::Node& conv);
+
+/// Whether each channel of the result of a BlockedConv is made of the same channel only.
+bool IsBlockedDepthwise(const ir::Graph& graph, const ir::Node& conv);
+
+/// Whether a node is a BlockedConv that sums over the channels of single pixels of a blocked image,
+/// without a residual.
+bool IsBlockedPointwise(const ir::Graph& graph, const ir::Node& node);
 
 /// Whether the value is float32 [B, C, H, W] with elements.
 bool CanBlock(const TensorType& type);

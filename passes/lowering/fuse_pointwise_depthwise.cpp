@@ -20,12 +20,6 @@ using ir::ValueId;
 /// Of a block of channels in the rows of a window: a quarter of what the kernel keeps in the cache.
 constexpr std::int64_t kMostFloats = 1 << 14;
 
-bool IsDepthwise(const Graph& graph, const Node& conv) {
-  const std::int64_t group = conv.attributes.get_int("group", 1);
-  return group > 1 && group == conv.attributes.get_int("out_channels", 0) &&
-         graph.type(conv.inputs[1]).shape[1] == 1;
-}
-
 /// Whether the rows between the convolutions are few and each is needed.
 bool WindowFits(const Graph& graph, const Node& depthwise) {
   const Shape& x = graph.type(depthwise.inputs[0]).shape;
@@ -37,13 +31,10 @@ bool WindowFits(const Graph& graph, const Node& depthwise) {
 
 bool Fuse(Rewriter& rewriter, Node& node) {
   const Graph& graph = rewriter.graph();
-  if (node.op != "BlockedConv" || !IsDepthwise(graph, node)) return false;
+  if (node.op != "BlockedConv" || !IsBlockedDepthwise(graph, node)) return false;
   if (HasInput(node, kResidualInput) || !rewriter.UsedOnlyBy(1, node.inputs[0])) return false;
-  const Node* pointwise = rewriter.Producer(node.inputs[0], "BlockedConv");
-  if (pointwise == nullptr || HasInput(*pointwise, kResidualInput)) return false;
-  constexpr std::size_t kBlockedRank = 5;
-  if (graph.type(pointwise->inputs[0]).shape.size() != kBlockedRank) return false;
-  if (IsDepthwise(graph, *pointwise) || !IsPointwise(graph, *pointwise)) return false;
+  const Node* pointwise = rewriter.Producer(node.inputs[0]);
+  if (pointwise == nullptr || !IsBlockedPointwise(graph, *pointwise)) return false;
   if (!WindowFits(graph, node)) return false;
 
   std::vector<ValueId> inputs = pointwise->inputs;

@@ -1,6 +1,7 @@
 #include "passes/lowering/fuse_transpose_into_blocks.hpp"
 
 #include "passes/lowering/blocked_operator.hpp"
+#include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/strided_view.hpp"
 #include "passes/rewrite.hpp"
 
@@ -46,7 +47,19 @@ bool FuseIntoBlock(Rewriter& rewriter, Node& block) {
   return true;
 }
 
+/// Becomes the convolution whose result it converts.
+bool FuseIntoConv(Rewriter& rewriter, Node& unblock) {
+  if (unblock.attributes.get_int("channels_last", 0) == 0) return false;
+  Node* const conv = rewriter.Producer(unblock.inputs[0]);
+  if (conv == nullptr || !rewriter.UsedOnlyBy(1, unblock.inputs[0])) return false;
+  if (!IsBlockedPointwise(rewriter.graph(), *conv)) return false;
+  BecomeFused(unblock, *conv);
+  unblock.attributes.set("channels_last", std::int64_t{1});
+  return true;
+}
+
 bool Fuse(Rewriter& rewriter, Node& node) {
+  if (node.op == "UnblockChannels") return FuseIntoConv(rewriter, node);
   if (node.op == "Transpose") return FuseIntoUnblock(rewriter, node);
   return node.op == "BlockChannels" && FuseIntoBlock(rewriter, node);
 }

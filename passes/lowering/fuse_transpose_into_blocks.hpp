@@ -10,6 +10,10 @@ namespace poprt::passes {
 ///
 /// before: Reshape(Transpose(UnblockChannels(x)) perm=[0, 2, 3, 1])
 /// after:  Reshape(UnblockChannels(x) channels_last=1)
+///
+/// A convolution of single pixels without a residual writes them itself:
+/// before: UnblockChannels(BlockedConv(x, w, bias)) channels_last=1
+/// after:  BlockedConv(x, w, bias) channels_last=1
 absl::Status FuseTransposeIntoBlocks(ir::Graph& graph, const PassContext& context);
 
 }  // namespace poprt::passes

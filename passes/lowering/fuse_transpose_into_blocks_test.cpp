@@ -46,6 +46,50 @@ TEST(FuseTransposeIntoBlocksTest, ReadsChannelsLast) {
   EXPECT_EQ(LargestDifference(before, g.graph), 0);
 }
 
+/// [20, 24, k, k] with values of all kinds.
+std::vector<double> Ramp(std::size_t count) {
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<double>(i * 7 % 11) / 8 - 0.5;
+  return values;
+}
+
+struct TurnedConv {
+  explicit TurnedConv(std::int64_t kernel, bool residual) {
+    const auto taps = static_cast<std::size_t>(kernel * kernel);
+    const auto x = g.Input("x", {2, 2, 3, 4, 16});
+    std::vector<ir::ValueId> inputs{x, g.Constant("w", {20, 24, kernel, kernel}, Ramp(480 * taps))};
+    if (residual) inputs.insert(inputs.end(), {ir::kAbsent, g.Input("r", {2, 2, 3, 4, 16})});
+    const std::int64_t pad = kernel / 2;
+    const auto conv = g.Op("conv", "BlockedConv", inputs, {2, 2, 3, 4, 16},
+                           {{"in_channels", std::int64_t{24}},
+                            {"kernel_shape", Ints{kernel, kernel}},
+                            {"out_channels", std::int64_t{20}},
+                            {"pads", Ints{pad, pad, pad, pad}}});
+    const auto planes = g.Op("planes", "UnblockChannels", {conv}, {2, 20, 3, 4}, kTwenty);
+    g.Output(g.Op("last", "Transpose", {planes}, {2, 3, 4, 20}, {{"perm", Ints{0, 2, 3, 1}}}));
+  }
+  GraphForTest g;
+};
+
+TEST(FuseTransposeIntoBlocksTest, ConvolutionsOfSinglePixelsWriteChannelsLast) {
+  TurnedConv turned(1, false);
+  const ir::Graph before = turned.g.graph;
+  EXPECT_EQ(turned.g.After("fuse_transpose_into_blocks"),
+            "  last_node_unblocked:0 = BlockedConv(x, w) channels_last=1 in_channels=24 "
+            "kernel_shape=[1, 1] out_channels=20 pads=[0, 0, 0, 0] : float32[2, 3, 4, 20]\n"
+            "  last = Reshape(last_node_unblocked:0) shape=[2, 3, 4, 20] : float32[2, 3, 4, 20]\n"
+            "  return last\n");
+  EXPECT_LE(LargestDifference(before, turned.g.graph), 1e-5);
+}
+
+TEST(FuseTransposeIntoBlocksTest, OtherConvolutionsDoNot) {
+  for (auto [kernel, residual] : {std::pair{3, false}, std::pair{1, true}}) {
+    TurnedConv turned(kernel, residual);
+    EXPECT_NE(turned.g.After("fuse_transpose_into_blocks").find("UnblockChannels"),
+              std::string::npos);
+  }
+}
+
 TEST(FuseTransposeIntoBlocksTest, LeavesOtherOrdersAndParts) {
   GraphForTest g;
   const auto x = g.Input("x", {2, 2, 3, 4, 16});

@@ -53,10 +53,11 @@ double PackedConv(const Call& call) {
 
 double PackedDepthwise(const Call& call) { return 2 * Product(call.out()) * TapsOf(call); }
 
-/// The result is blocked, [B, C / 16, H, W, 16].
+/// The result is blocked, [B, C / 16, H, W, 16], or [B, H, W, C].
 double BlockedConv(const Call& call) {
   const Shape& out = call.out();
-  const double pixels = Product({out[0], out[2], out[3]});
+  const std::size_t height = call.step.attributes.get_int("channels_last", 0) != 0 ? 1 : 2;
+  const double pixels = Product({out[0], out[height], out[height + 1]});
   const auto channels = static_cast<double>(call.Int("in_channels") / call.Int("group"));
   return 2 * pixels * static_cast<double>(call.Int("out_channels")) * channels * TapsOf(call);
 }

@@ -85,15 +85,6 @@ struct PixelLayout {
   }
 };
 
-/// `count` of 16 floats, with a constant size where it is 16.
-void CopyLanes(const float* from, std::int64_t count, float* to) {
-  if (count == kBlock) {
-    std::memcpy(to, from, kBlock * sizeof(float));
-  } else {
-    std::copy_n(from, count, to);
-  }
-}
-
 BoundKernel BlockPixels(const PixelLayout& layout) {
   return {.run = [layout](const KernelArguments& args) {
     layout.Run(*args.pool, [&](std::int64_t from, std::int64_t to, std::int64_t count) {

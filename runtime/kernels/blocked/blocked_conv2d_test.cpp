@@ -28,6 +28,7 @@ struct ConvCase {
   std::string activation = {};
   bool bias = false;
   bool residual = false;
+  bool channels_last = false;  ///< of the result of Form::kPointwise
   bool half_weights = false;
   Ints order = {};        ///< of the input channels
   bool specials = false;  ///< NaN and infinities everywhere but in the weights
@@ -86,6 +87,7 @@ Attributes AttributesOf(const ConvCase& c) {
   attributes.set("pads", c.pads);
   attributes.set("group", c.group);
   if (!c.order.empty()) attributes.set("channel_order", c.order);
+  if (c.channels_last) attributes.set("channels_last", std::int64_t{1});
   attributes.set("in_channels", c.group * c.channels);
   attributes.set("out_channels", c.group * c.outs);
   return attributes;
@@ -101,6 +103,16 @@ Tensor RandomBlocked(Random& random, const TensorType& type, std::int64_t channe
     values[static_cast<std::size_t>(i)] = spare;
   }
   return image;
+}
+
+/// The same values, [B, H, W, C] instead of in blocks.
+std::vector<Expected> ChannelsLast(const std::vector<Expected>& blocked, const TensorType& from,
+                                   const TensorType& to) {
+  std::vector<Expected> last;
+  ForEach(to.shape, [&](const Index& i) {
+    last.push_back(blocked[BlockedPosition{i[0], i[3], i[1], i[2]}.In(from.shape)]);
+  });
+  return last;
 }
 
 void CheckConv(Random& random, const ConvCase& c) {
@@ -136,6 +148,12 @@ void CheckConv(Random& random, const ConvCase& c) {
                           {x, PackBlockedPlanesWeights(w, stored), packed_bias, residual}, y,
                           attributes, expected);
     case Form::kPointwise:
+      if (c.channels_last) {
+        const TensorType last{ElementType::kFloat32, {c.batch, out[0], out[1], outs}};
+        return ExpectPacked(BindBlocked<BindBlockedPointwiseConv2d>,
+                            {x, PackBlockedPointwiseWeights(w, c.group, stored), packed_bias}, last,
+                            attributes, ChannelsLast(expected, y, last));
+      }
       return ExpectPacked(
           BindBlocked<BindBlockedPointwiseConv2d>,
           {x, PackBlockedPointwiseWeights(w, c.group, stored), packed_bias, residual}, y,
@@ -246,6 +264,27 @@ TEST(BlockedPointwise, AgreesWithNaiveConvolutionOnRandomSizes) {
     Random random(seeds());
     CheckConv(random, RandomPointwiseCase(random));
   });
+}
+
+TEST(BlockedPointwise, WritesChannelsLast) {
+  ForSeeds(30, [](std::mt19937& seeds) {
+    Random random(seeds());
+    ConvCase c = RandomPointwiseCase(random);
+    c.residual = false;
+    c.channels_last = true;
+    CheckConv(random, c);
+  });
+  // Blocks that are turned in several pieces, of strips that are copied.
+  Random random(13);
+  CheckConv(random, {.form = Form::kPointwise,
+                     .batch = 2,
+                     .channels = 150,
+                     .outs = 300,
+                     .height = 32,
+                     .width = 32,
+                     .activation = "sigmoid",
+                     .bias = true,
+                     .channels_last = true});
 }
 
 TEST(BlockedPointwise, NanAndInfinitiesStayInTheirGroup) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "runtime/kernels/blocked/blocked_tiles.hpp"
@@ -108,6 +110,15 @@ void RequireBlockedBiasAndResidual(const KernelCall& call, std::int64_t out_chan
 /// Operand i, null when it is absent or not given.
 inline const float* OptionalInput(const KernelArguments& args, std::size_t i) {
   return i < args.inputs.size() ? args.in<float>(i) : nullptr;
+}
+
+/// Copies `count` <= 16 lanes of a block, with a constant size where it is 16.
+inline void CopyLanes(const float* from, std::int64_t count, float* to) {
+  if (count == kBlock) {
+    std::memcpy(to, from, kBlock * sizeof(float));
+  } else {
+    std::copy_n(from, count, to);
+  }
 }
 
 /// The biases of an output block and those behind it, from operand `input`; zeros without a bias,

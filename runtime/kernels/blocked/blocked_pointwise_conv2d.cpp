@@ -8,6 +8,7 @@
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pointwise_product.hpp"
 #include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 
@@ -68,24 +69,41 @@ bool CompetesForCache(const BlockedImage& in) {
 struct BlockedPointwise {
   PointwiseProduct product;
   PointwiseBlocking blocking;
+  bool channels_last;  ///< of the result
   bool copies_strips = false;
   std::vector<std::int32_t> offsets_of_copy = {};
+  std::int64_t copy_floats = 0;  ///< of a strip, at the start of scratch memory
   std::size_t scratch_bytes = 0;
 
+  /// Results that are turned to channels last at a time: they stay in the second-level cache, and
+  /// pixels are written whole, or in long pieces, one after the other.
+  static constexpr std::int64_t kTurnedFloats = 1 << 16;
+  static constexpr std::int64_t kTurnedBlocks = 64;
+
+  std::int64_t TurnedBlocks() const { return std::min(kTurnedBlocks, blocking.outs.largest()); }
+  std::int64_t TurnedPixels() const {
+    return std::min(blocking.LargestStrip(), kTurnedFloats / (TurnedBlocks() * kBlock));
+  }
+
+  /// Floats from a block of a strip to the next in scratch memory.
+  std::int64_t StripFloats() const { return blocking.LargestStrip() * kBlock; }
+
   /// Copying pays where several blocks read the copy.
-  void PlanCopies() {
+  void PlanScratch() {
     constexpr std::int64_t kFewestReaders = 4;
     copies_strips = blocking.outs.largest() >= kFewestReaders && CompetesForCache(product.in());
-    if (!copies_strips) return;
-    const std::int64_t block_floats = blocking.LargestStrip() * kBlock;
-    offsets_of_copy = product.OffsetsOfCopy(block_floats);
-    scratch_bytes = ScratchBytes(product.in().blocks * block_floats);
+    if (copies_strips) {
+      offsets_of_copy = product.OffsetsOfCopy(StripFloats());
+      copy_floats = product.in().blocks * StripFloats();
+    }
+    const std::int64_t turned = channels_last ? TurnedBlocks() * TurnedPixels() * kBlock : 0;
+    scratch_bytes = ScratchBytes(copy_floats + turned);
   }
 
   PointwiseProduct::Pixels Copied(const PointwiseProduct::Pixels& pixels, float* copy) const {
     for (std::int64_t block = 0; block < product.in().blocks; ++block) {
       std::copy_n(pixels.x + block * product.in().BlockFloats(), pixels.count * kBlock,
-                  copy + block * blocking.LargestStrip() * kBlock);
+                  copy + block * StripFloats());
     }
     return {.x = copy, .channel_offsets = offsets_of_copy.data(), .count = pixels.count};
   }
@@ -100,18 +118,57 @@ struct BlockedPointwise {
     const std::int64_t last_pixel = blocking.tiles.begin(blocking.strips.end(strip));
     PointwiseProduct::Pixels pixels =
         product.PixelsOf(args, image, first_pixel, last_pixel - first_pixel);
-    if (copies_strips) pixels = Copied(pixels, WorkerScratch(args, worker, scratch_bytes));
-    const float* const residual = OptionalInput(args, 3);
+    float* const scratch = WorkerScratch(args, worker, scratch_bytes);
+    if (copies_strips) pixels = Copied(pixels, scratch);
     const std::int64_t first = blocking.outs.begin(outs);
+    const std::int64_t last = blocking.outs.end(outs);
+    if (channels_last) {
+      float* const y =
+          args.out<float>(0) + (image * product.in().Pixels() + first_pixel) * product.channels();
+      return RunTurned(args, pixels, first, last, y, scratch + copy_floats);
+    }
+    const float* const residual = OptionalInput(args, 3);
     const std::int64_t block_floats = product.in().BlockFloats();
     const std::int64_t at =
         (image * product.blocks() + first) * block_floats + first_pixel * kBlock;
     product.Run(args, pixels,
                 {.first = first,
-                 .count = blocking.outs.end(outs) - first,
+                 .count = last - first,
                  .residual = residual == nullptr ? nullptr : residual + at,
                  .y = args.out<float>(0) + at,
                  .block_floats = block_floats});
+  }
+
+  /// Output blocks [first, last) of a strip whose first pixel is y, channels last.
+  void RunTurned(const KernelArguments& args, const PointwiseProduct::Pixels& pixels,
+                 std::int64_t first, std::int64_t last, float* y, float* turned) const {
+    const EvenSplit runs(pixels.count, TurnedPixels());
+    for (std::int64_t run = 0; run < runs.blocks(); ++run) {
+      const std::int64_t begin = runs.begin(run);
+      const std::int64_t count = runs.end(run) - begin;
+      for (std::int64_t block = first; block < last; block += kTurnedBlocks) {
+        const std::int64_t end = std::min(block + kTurnedBlocks, last);
+        product.Run(args, {pixels.x + begin * kBlock, pixels.channel_offsets, count},
+                    {.first = block,
+                     .count = end - block,
+                     .residual = nullptr,
+                     .y = turned,
+                     .block_floats = count * kBlock});
+        Turn(turned, block, end, count, y + begin * product.channels());
+      }
+    }
+  }
+
+  /// Writes output blocks [block, end) of `count` pixels, channels last, the first of them to y.
+  void Turn(const float* turned, std::int64_t block, std::int64_t end, std::int64_t count,
+            float* y) const {
+    for (std::int64_t pixel = 0; pixel < count; ++pixel) {
+      for (std::int64_t b = block; b < end; ++b) {
+        CopyLanes(turned + ((b - block) * count + pixel) * kBlock,
+                  std::min(kBlock, product.channels() - b * kBlock),
+                  y + pixel * product.channels() + b * kBlock);
+      }
+    }
   }
 
   void Run(const KernelArguments& args) const {
@@ -129,14 +186,17 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTile
   const Window window =
       ResolveWindow(call.attributes, {in.height, in.width}, RequireKernelShape(call.attributes));
   Require(ReadsEveryPixelOnce(window), "the filter has more than a pixel, steps or padding");
-  RequireType(call.outputs[0], BlockedImageType(in.batch, product.channels(), in.height, in.width),
-              "output 0");
+  const bool channels_last = FlagAttribute(call, "channels_last", false);
+  const TensorType last{ElementType::kFloat32, {in.batch, in.height, in.width, product.channels()}};
+  const TensorType blocked = BlockedImageType(in.batch, product.channels(), in.height, in.width);
+  RequireType(call.outputs[0], channels_last ? last : blocked, "output 0");
+  if (channels_last) RequireArity(call, 2, 3);
   RequireBlockedBiasAndResidual(call, product.channels());
   PointwiseBlocking blocking(product);
   const Ints block_sizes = blocking.Cut(call.attributes);
-  const auto conv = std::make_shared<BlockedPointwise>(
-      BlockedPointwise{.product = std::move(product), .blocking = blocking});
-  conv->PlanCopies();
+  const auto conv = std::make_shared<BlockedPointwise>(BlockedPointwise{
+      .product = std::move(product), .blocking = blocking, .channels_last = channels_last});
+  conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,
           .block_sizes = block_sizes};
