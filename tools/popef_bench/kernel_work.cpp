@@ -45,9 +45,15 @@ double Conv(const Call& call) { return 2 * Product(call.out()) * Product(call.in
 /// Weights [C, M / group, kernel...].
 double ConvTranspose(const Call& call) { return 2 * Product(call.in(0)) * Product(call.in(1), 1); }
 
+/// Of `channels` input channels.
+double ChannelsOfGroup(const Call& call, std::int64_t channels) {
+  const std::int64_t of_group = channels / call.Int("group");
+  return static_cast<double>(of_group);
+}
+
 /// Packed weights; images [B, C, H, W].
 double PackedConv(const Call& call) {
-  const auto channels = static_cast<double>(call.in(0)[1] / call.Int("group"));
+  const double channels = ChannelsOfGroup(call, call.in(0)[1]);
   return 2 * Product(call.out()) * channels * TapsOf(call);
 }
 
@@ -58,7 +64,7 @@ double BlockedConv(const Call& call) {
   const Shape& out = call.out();
   const std::size_t height = call.step.attributes.get_int("channels_last", 0) != 0 ? 1 : 2;
   const double pixels = Product({out[0], out[height], out[height + 1]});
-  const auto channels = static_cast<double>(call.Int("in_channels") / call.Int("group"));
+  const double channels = ChannelsOfGroup(call, call.Int("in_channels"));
   return 2 * pixels * static_cast<double>(call.Int("out_channels")) * channels * TapsOf(call);
 }
 
@@ -67,7 +73,7 @@ double PointwiseAndDepthwise(const Call& call) {
   const Shape& in = call.in(0);
   const double sums =
       Product({in[0], in[2], in[3]}) * static_cast<double>(call.Int("out_channels"));
-  const auto channels = static_cast<double>(call.Int("in_channels") / call.Int("group"));
+  const double channels = ChannelsOfGroup(call, call.Int("in_channels"));
   const Shape& out = call.out();
   const double filtered =
       Product({out[0], out[2], out[3]}) * static_cast<double>(call.Int("out_channels"));
