@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/ir/placement.hpp"
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/kernel.hpp"
@@ -104,10 +105,8 @@ KernelChoice SelectConvolution(const ir::Graph& graph, const ir::Node& node) {
 
 /// Whether a convolution of blocked images takes the kernel for single pixels: that is the only one
 /// for groups that share blocks, for channels in another order and for results with channels last,
-/// and the fastest for sums that are not so long that weights leave the first-level cache before
-/// the next pixels come.
+/// and the fastest for sums that are not too long.
 bool TakesSinglePixels(const ir::Graph& graph, const ir::Node& node, const Shape& weights) {
-  constexpr std::int64_t kLongestSum = 512;
   const std::int64_t group = node.attributes.get_int("group", 1);
   const Shape& x = graph.type(node.inputs[kInput]).shape;
   if (!kernels::ReadsEveryPixelOnce(
@@ -116,7 +115,7 @@ bool TakesSinglePixels(const ir::Graph& graph, const ir::Node& node, const Shape
   }
   const bool whole_blocks = group == 1 || (weights[1] % 16 == 0 && weights[0] / group % 16 == 0);
   return !whole_blocks || node.attributes.has("channel_order") ||
-         node.attributes.has("channels_last") || weights[1] <= kLongestSum;
+         node.attributes.has("channels_last") || weights[1] <= kernels::kLongestPointwiseSum;
 }
 
 /// The form of a convolution in blocks of channels, with its weights packed for it.

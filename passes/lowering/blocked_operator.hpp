@@ -26,8 +26,7 @@
 ///   BlockedMaxPool(x), BlockedAveragePool(x)
 ///                           as MaxPool and AveragePool
 ///   JoinChannels(x, ...)    channels of blocked images, one after the other: of input i
-///   `channels`[i]
-///                           from `first`[i] on
+///                           `channels`[i] from `first`[i] on
 ///
 /// Elementwise operators and Concat are those of ONNX, on tensors with one more axis.
 namespace poprt::passes {

@@ -85,9 +85,10 @@ std::optional<Activation> Match(Rewriter& rewriter, const Node& node) {
 }  // namespace
 
 absl::Status FuseActivationIntoFused(ir::Graph& graph, const PassContext&) {
-  HoistActivations(graph, {"Reshape", "Transpose"}, [](Rewriter& rewriter, ValueId value) {
-    return OpenFused(rewriter, value) != nullptr;
-  });
+  HoistActivations(graph, {"Reshape", "Transpose"},
+                   [](Rewriter& rewriter, const Node& activation, ValueId value) {
+                     return activation.op != "HardSigmoid" && OpenFused(rewriter, value) != nullptr;
+                   });
   Rewrite(graph, [](Rewriter& rewriter, Node& node) {
     const std::optional<Activation> activation = Match(rewriter, node);
     if (!activation || !rewriter.UsedOnlyBy(activation->reads, activation->x)) return false;

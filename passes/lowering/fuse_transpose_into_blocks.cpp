@@ -4,6 +4,7 @@
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/strided_view.hpp"
 #include "passes/rewrite.hpp"
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -52,7 +53,12 @@ bool FuseIntoConv(Rewriter& rewriter, Node& unblock) {
   if (unblock.attributes.get_int("channels_last", 0) == 0) return false;
   Node* const conv = rewriter.Producer(unblock.inputs[0]);
   if (conv == nullptr || !rewriter.UsedOnlyBy(1, unblock.inputs[0])) return false;
-  if (!IsBlockedPointwise(rewriter.graph(), *conv)) return false;
+  const ir::Graph& graph = rewriter.graph();
+  if (!IsBlockedPointwise(graph, *conv)) return false;
+  if (graph.type(conv->inputs[1]).shape[1] > kernels::kLongestPointwiseSum) return false;
+  if (conv->attributes.get_int("out_channels", 0) != unblock.attributes.get_int("channels", 0)) {
+    return false;
+  }
   BecomeFused(unblock, *conv);
   unblock.attributes.set("channels_last", std::int64_t{1});
   return true;

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <utility>
+
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
 
@@ -203,15 +207,21 @@ TEST(FuseActivationIntoFusedTest, FindsGates) {
 }
 
 TEST(FuseActivationIntoFusedTest, ComesBeforeWhatOnlyMovesElements) {
-  Product p;
-  const auto t = p.g.Op("t", "Transpose", {p.m}, {4, 2}, {{"perm", Ints{1, 0}}});
-  const auto r = p.g.Op("r", "Reshape", {t}, {2, 2, 2}, {{"shape", Ints{2, 2, 2}}});
-  const auto s = p.g.Op("s", "Sigmoid", {r}, {2, 2, 2});
-  p.g.Output(p.g.Op("y", "Mul", {r, s}, {2, 2, 2}));
-  EXPECT_EQ(Lowered(p.g, {"fuse_activation_into_fused"}),
-            "  y_node_1_1:0 = FusedMatMul(x, w) activation=\"silu\" trans_b=0 : float32[2, 4]\n"
-            "  y_node_1:0 = Transpose(y_node_1_1:0) perm=[1, 0] : float32[4, 2]\n"
-            "  y = Reshape(y_node_1:0) shape=[2, 2, 2] : float32[2, 2, 2]\n  return y\n");
+  const std::map<std::string, std::pair<const char*, Attributes>> gates = {
+      {"silu", {"Sigmoid", {}}},
+      {"hardswish", {"HardSigmoid", {{"alpha", 1.0F / 6}, {"beta", 0.5F}}}}};
+  for (const auto& [name, gate] : gates) {
+    Product p;
+    const auto t = p.g.Op("t", "Transpose", {p.m}, {4, 2}, {{"perm", Ints{1, 0}}});
+    const auto r = p.g.Op("r", "Reshape", {t}, {2, 2, 2}, {{"shape", Ints{2, 2, 2}}});
+    const auto s = p.g.Op("s", gate.first, {r}, {2, 2, 2}, gate.second);
+    p.g.Output(p.g.Op("y", "Mul", {r, s}, {2, 2, 2}));
+    EXPECT_EQ(Lowered(p.g, {"fuse_activation_into_fused"}),
+              "  y_node_1_1:0 = FusedMatMul(x, w) activation=\"" + name +
+                  "\" trans_b=0 : float32[2, 4]\n"
+                  "  y_node_1:0 = Transpose(y_node_1_1:0) perm=[1, 0] : float32[4, 2]\n"
+                  "  y = Reshape(y_node_1:0) shape=[2, 2, 2] : float32[2, 2, 2]\n  return y\n");
+  }
 }
 
 TEST(FuseActivationIntoFusedTest, StaysBehindWhatOthersRead) {
@@ -223,6 +233,14 @@ TEST(FuseActivationIntoFusedTest, StaysBehindWhatOthersRead) {
     const std::string before = p.g.Text();
     EXPECT_EQ(p.g.After("fuse_activation_into_fused"), before);
   }
+}
+
+TEST(FuseActivationIntoFusedTest, StaysBehindWhereItCannotBeFused) {
+  Product p;
+  const auto t = p.g.Op("t", "Transpose", {p.m}, {4, 2}, {{"perm", Ints{1, 0}}});
+  p.g.Output(p.g.Op("y", "HardSigmoid", {t}, {4, 2}));
+  const std::string before = p.g.Text();
+  EXPECT_EQ(p.g.After("fuse_activation_into_fused"), before);
 }
 
 TEST(FuseActivationIntoFusedTest, LeavesValuesWithOtherUsesAndRunTimeBounds) {

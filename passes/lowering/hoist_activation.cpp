@@ -37,13 +37,15 @@ struct Way {
     return rewriter.UsedOnlyBy(uses, id) ? node : nullptr;
   }
 
-  /// The last mover before a value that is read `uses` times, or null.
-  Node* LastMover(Rewriter& rewriter, ValueId id, int uses) const {
+  /// The last mover before what `activation` is applied to, a value that is read `uses` times, or
+  /// null.
+  Node* LastMover(Rewriter& rewriter, const Node& activation, ValueId id, int uses) const {
     Node* const last = MoverOf(rewriter, id, uses);
     for (const Node* mover = last; mover != nullptr;
          mover = MoverOf(rewriter, mover->inputs[0], 1)) {
       const ValueId from = mover->inputs[0];
-      if (rewriter.UsedOnlyBy(1, from) && takes_activation(rewriter, from)) return last;
+      if (!rewriter.UsedOnlyBy(1, from)) return nullptr;
+      if (takes_activation(rewriter, activation, from)) return last;
     }
     return nullptr;
   }
@@ -60,7 +62,7 @@ void BecomeMover(Node& node, const Node& mover, ValueId moved) {
 }  // namespace
 
 TakesActivation ResultOf(std::set<std::string_view> operators) {
-  return [operators = std::move(operators)](Rewriter& rewriter, ValueId value) {
+  return [operators = std::move(operators)](Rewriter& rewriter, const Node&, ValueId value) {
     const Node* producer = rewriter.Producer(value);
     return producer != nullptr && operators.contains(producer->op);
   };
@@ -72,7 +74,7 @@ void HoistActivations(ir::Graph& graph, const std::set<std::string_view>& movers
   Rewrite(graph, [&](Rewriter& rewriter, Node& node) {
     ir::Graph& g = rewriter.graph();
     if (IsActivation(g, node)) {
-      const Node* moves = way.LastMover(rewriter, node.inputs[0], 1);
+      const Node* moves = way.LastMover(rewriter, node, node.inputs[0], 1);
       if (moves == nullptr) return false;
       std::vector<ValueId> inputs = node.inputs;
       inputs[0] = moves->inputs[0];
@@ -83,14 +85,15 @@ void HoistActivations(ir::Graph& graph, const std::set<std::string_view>& movers
     }
     if (node.op != "Mul") return false;
     for (const std::size_t i : {0U, 1U}) {
-      const Node* gate = rewriter.Producer(node.inputs[i], "Sigmoid");
-      if (gate == nullptr || gate->inputs[0] != node.inputs[1 - i]) continue;
+      const Node* gate = rewriter.Producer(node.inputs[i]);
+      if (gate == nullptr || (gate->op != "Sigmoid" && gate->op != "HardSigmoid")) continue;
+      if (gate->inputs[0] != node.inputs[1 - i]) continue;
       if (!rewriter.UsedOnlyBy(1, node.inputs[i])) continue;
-      const Node* moves = way.LastMover(rewriter, gate->inputs[0], 2);
+      const Node* moves = way.LastMover(rewriter, node, gate->inputs[0], 2);
       if (moves == nullptr) continue;
       const ValueId x = moves->inputs[0];
       const ValueId sigmoid =
-          rewriter.Insert(g.MakeNode("Sigmoid", {x}, g.type(x), {}, gate->name));
+          rewriter.Insert(g.MakeNode(gate->op, {x}, g.type(x), gate->attributes, gate->name));
       const ValueId result =
           rewriter.Insert(g.MakeNode("Mul", {x, sigmoid}, g.type(x), {}, node.name));
       BecomeMover(node, *moves, result);

@@ -376,6 +376,22 @@ TEST(BlockedPointwise, HasTheSameBitsWithAllVectorLoops) {
   }
 }
 
+TEST(BlockedPointwise, RejectsAResidualWithChannelsLast) {
+  const TensorType x = BlockedImageType(1, 20, 3, 4);
+  const TensorType y{ElementType::kFloat32, {1, 3, 4, 20}};
+  const Attributes attributes{{"channels_last", std::int64_t{1}},
+                              {"in_channels", std::int64_t{20}},
+                              {"kernel_shape", Ints{1, 1}},
+                              {"out_channels", std::int64_t{20}}};
+  const TensorType w = PackedBlockedPointwiseType(20, 20, 1, ElementType::kFloat32);
+  const auto bind = [&](const TensorType& residual) {
+    return BindBlocked<BindBlockedPointwiseConv2d>(
+        {{x, w, TensorType{}, residual}, {y}, attributes}, SixteenLaneLoops());
+  };
+  EXPECT_NO_THROW(bind(TensorType{}));
+  EXPECT_THROW(bind(y), KernelError);
+}
+
 /// Blocks that begin at the same place of the cache are copied first.
 TEST(BlockedPointwise, AgreesOnSidesThatArePowersOfTwo) {
   Random random(8);

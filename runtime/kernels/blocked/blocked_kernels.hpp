@@ -14,17 +14,22 @@
 ///
 /// The convolutions compute Y = act(conv(X, W) + bias + residual). Inputs: X; W, packed by the
 /// function named like the kernel in pack_blocked.hpp, float32 or float16; optionally bias float32
-/// [16 * ceil(out_channels / 16)]; optionally residual of Y's type. Y is blocked. Attributes:
-/// in_channels, out_channels, kernel_shape, those of ResolveWindow, those of
+/// [16 * ceil(out_channels / 16)]; optionally residual of Y's type. Y is blocked, if nothing else
+/// is said. Attributes: in_channels, out_channels, kernel_shape, those of ResolveWindow, those of
 /// EpilogueWithActivation. Spare lanes may hold anything, even NaN, and never reach other lanes.
 namespace poprt::kernels {
 
 /// X blocked. Attribute group; more than one only where 16 divides the channels of a group.
 BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles);
 
+/// Input channels of a group up to which "blocked_pointwise_conv2d" is the faster one of the two
+/// for filters of one pixel: weights of longer sums leave the first-level cache before the next
+/// pixels.
+inline constexpr std::int64_t kLongestPointwiseSum = 512;
+
 /// X blocked; a filter of one pixel, stride 1, no padding; any group.
-/// Attribute channel_order, optional: channel c of the convolution is channel channel_order[c] of
-/// X.
+/// Attributes channel_order, optional: channel c of the convolution is channel channel_order[c] of
+/// X; channels_last, optional: Y is [B, H, W, C], without a residual.
 BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTiles& tiles);
 
 /// Y = act(depthwise(inner(pointwise(X, W) + bias), F) + filter bias): what

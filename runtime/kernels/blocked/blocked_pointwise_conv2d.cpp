@@ -190,7 +190,8 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTile
   const TensorType last{ElementType::kFloat32, {in.batch, in.height, in.width, product.channels()}};
   const TensorType blocked = BlockedImageType(in.batch, product.channels(), in.height, in.width);
   RequireType(call.outputs[0], channels_last ? last : blocked, "output 0");
-  if (channels_last) RequireArity(call, 2, 3);
+  Require(!channels_last || !InputOrAbsent(call, 3).defined(),
+          "a residual, input 3, is not allowed with channels_last");
   RequireBlockedBiasAndResidual(call, product.channels());
   PointwiseBlocking blocking(product);
   const Ints block_sizes = blocking.Cut(call.attributes);

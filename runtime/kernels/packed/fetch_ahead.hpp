@@ -11,7 +11,7 @@ namespace poprt::kernels {
 /// Shares the fetching of what comes next among tiles that pass over the same panels.
 ///
 /// Panels that stay in the first-level cache are fetched there by the last tiles; earlier they
-/// would push out those in use. Larger ones, or all where there are two or three tiles, are fetched
+/// would push out those in use. Larger ones, or all where there are few tiles, are fetched
 /// into the second-level cache by all tiles evenly: a core has places for few lines at once, and
 /// the more of them wait for memory, the longer the tile itself waits for a place.
 class FetchAhead {

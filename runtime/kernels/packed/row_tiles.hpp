@@ -18,9 +18,10 @@ inline std::int64_t WholeTilePanels(std::int64_t panels) {
   return (panels + kTilePanels - 1) / kTilePanels * kTilePanels;
 }
 
-/// Cuts `rows` of packed weights into register tiles: six rows each, and as few narrower ones as
-/// possible that are not slow, which is why 8 is 4 + 4 and not 6 + 2. Part of the layout of packed
-/// convolution weights: changing it changes the container format.
+/// Cuts rows of packed weights into register tiles, and pixels into the units of block sizes: six
+/// each, and as few narrower ones as possible that are not slow, which is why 8 is 4 + 4 and not
+/// 6 + 2. Part of the layout of packed convolution weights: changing it changes the container
+/// format.
 class RowTiles {
  public:
   explicit RowTiles(std::int64_t rows) : rows_(rows) {

@@ -185,6 +185,10 @@ TEST(RegisterTiles, HaveFewRowsOnlyWhereAllProcessorsHaveThem) {
       }
     }
   }
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    EXPECT_LE(loops->tiles.rows, kMostTileRows);
+    EXPECT_LE(loops->blocked_tiles.pixels, kMostTilePixels);
+  }
   EXPECT_EQ(RegisterTiles(128, 8).count(), 16);
   EXPECT_EQ(RegisterTiles(7, 8).size(0), RegisterTiles(7, 6).size(0));
 }
