@@ -11,9 +11,10 @@ namespace poprt::kernels {
 /// Shares the fetching of what comes next among tiles that pass over the same panels.
 ///
 /// Panels that stay in the first-level cache are fetched there by the last tiles; earlier they
-/// would push out those in use. Larger ones, or all where there are few tiles, are fetched
-/// into the second-level cache by all tiles evenly: a core has places for few lines at once, and
-/// the more of them wait for memory, the longer the tile itself waits for a place.
+/// would push out those in use. Larger ones, or all where there are few tiles, are fetched into the
+/// second-level cache by all tiles evenly: a core has places for few lines at once, and the more of
+/// them wait for memory, the longer the tile itself waits for a place. The only tile of a few rows
+/// fetches what itself needs next.
 class FetchAhead {
  public:
   /// For `tiles` tiles, each of `depth` rows of panels of elements of `size` bytes.
@@ -21,19 +22,20 @@ class FetchAhead {
       : tiles_(tiles),
         depth_(depth),
         line_(kLineBytes / size),
-        fetching_(std::min(tiles, size)),
-        is_near_(tiles == 1 ||
-                 (tiles >= size && kTilePanels * depth * kPanel * size <= kNearBytes)) {}
+        is_near_(tiles >= size && kTilePanels * depth * kPanel * size <= kNearBytes) {}
 
   /// What tile t fetches of the panels from `next` on; those from `current` on are in use.
   template <class T>
   Ahead<T> Of(std::int64_t t, const T* current, const T* next) const {
+    if (tiles_ == 1) return {current + kOwnLines * line_, line_, true};
     if (!is_near_) {
       const std::int64_t share = (kDepthStep * kPanel + tiles_ - 1) / tiles_;
       const std::int64_t step = std::min(share, 2 * line_);
       return {next + t * (depth_ / kDepthStep) * step, step, false};
     }
-    const std::int64_t part = t + fetching_ - tiles_;
+    // A line for every four rows is a quarter of a panel of floats, a half of one of float16.
+    const std::int64_t parts = kLineBytes / line_;
+    const std::int64_t part = t + parts - tiles_;
     if (part < 0) return {current, 0, true};
     return {next + part * (depth_ / kDepthStep) * line_, line_, true};
   }
@@ -41,12 +43,12 @@ class FetchAhead {
  private:
   static constexpr std::int64_t kLineBytes = 64;
   static constexpr std::int64_t kDepthStep = 4;
+  static constexpr std::int64_t kOwnLines = 16;  ///< ahead of what is read
   static constexpr std::int64_t kNearBytes = 48 << 10;
 
   std::int64_t tiles_;
   std::int64_t depth_;
-  std::int64_t line_;      ///< elements of a line
-  std::int64_t fetching_;  ///< tiles that fetch near panels
+  std::int64_t line_;  ///< elements of a line
   bool is_near_;
 };
 

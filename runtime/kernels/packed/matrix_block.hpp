@@ -90,12 +90,9 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
           static_cast<int>(std::min<std::int64_t>(kernels.panels, block.last_panel - p));
       const PanelsView b = panels_at(p, count, k, depth);
       const auto multiply = [&](auto product, const auto* data) {
-        // Packed panels follow each other. The only tile of a few rows fetches what itself needs
-        // next.
-        constexpr auto kSize = static_cast<std::int64_t>(sizeof(*data));
-        const FetchAhead fetch(tiles.count(), depth, kSize);
-        const auto* next =
-            data + (tiles.count() == 1 ? 1024 / kSize : block.depth * kPanel * count);
+        // Packed panels follow each other.
+        const FetchAhead fetch(tiles.count(), depth, sizeof(*data));
+        const auto* next = data + block.depth * kPanel * count;
         for (std::int64_t t = 0; t < tiles.count(); ++t) {
           const std::int64_t row = tiles.begin(t);
           const int rows = tiles.size(t);

@@ -38,11 +38,6 @@ struct RecurrentTiles {
 /// are multiplied by them.
 inline constexpr std::int64_t kRecurrentDepth = 384;
 
-/// Elements of a weight's type that are 1 KiB: how far ahead of its own reading a panel is fetched
-/// that is read once.
-template <typename W>
-inline constexpr std::int64_t kFetchAhead = 1024 / static_cast<std::int64_t>(sizeof(W));
-
 /// AddProduct for part of the depth, panel rows from `panels` on, of as many panels as the kernel
 /// takes. `next` is what is multiplied by after this, with the same stride, and is fetched.
 template <typename W, typename Multiply>
@@ -51,12 +46,10 @@ void AddPartOfProduct(const TileKernels& kernels, Multiply multiply, const Recur
                       const RecurrentTiles<float>& tiles) {
   const RegisterTiles rows(a.rows, kernels.rows);
   const FetchAhead fetch(rows.count(), depth, sizeof(W));
-  const bool is_only = rows.count() == 1;
   for (std::int64_t t = 0; t < rows.count(); ++t) {
     const std::int64_t row = rows.begin(t);
     multiply(rows.size(t), a.data + row * a.stride, a.stride, panels, depth,
-             fetch.Of(t, panels.first, is_only ? panels.first + kFetchAhead<W> : next),
-             {tiles.first + row * kPanel, tiles.stride}, true);
+             fetch.Of(t, panels.first, next), {tiles.first + row * kPanel, tiles.stride}, true);
   }
 }
 
