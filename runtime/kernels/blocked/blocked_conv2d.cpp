@@ -5,6 +5,7 @@
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -19,6 +20,7 @@ constexpr std::int64_t kPanelPairs = 20;
 constexpr std::int64_t kStripFloats = 1 << 16;
 constexpr std::int64_t kStripTaps = 1 << 12;
 constexpr std::int64_t kSmallestStrip = 8;
+constexpr std::int64_t kSmallestHalf = 4;  ///< of a strip, where a thread would be idle otherwise
 
 /// Keeps offsets within the weights of an input block in 32 bits.
 constexpr std::int64_t kMostTaps = std::int64_t{1} << 22;
@@ -40,7 +42,9 @@ struct ConvSizes {
 /// How the work is cut; estimated from sizes only.
 struct ConvBlocking {
   explicit ConvBlocking(const ConvSizes& s)
-      : panels(s.in_blocks, std::max<std::int64_t>(1, kPanelPairs / s.taps)),
+      // Both times in_blocks * 16.
+      : small_weights(s.out_blocks * s.taps * kBlock <= s.in_pixels),
+        panels(s.in_blocks, std::max<std::int64_t>(1, kPanelPairs / s.taps)),
         tiles(s.out_pixels),
         strips(tiles.count(), LargestStrip(s)),
         outs(s.out_blocks, WholeTilePanels(s.out_blocks), kTilePanels) {
@@ -63,17 +67,20 @@ struct ConvBlocking {
                             static_cast<double>(s.out_pixels);
     const auto wanted = static_cast<std::int64_t>(
         std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasks)));
-    // Both times in_blocks * 16.
-    const bool small_weights = s.out_blocks * s.taps * kBlock <= s.in_pixels;
-    const auto missing = [&] { return s.images * strips.blocks() * outs.blocks() < wanted; };
+    const auto tasks = [&] { return s.images * strips.blocks() * outs.blocks(); };
     for (const bool cut_strips : {small_weights, !small_weights}) {
-      while (missing()) {
+      while (tasks() < wanted) {
         EvenSplit& split = cut_strips ? strips : outs;
         const std::int64_t smallest = cut_strips ? kSmallestStrip : kTilePanels;
         if (split.largest() < 2 * smallest) break;
         const std::int64_t half = (split.largest() + 1) / 2;
         split = split.WithLargest(cut_strips ? half : WholeTilePanels(half));
       }
+    }
+    // Most machines have an even number of processors.
+    const bool is_uneven = tasks() < wanted && tasks() % 2 != 0;
+    if (is_uneven && strips.largest() >= 2 * kSmallestHalf) {
+      strips = strips.WithLargest((strips.largest() + 1) / 2);
     }
   }
 
@@ -82,10 +89,17 @@ struct ConvBlocking {
     return CutIntoBlocks(attributes, {&panels, &strips, &outs});
   }
 
-  EvenSplit panels;  ///< of input blocks
-  RowTiles tiles;    ///< of output pixels
-  EvenSplit strips;  ///< of tiles
-  EvenSplit outs;    ///< of output blocks
+  /// The tasks of an image and group.
+  TaskGrid Grid() const {
+    return {strips.blocks(), outs.blocks(),
+            small_weights ? TaskGrid::Outside::kPixels : TaskGrid::Outside::kChannels};
+  }
+
+  bool small_weights;  ///< smaller than the image
+  EvenSplit panels;    ///< of input blocks
+  RowTiles tiles;      ///< of output pixels
+  EvenSplit strips;    ///< of tiles
+  EvenSplit outs;      ///< of output blocks
 };
 
 /// Convolution of a blocked image by the indirect algorithm (Dukhan 2019): a table holds where each
@@ -176,10 +190,9 @@ struct BlockedConv2d {
 
   /// Some output blocks of one strip of the image. Sums of more than one panel are kept in Y.
   void RunTask(const KernelArguments& args, std::int64_t index, std::byte* scratch) const {
-    const std::int64_t strip = index % blocking.strips.blocks();
-    index /= blocking.strips.blocks();
-    const std::int64_t outs = index % blocking.outs.blocks();
-    const std::int64_t image_group = index / blocking.outs.blocks();
+    const TaskGrid grid = blocking.Grid();
+    const std::int64_t image_group = index / grid.count();
+    const auto [strip, outs] = grid.At(index % grid.count());
     const std::int64_t in_group = image_group % group;
     const std::int64_t first_out = in_group * out_blocks + blocking.outs.begin(outs);
     const std::int64_t last_out = in_group * out_blocks + blocking.outs.end(outs);
@@ -231,11 +244,9 @@ struct BlockedConv2d {
   }
 
   void Run(const KernelArguments& args) const {
-    args.pool->Run(in.batch * group * blocking.outs.blocks() * blocking.strips.blocks(),
-                   [&](std::int64_t index, int worker) {
-                     RunTask(args, index,
-                             args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
-                   });
+    args.pool->Run(in.batch * group * blocking.Grid().count(), [&](std::int64_t index, int worker) {
+      RunTask(args, index, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+    });
   }
 
   void PlanScratch() {

@@ -7,6 +7,7 @@
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pointwise_product.hpp"
+#include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
@@ -21,7 +22,7 @@ constexpr std::int64_t kStripFloats = 1 << 14;
 constexpr std::int64_t kSmallestStrip = 8;
 // Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
 constexpr double kWorkOfTask = 1 << 18;
-constexpr std::int64_t kTasks = 8;
+constexpr std::int64_t kTasks = 16;
 
 /// How the work is cut; estimated from sizes only.
 struct PointwiseBlocking {
@@ -85,6 +86,15 @@ struct BlockedPointwise {
     return std::min(blocking.LargestStrip(), kTurnedFloats / (TurnedBlocks() * kBlock));
   }
 
+  /// The tasks of an image.
+  TaskGrid Grid() const {
+    const BlockedImage& in = product.in();
+    const bool is_small =
+        product.blocks() * product.ProductsOfBlock() <= in.blocks * in.BlockFloats();
+    return {blocking.strips.blocks(), blocking.outs.blocks(),
+            is_small ? TaskGrid::Outside::kPixels : TaskGrid::Outside::kChannels};
+  }
+
   /// Floats from a block of a strip to the next in scratch memory.
   std::int64_t StripFloats() const { return blocking.LargestStrip() * kBlock; }
 
@@ -110,10 +120,9 @@ struct BlockedPointwise {
 
   /// Some output blocks of one strip of the image.
   void RunTask(const KernelArguments& args, std::int64_t index, int worker) const {
-    const std::int64_t strip = index % blocking.strips.blocks();
-    index /= blocking.strips.blocks();
-    const std::int64_t outs = index % blocking.outs.blocks();
-    const std::int64_t image = index / blocking.outs.blocks();
+    const TaskGrid grid = Grid();
+    const std::int64_t image = index / grid.count();
+    const auto [strip, outs] = grid.At(index % grid.count());
     const std::int64_t first_pixel = blocking.tiles.begin(blocking.strips.begin(strip));
     const std::int64_t last_pixel = blocking.tiles.begin(blocking.strips.end(strip));
     PointwiseProduct::Pixels pixels =
@@ -172,7 +181,7 @@ struct BlockedPointwise {
   }
 
   void Run(const KernelArguments& args) const {
-    args.pool->Run(product.in().batch * blocking.outs.blocks() * blocking.strips.blocks(),
+    args.pool->Run(product.in().batch * Grid().count(),
                    [&](std::int64_t index, int worker) { RunTask(args, index, worker); });
   }
 };

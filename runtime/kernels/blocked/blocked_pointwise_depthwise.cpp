@@ -8,6 +8,7 @@
 #include "runtime/kernels/blocked/depthwise_filter.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pointwise_product.hpp"
+#include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -138,14 +139,15 @@ struct PointwiseDepthwise {
   }
 
   void Run(const KernelArguments& args) const {
-    const std::int64_t bands = blocking.bands.blocks();
-    args.pool->Run(blocking.planes.blocks() * bands, [&](std::int64_t task, int worker) {
+    const TaskGrid grid =
+        TaskGrid::OfPlanes(out.batch, blocking.bands.blocks(), blocking.planes.blocks());
+    args.pool->Run(grid.count(), [&](std::int64_t index, int worker) {
       float* const rows = WorkerScratch(args, worker, scratch_bytes);
-      const std::int64_t planes = task / bands;
+      const auto [band, planes] = grid.At(index);
       for (std::int64_t p = blocking.planes.begin(planes); p < blocking.planes.end(planes);) {
         const std::int64_t count = std::min(
             {product.BlocksAtOnce(), out.blocks - p % out.blocks, blocking.planes.end(planes) - p});
-        RunBand(args, p, count, task % bands, rows);
+        RunBand(args, p, count, band, rows);
         p += count;
       }
     });

@@ -5,6 +5,7 @@
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/thread_pool.hpp"
 
@@ -16,7 +17,8 @@ class PlaneTasks {
  public:
   /// For an output image of whose pixels each takes `steps` >= 1 vector operations.
   PlaneTasks(const BlockedImage& out, std::int64_t steps)
-      : planes_(out.batch * out.blocks, std::max<std::int64_t>(1, kSteps / Cost(out, steps))),
+      : images_(out.batch),
+        planes_(out.batch * out.blocks, std::max<std::int64_t>(1, kSteps / Cost(out, steps))),
         rows_(out.height, RowsOfTask(out, steps)) {}
 
   /// Block sizes: planes, rows.
@@ -26,9 +28,9 @@ class PlaneTasks {
   /// all images.
   template <typename F>
   void Run(ThreadPool& pool, const F& f) const {
-    pool.Run(planes_.blocks() * rows_.blocks(), [&](std::int64_t task, int /*worker*/) {
-      const std::int64_t planes = task / rows_.blocks();
-      const std::int64_t rows = task % rows_.blocks();
+    const TaskGrid grid = TaskGrid::OfPlanes(images_, rows_.blocks(), planes_.blocks());
+    pool.Run(grid.count(), [&](std::int64_t index, int /*worker*/) {
+      const auto [rows, planes] = grid.At(index);
       for (std::int64_t p = planes_.begin(planes); p < planes_.end(planes); ++p) {
         f(p, rows_.begin(rows), rows_.end(rows));
       }
@@ -36,8 +38,9 @@ class PlaneTasks {
   }
 
  private:
-  /// Vector operations of a task, some ten microseconds.
-  static constexpr std::int64_t kSteps = 1 << 14;
+  /// Vector operations of a task, a few microseconds; of a part of a plane, whose edge costs more.
+  static constexpr std::int64_t kSteps = 1 << 11;
+  static constexpr std::int64_t kStepsOfRows = 1 << 12;
   /// Keeps products in range; larger sizes differ in nothing.
   static constexpr std::int64_t kMost = std::int64_t{1} << 20;
 
@@ -48,9 +51,10 @@ class PlaneTasks {
     return std::clamp<std::int64_t>(out.height, 1, kMost) * RowCost(out, steps);
   }
   static std::int64_t RowsOfTask(const BlockedImage& out, std::int64_t steps) {
-    return std::max<std::int64_t>(1, kSteps / RowCost(out, steps));
+    return std::max<std::int64_t>(1, kStepsOfRows / RowCost(out, steps));
   }
 
+  std::int64_t images_;
   EvenSplit planes_;
   EvenSplit rows_;
 };

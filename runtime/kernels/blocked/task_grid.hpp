@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+namespace poprt::kernels {
+
+/// Numbers tasks, each of which is one part of the pixels by one part of the channels. A worker has
+/// a range of the numbers (ThreadPool), so workers share out what is counted outside. Where that is
+/// pixels in one layer and the next, each core finds in its caches what it wrote; where weights are
+/// larger than the image it should be channels, so that each core reads weights of its own.
+class TaskGrid {
+ public:
+  enum class Outside : std::uint8_t { kPixels, kChannels };
+
+  struct Task {
+    std::int64_t pixels;    ///< number of the part
+    std::int64_t channels;  ///< number of the part
+  };
+
+  TaskGrid(std::int64_t pixels, std::int64_t channels, Outside outside)
+      : pixels_(pixels), channels_(channels), outside_(outside) {}
+
+  /// For parts of one image's pixels, or those of all channels of several images.
+  static TaskGrid OfPlanes(std::int64_t images, std::int64_t pixels, std::int64_t channels) {
+    return {pixels, channels, images == 1 ? Outside::kPixels : Outside::kChannels};
+  }
+
+  std::int64_t count() const { return pixels_ * channels_; }
+  /// The task of number [0, count()).
+  Task At(std::int64_t number) const {
+    if (outside_ == Outside::kPixels) return {number / channels_, number % channels_};
+    return {number % pixels_, number / pixels_};
+  }
+
+ private:
+  std::int64_t pixels_;
+  std::int64_t channels_;
+  Outside outside_;
+};
+
+}  // namespace poprt::kernels

@@ -1,0 +1,36 @@
+#include "runtime/kernels/blocked/task_grid.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace poprt::kernels {
+namespace {
+
+using Tasks = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+Tasks InOrder(const TaskGrid& grid) {
+  Tasks tasks;
+  for (std::int64_t i = 0; i < grid.count(); ++i) {
+    const auto [pixels, channels] = grid.At(i);
+    tasks.emplace_back(pixels, channels);
+  }
+  return tasks;
+}
+
+TEST(TaskGrid, WorkersShareOutWhatIsOutside) {
+  EXPECT_EQ(InOrder({2, 3, TaskGrid::Outside::kPixels}),
+            (Tasks{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));
+  EXPECT_EQ(InOrder({2, 3, TaskGrid::Outside::kChannels}),
+            (Tasks{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}}));
+}
+
+TEST(TaskGrid, SeveralImagesAreSharedOutByPlanes) {
+  EXPECT_EQ(InOrder(TaskGrid::OfPlanes(1, 2, 2)), (Tasks{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
+  EXPECT_EQ(InOrder(TaskGrid::OfPlanes(2, 2, 2)), (Tasks{{0, 0}, {1, 0}, {0, 1}, {1, 1}}));
+}
+
+}  // namespace
+}  // namespace poprt::kernels
