@@ -1,6 +1,7 @@
 #include "runtime/kernels/blocked/winograd_conv2d.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ namespace {
 constexpr std::int64_t kDepth = 256;
 // Panels of weights that pass over an element's tiles before the next element's are read.
 constexpr std::int64_t kPanels = 2;
+// Threads that may each transform all inputs of a strip.
+constexpr int kMostTransforming = 64;
 
 /// `floats` rounded up to an odd number of cache lines: a transformed tile is written to all
 /// elements side by side, which must not compete for the same places in the cache.
@@ -109,12 +112,14 @@ struct WinogradConv2d {
   }
 
   void Run(const KernelArguments& args) const {
-    // The results are the same either way.
+    // The results are the same in all cases.
     const int workers = args.pool->size();
     if (strips.blocks() % workers == 0 || strips.blocks() >= 4 * workers) {
       RunSeparateStrips(args);
+    } else if (workers <= kMostTransforming && kPanels * workers <= out.blocks) {
+      for (std::int64_t s = 0; s < strips.blocks(); ++s) RunSharedWeights(args, Strip(s));
     } else {
-      RunSharedStrips(args);
+      for (std::int64_t s = 0; s < strips.blocks(); ++s) RunSharedInputs(args, Strip(s));
     }
   }
 
@@ -152,20 +157,30 @@ struct WinogradConv2d {
     });
   }
 
-  /// All threads work on one strip, whose transformed inputs are in the first worker's scratch.
-  void RunSharedStrips(const KernelArguments& args) const {
+  /// Threads share out the output channels of a strip. Each transforms all inputs, which takes less
+  /// long than fetching what another core has transformed.
+  void RunSharedWeights(const KernelArguments& args, TileRange strip) const {
+    const EvenSplit blocks(out.blocks, kPanels);
+    std::array<bool, kMostTransforming> has_inputs{};  // of each worker
+    args.pool->Run(blocks.blocks(), [&](std::int64_t task, int worker) {
+      float* const inputs = Inputs(args, worker);
+      bool& is_ready = has_inputs[static_cast<std::size_t>(worker)];
+      if (!is_ready) TransformInputs(args, strip, 0, in.blocks, inputs);
+      is_ready = true;
+      ComputeOutputs(args, strip, blocks.begin(task), blocks.end(task), inputs,
+                     Products(args, worker));
+    });
+  }
+
+  /// Threads, more than there are outputs for, share out the transforms of a strip, too.
+  void RunSharedInputs(const KernelArguments& args, TileRange strip) const {
     float* const inputs = Inputs(args, 0);
-    const EvenSplit blocks(out.blocks, out.blocks >= 2 * args.pool->size() ? kPanels : 1);
-    for (std::int64_t s = 0; s < strips.blocks(); ++s) {
-      const TileRange strip = Strip(s);
-      args.pool->Run(in.blocks, [&](std::int64_t block, int) {
-        TransformInputs(args, strip, block, block + 1, inputs);
-      });
-      args.pool->Run(blocks.blocks(), [&](std::int64_t task, int worker) {
-        ComputeOutputs(args, strip, blocks.begin(task), blocks.end(task), inputs,
-                       Products(args, worker));
-      });
-    }
+    args.pool->Run(in.blocks, [&](std::int64_t block, int) {
+      TransformInputs(args, strip, block, block + 1, inputs);
+    });
+    args.pool->Run(out.blocks, [&](std::int64_t block, int worker) {
+      ComputeOutputs(args, strip, block, block + 1, inputs, Products(args, worker));
+    });
   }
 
   /// inputs[element][tile of the strip][channel] for the channels of some blocks.
