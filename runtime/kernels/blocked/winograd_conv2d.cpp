@@ -150,17 +150,14 @@ struct WinogradConv2d {
       const TileRange strip = Strip(task);
       float* const inputs = Inputs(args, worker);
       TransformInputs(args, strip, 0, in.blocks, inputs);
-      for (std::int64_t block = 0; block < out.blocks; block += kPanels) {
-        ComputeOutputs(args, strip, block, std::min(block + kPanels, out.blocks), inputs,
-                       Products(args, worker));
-      }
+      ComputeOutputs(args, strip, 0, out.blocks, inputs, Products(args, worker));
     });
   }
 
   /// Threads share out the output channels of a strip. Each transforms all inputs, which takes less
   /// long than fetching what another core has transformed.
   void RunSharedWeights(const KernelArguments& args, TileRange strip) const {
-    const EvenSplit blocks(out.blocks, kPanels);
+    const EvenSplit blocks(out.blocks, SharedBlocks(args.pool->size()));
     std::array<bool, kMostTransforming> has_inputs{};  // of each worker
     args.pool->Run(blocks.blocks(), [&](std::int64_t task, int worker) {
       float* const inputs = Inputs(args, worker);
@@ -170,6 +167,14 @@ struct WinogradConv2d {
       ComputeOutputs(args, strip, blocks.begin(task), blocks.end(task), inputs,
                      Products(args, worker));
     });
+  }
+
+  /// Output blocks of a task: those whose weights are read together, unless few of these make some
+  /// workers wait for others.
+  std::int64_t SharedBlocks(int workers) const {
+    const std::int64_t tasks = CeilDiv(out.blocks, kPanels);
+    const bool is_even = tasks % workers == 0 || tasks >= 4 * workers;
+    return is_even ? kPanels : CeilDiv(out.blocks, workers);
   }
 
   /// Threads, more than there are outputs for, share out the transforms of a strip, too.
@@ -211,10 +216,13 @@ struct WinogradConv2d {
   /// The output channels of some blocks.
   void ComputeOutputs(const KernelArguments& args, TileRange strip, std::int64_t first_block,
                       std::int64_t last_block, const float* inputs, float* products) const {
-    Multiply(args, strip, first_block, last_block, inputs, products);
-    for (std::int64_t block = first_block; block < last_block; ++block) {
-      TransformProducts(args, strip, block,
-                        products + (block - first_block) * Elements() * product_element_stride);
+    for (std::int64_t first = first_block; first < last_block; first += kPanels) {
+      const std::int64_t last = std::min(first + kPanels, last_block);
+      Multiply(args, strip, first, last, inputs, products);
+      for (std::int64_t block = first; block < last; ++block) {
+        TransformProducts(args, strip, block,
+                          products + (block - first) * Elements() * product_element_stride);
+      }
     }
   }
 
