@@ -83,6 +83,7 @@ struct PlanesPanel {
 struct PointwisePanel {
   const float* x = nullptr;                       ///< first pixel
   const std::int32_t* channel_offsets = nullptr;  ///< from x to each input channel of the group
+  bool in_fours = false;  ///< each four of the offsets from the first on follow each other
   std::int64_t channels = 0;
   const void* weights = nullptr;  ///< [channel][16]
   const float* bias = nullptr;    ///< of all output blocks

@@ -218,15 +218,30 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
   const std::int64_t weights_step = panel.outputs.weights;
   const std::int32_t* offsets = panel.channel_offsets;
   std::int64_t left = panel.channels;
-  for (; left >= kUnrolled; left -= kUnrolled) {
-    Unroll<kUnrolled>([&](auto s) POPRT_INLINE {
+  const auto unrolled = [&](auto step) POPRT_INLINE {
+    for (; left >= kUnrolled; left -= kUnrolled) {
+      Unroll<kUnrolled>(step);
+      for (int p = 0; p < kPanels; ++p) __builtin_prefetch(ahead + p * weights_step);
+      ahead += kFetchedByStep<W>;
+      offsets += kUnrolled;
+      weights += kUnrolled * kBlock;
+    }
+  };
+  if (panel.in_fours) {
+    unrolled([&](auto s) POPRT_INLINE {
+      constexpr int kS = decltype(s)::value;
+      const float* four[kPixels];
+      Unroll<kPixels>([&](auto r) POPRT_INLINE {
+        constexpr int kR = decltype(r)::value;
+        four[kR] = inputs[0] + offsets[0] + kR * kBlock;
+      });
+      SumStep<V, kS % kCount>(four, kS, weights + kS * kBlock, weights_step, sums);
+    });
+  } else {
+    unrolled([&](auto s) POPRT_INLINE {
       constexpr int kS = decltype(s)::value;
       SumStep<V, kS % kCount>(inputs, offsets[kS], weights + kS * kBlock, weights_step, sums);
     });
-    for (int p = 0; p < kPanels; ++p) __builtin_prefetch(ahead + p * weights_step);
-    ahead += kFetchedByStep<W>;
-    offsets += kUnrolled;
-    weights += kUnrolled * kBlock;
   }
   for (; left > 0; --left) {
     SumStep<V, 0>(inputs, *offsets++, weights, weights_step, sums);

@@ -40,6 +40,16 @@ std::vector<std::int32_t> ChannelOffsets(const Ints& order, std::int64_t block_f
   return offsets;
 }
 
+/// Whether each whole four of the channels of a group, `ins`, lie side by side in a block.
+bool FollowInFours(const Ints& order, std::int64_t ins) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto in_group = static_cast<std::int64_t>(i) % ins;
+    if (in_group % 4 == 0 || in_group >= ins / 4 * 4) continue;
+    if (order[i] != order[i - 1] + 1 || order[i] % kBlock == 0) return false;
+  }
+  return true;
+}
+
 std::vector<std::size_t> FirstPieces(const std::vector<GroupPiece>& pieces) {
   std::vector<std::size_t> first;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -70,6 +80,7 @@ PointwiseProduct::PointwiseProduct(const KernelCall& call, const BlockedTiles& t
           "the image has more than 2^31 elements");
   channel_order_ = ChannelOrder(call.attributes, in_channels);
   channel_offsets_ = ChannelOffsets(channel_order_, in_.BlockFloats());
+  in_fours_ = FollowInFours(channel_order_, ins_);
   pieces_ = GroupPiecesOf(out_channels_, group);
   first_pieces_ = FirstPieces(pieces_);
 }
@@ -114,6 +125,7 @@ void PointwiseProduct::Run(const KernelArguments& args, const Pixels& pixels,
     PointwisePanel panel{
         .x = pixels.x,
         .channel_offsets = pixels.channel_offsets + piece.group * ins_,
+        .in_fours = in_fours_,
         .channels = ins_,
         .weights = weights,
         .bias = BiasOfBlock(args, piece.block),

@@ -63,6 +63,7 @@ class PointwiseProduct {
 
   Ints channel_order_;                         ///< of X, in the order of weights
   std::vector<std::int32_t> channel_offsets_;  ///< the same as offsets
+  bool in_fours_ = false;                      ///< see PointwisePanel
   std::vector<GroupPiece> pieces_;
   std::vector<std::size_t> first_pieces_;  ///< of every output block, and their number
 };
