@@ -49,6 +49,7 @@
 #include "passes/lowering/gelu_pattern.hpp"
 #include "passes/lowering/layer_norm_pattern.hpp"
 #include "passes/lowering/lift_to_image.hpp"
+#include "passes/lowering/lower_channel_matmul.hpp"
 #include "passes/lowering/lower_conv3d.hpp"
 #include "passes/lowering/lower_conv_transpose.hpp"
 #include "passes/lowering/lower_mean_to_pool.hpp"
@@ -155,6 +156,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kLowering, LayerNormPattern},
     {"lift_to_image", "Makes convolutions of one spatial axis those of images of one row.",
      Stage::kLowering, LiftToImage},
+    {"lower_channel_matmul",
+     "Makes MatMul over channels that are brought to the end and back a Conv of single pixels.",
+     Stage::kLowering, LowerChannelMatMul},
     {"lower_conv3d", "Makes Conv of volumes a Conv of images whose channels are slices.",
      Stage::kLowering, LowerConv3d},
     {"lower_conv_transpose",

@@ -75,6 +75,7 @@ const Names kLowering = {
     "fuse_bias_into_fused",
     "fuse_residual_into_fused",
     "fuse_activation_into_fused",
+    "lower_channel_matmul",
     "lower_to_integer_matmul",
     "lower_to_fused_norm",
     "sink_channel_shuffle",

@@ -61,4 +61,11 @@ Tiles MatrixBlocking::TilesAt(float* results, std::int64_t panel, std::int64_t r
   return {results + (panel * rows.largest() + row) * kPanel, rows.largest() * kPanel};
 }
 
+std::int64_t ThinColumns(std::int64_t depth) {
+  constexpr std::int64_t kNumbersOfTask = 1 << 16;
+  constexpr std::int64_t kFewest = 64;
+  constexpr std::int64_t kMost = 1024;
+  return std::clamp(kNumbersOfTask / depth, kFewest, kMost) / kPanel * kPanel;
+}
+
 }  // namespace poprt::kernels

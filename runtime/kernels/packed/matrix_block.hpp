@@ -117,4 +117,7 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
   }
 }
 
+/// Estimates the columns of a task of ThinProducts, each column of `depth` >= 1 numbers.
+std::int64_t ThinColumns(std::int64_t depth);
+
 }  // namespace poprt::kernels

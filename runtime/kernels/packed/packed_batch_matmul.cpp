@@ -23,14 +23,6 @@ struct BatchAxis {
   std::int64_t step_b;
 };
 
-/// Estimates the columns of a task of products of few rows, each column of `depth` numbers.
-std::int64_t ThinColumns(std::int64_t depth) {
-  constexpr std::int64_t kNumbersOfTask = 1 << 16;
-  constexpr std::int64_t kFewest = 64;
-  constexpr std::int64_t kMost = 1024;
-  return std::clamp(kNumbersOfTask / depth, kFewest, kMost) / kPanel * kPanel;
-}
-
 struct BatchMatMul {
   const TileKernels* kernels;
   std::size_t left = 0;  ///< the operands that are multiplied

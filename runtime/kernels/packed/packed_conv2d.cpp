@@ -10,6 +10,8 @@
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/packed/thin_conv2d.hpp"
+#include "runtime/kernels/packed/thin_product.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::kernels {
@@ -301,6 +303,16 @@ BoundKernel BindConv2d(const KernelCall& call, const InnerLoops& loops) {
   if (ReadsEveryPixelOnce(window)) {
     image = {image.batch, image.channels, 1, image.height * image.width};
     out = {1, image.width};
+    const std::int64_t outs = out_channels / group;
+    if (outs <= kThinRows && !half && !half_weights && image.batch * image.width > 0) {
+      return BindThinConv2d(call,
+                            {.batch = image.batch,
+                             .group = group,
+                             .channels = channels,
+                             .outs = outs,
+                             .pixels = image.width},
+                            loops);
+    }
   }
   const RowTiles tiles(out_channels / group);
   const std::int64_t out_pixels = out[0] * out[1];

@@ -122,6 +122,21 @@ TEST(PackedConv2d, AgreesWithNaiveConvolutionOnRandomSizes) {
   });
 }
 
+TEST(PackedConv2d, SinglePixelsOfFewChannels) {
+  ForSeeds(40, [&](std::mt19937& seeds) {
+    Random random(seeds());
+    ConvCase c = RandomCase(random);
+    c.kernel = c.strides = {1, 1};
+    c.pads = {0, 0, 0, 0};
+    c.width = random.Int(1, 300);
+    c.group = random.Int(1, 3);
+    c.channels = random.Int(1, 30);
+    c.outs = random.Int(1, 5);
+    c.specials = random.Flip();
+    CheckConv(random, c);
+  });
+}
+
 TEST(PackedConv2d, NanAndInfinitiesReachOnlyWhatTheyTouch) {
   ForSeeds(20, [&](std::mt19937& seeds) {
     Random random(seeds());

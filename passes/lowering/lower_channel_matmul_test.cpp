@@ -1,0 +1,69 @@
+#include "passes/lowering/lower_channel_matmul.hpp"
+
+#include <gtest/gtest.h>
+
+#include "passes/evaluate_for_test.hpp"
+#include "passes/graph_for_test.hpp"
+
+namespace poprt::passes {
+namespace {
+
+constexpr double kRounding = 1e-6;
+
+TEST(LowerChannelMatMulTest, SumsOverChannelsOfImagesWhereTheyLie) {
+  GraphForTest g;
+  const auto x = g.Input("x", {2, 3, 5, 4});
+  const auto w = g.Constant("w", {3, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const auto bias = g.Constant("bias", {6}, {1, 2, 3, 4, 5, 6});
+  const auto last = g.Op("last", "Transpose", {x}, {2, 5, 4, 3}, {{"perm", Ints{0, 2, 3, 1}}});
+  const auto product = g.Op("product", "FusedMatMul", {last, w, bias}, {2, 5, 4, 6},
+                            {{"trans_b", std::int64_t{0}}, {"activation", "relu"}});
+  g.Output(g.Op("y", "Transpose", {product}, {2, 6, 5, 4}, {{"perm", Ints{0, 3, 1, 2}}}));
+  const ir::Graph before = g.graph;
+  EXPECT_EQ(g.After("lower_channel_matmul"),
+            "  y = FusedConv(x, w_1, bias) activation=\"relu\" dilations=[1, 1] group=1 "
+            "kernel_shape=[1, 1] pads=[0, 0, 0, 0] strides=[1, 1] : float32[2, 6, 5, 4]\n"
+            "  return y\n");
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+}
+
+TEST(LowerChannelMatMulTest, SumsOverChannelsOfRows) {
+  GraphForTest g;
+  const auto x = g.Input("x", {2, 3, 4});
+  const auto w = g.Constant("w", {2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto last = g.Op("last", "Transpose", {x}, {2, 4, 3}, {{"perm", Ints{0, 2, 1}}});
+  const auto product =
+      g.Op("product", "FusedMatMul", {last, w}, {2, 4, 2}, {{"trans_b", std::int64_t{1}}});
+  g.Output(g.Op("y", "Transpose", {product}, {2, 2, 4}, {{"perm", Ints{0, 2, 1}}}));
+  const ir::Graph before = g.graph;
+  EXPECT_EQ(g.After("lower_channel_matmul"),
+            "  y_node_image:0 = Reshape(x) shape=[2, 3, 1, 4] : float32[2, 3, 1, 4]\n"
+            "  y_node_1:0 = FusedConv(y_node_image:0, w_1) dilations=[1, 1] group=1 "
+            "kernel_shape=[1, 1] pads=[0, 0, 0, 0] strides=[1, 1] : float32[2, 2, 1, 4]\n"
+            "  y = Reshape(y_node_1:0) shape=[2, 2, 4] : float32[2, 2, 4]\n"
+            "  return y\n");
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+}
+
+TEST(LowerChannelMatMulTest, LeavesOtherTransposes) {
+  GraphForTest g;
+  const auto x = g.Input("x", {2, 3, 3, 3});
+  const auto w = g.Constant("w", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const auto product = [&](const std::string& name, const Ints& perm) {
+    const auto last = g.Op(name + "_last", "Transpose", {x}, {2, 3, 3, 3}, {{"perm", perm}});
+    return g.Op(name + "_product", "FusedMatMul", {last, w}, {2, 3, 3, 3});
+  };
+  const Ints back{0, 3, 1, 2};
+  g.Output(
+      g.Op("columns", "Transpose", {product("c", {0, 3, 2, 1})}, {2, 3, 3, 3}, {{"perm", back}}));
+  g.Output(g.Op("turned", "Transpose", {product("t", {0, 2, 3, 1})}, {2, 3, 3, 3},
+                {{"perm", Ints{0, 3, 2, 1}}}));
+  const auto shared = product("s", {0, 2, 3, 1});
+  g.Output(g.Op("shared", "Transpose", {shared}, {2, 3, 3, 3}, {{"perm", back}}));
+  g.Output(shared);
+  const std::string before = g.Text();
+  EXPECT_EQ(g.After("lower_channel_matmul"), before);
+}
+
+}  // namespace
+}  // namespace poprt::passes
