@@ -15,7 +15,8 @@ using ir::Node;
 using ir::ValueId;
 
 constexpr std::size_t kRowRank = 3;
-constexpr std::size_t kImageRank = 4;
+/// Longer sums take so long that two Transposes cost less than a convolution that is slower.
+constexpr std::int64_t kMostChannels = 512;
 
 /// [K, N], or [N, K] if transposed, -> [N, K, 1, 1].
 Tensor AsFilters(const Tensor& weights, bool transposed) {
@@ -67,10 +68,11 @@ bool Lower(Rewriter& rewriter, Node& back) {
       PermutationOf(graph, back) != (is_row ? Ints{0, 2, 1} : Ints{0, 3, 1, 2})) {
     return false;
   }
+  const ValueId x = forth->inputs[0];
+  if (graph.type(x).shape[1] > kMostChannels) return false;
   const Tensor weights = *graph.ConstantOf(matmul->inputs[1]);
   const bool transposed = matmul->attributes.get_int("trans_b", 0) != 0;
   const TensorType y = graph.type(back.outputs[0]);
-  const ValueId x = forth->inputs[0];
   const TensorType image{y.element, AsImage(graph.type(x).shape)};
   std::vector<ValueId> inputs{
       x, rewriter.AddConstant(graph.value(matmul->inputs[1]).name, AsFilters(weights, transposed))};

@@ -13,7 +13,8 @@ namespace poprt::passes {
 ///                   perm=[0, 3, 1, 2])
 /// after:  FusedConv(x, w'[O, C, 1, 1], bias)
 ///
-/// The same with one spatial axis, as an image of one row.
+/// The same with one spatial axis, as an image of one row. Not for more than 512 channels, whose
+/// sums take longer than the Transposes.
 absl::Status LowerChannelMatMul(ir::Graph& graph, const PassContext& context);
 
 }  // namespace poprt::passes

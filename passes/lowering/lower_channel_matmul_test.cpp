@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
 
@@ -61,6 +64,12 @@ TEST(LowerChannelMatMulTest, LeavesOtherTransposes) {
   const auto shared = product("s", {0, 2, 3, 1});
   g.Output(g.Op("shared", "Transpose", {shared}, {2, 3, 3, 3}, {{"perm", back}}));
   g.Output(shared);
+  const auto deep = g.Input("deep", {1, 513, 2});
+  const auto long_sum = g.Constant("long_sum", {513, 1}, std::vector<double>(513, 1));
+  const auto deep_last =
+      g.Op("deep_last", "Transpose", {deep}, {1, 2, 513}, {{"perm", Ints{0, 2, 1}}});
+  const auto deep_product = g.Op("deep_product", "FusedMatMul", {deep_last, long_sum}, {1, 2, 1});
+  g.Output(g.Op("deep_back", "Transpose", {deep_product}, {1, 1, 2}, {{"perm", Ints{0, 2, 1}}}));
   const std::string before = g.Text();
   EXPECT_EQ(g.After("lower_channel_matmul"), before);
 }
