@@ -290,27 +290,37 @@ template <class V, Activation kActivation, class T>
 void FinishNarrow(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
                   std::int64_t cols, std::int64_t row, std::int64_t col) {
   const auto scale = V::Set(e.scale);
+  const std::int64_t start = row * e.row_stride + col;
+  const std::int64_t stride = e.row_stride;
+  const float* const column_bias = e.column_bias;
+  T* const out = static_cast<T*>(e.out) + start;
+  const T* const residual =
+      e.residual == nullptr ? nullptr : static_cast<const T*>(e.residual) + start;
+  const auto row_bias_of = [&](std::int64_t r) POPRT_INLINE {
+    return e.row_bias == nullptr ? V::Zero() : V::Set(e.row_bias[row + r]);
+  };
+  const auto bias_of = [&](std::int64_t c, std::int64_t count) POPRT_INLINE {
+    return column_bias == nullptr ? V::Zero() : LoadFirst<V>(column_bias + col + c, count);
+  };
+  const auto finish = [&](std::int64_t r, std::int64_t c, std::int64_t count, auto row_bias,
+                          auto bias) POPRT_INLINE {
+    const auto sums = V::Mul(LoadFirst<V>(tile + r * tile_stride + c, count), scale);
+    auto value = V::Add(V::Add(sums, row_bias), bias);
+    if (residual != nullptr) value = V::Add(value, LoadFirst<V>(residual + r * stride + c, count));
+    StoreFirst<V>(Activate<V, kActivation>(value, e), out + r * stride + c, count);
+  };
+  if (cols < V::kLanes) {
+    const auto bias = bias_of(0, cols);
+    for (std::int64_t r = 0; r < rows; ++r) finish(r, 0, cols, row_bias_of(r), bias);
+    return;
+  }
   for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t start = (row + r) * e.row_stride + col;
-    T* out = static_cast<T*>(e.out) + start;
-    const T* residual = e.residual == nullptr ? nullptr : static_cast<const T*>(e.residual) + start;
-    const auto row_bias = e.row_bias == nullptr ? V::Zero() : V::Set(e.row_bias[row + r]);
-    const float* source = tile + r * tile_stride;
-    const bool sums_only = residual == nullptr && e.column_bias == nullptr;
+    const auto row_bias = row_bias_of(r);
     std::int64_t c = 0;
-    for (; sums_only && c + V::kLanes <= cols; c += V::kLanes) {
-      const auto value = V::Add(V::Mul(V::Load(source + c), scale), row_bias);
-      V::Store(Activate<V, kActivation>(value, e), out + c);
+    for (; c + V::kLanes <= cols; c += V::kLanes) {
+      finish(r, c, V::kLanes, row_bias, bias_of(c, V::kLanes));
     }
-    for (; c < cols; c += V::kLanes) {
-      const std::int64_t count = cols - c;
-      auto value = V::Add(V::Mul(LoadFirst<V>(source + c, count), scale), row_bias);
-      if (e.column_bias != nullptr) {
-        value = V::Add(value, LoadFirst<V>(e.column_bias + col + c, count));
-      }
-      if (residual != nullptr) value = V::Add(value, LoadFirst<V>(residual + c, count));
-      StoreFirst<V>(Activate<V, kActivation>(value, e), out + c, count);
-    }
+    if (c < cols) finish(r, c, cols - c, row_bias, bias_of(c, cols - c));
   }
 }
 
