@@ -20,6 +20,7 @@ constexpr std::int64_t kPanelPairs = 20;
 constexpr std::int64_t kStripFloats = 1 << 16;
 constexpr std::int64_t kStripTaps = 1 << 12;
 constexpr std::int64_t kSmallestStrip = 8;
+constexpr std::int64_t kSmallestOfLargeWeights = 17;  ///< than the image: each strip reads them
 constexpr std::int64_t kSmallestHalf = 4;  ///< of a strip, where a thread would be idle otherwise
 
 /// Keeps offsets within the weights of an input block in 32 bits.
@@ -56,7 +57,11 @@ struct ConvBlocking {
     // With one panel only, results are written once and not kept.
     const std::int64_t kept = panels.blocks() > 1 ? s.out_blocks : 0;
     const std::int64_t tile_floats = (read + kept) * kBlock * kTilePixels;
-    return std::max(kSmallestStrip, std::min(kStripFloats / tile_floats, kStripTaps / s.taps));
+    const std::int64_t with_table = kStripTaps / s.taps;
+    const std::int64_t smallest =
+        small_weights ? kSmallestStrip
+                      : std::clamp(with_table, kSmallestStrip, kSmallestOfLargeWeights);
+    return std::max(smallest, std::min(kStripFloats / tile_floats, with_table));
   }
 
   /// More strips read the weights more often, more blocks of output channels the image.
