@@ -20,6 +20,7 @@ namespace {
 // is long enough to make loading them worth while.
 constexpr std::int64_t kStripFloats = 1 << 14;
 constexpr std::int64_t kSmallestStrip = 8;
+constexpr std::int64_t kSmallestOfLargeWeights = 17;  ///< than the image: each strip reads them
 // Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
 constexpr double kWorkOfTask = 1 << 18;
 constexpr std::int64_t kTasks = 16;
@@ -28,10 +29,17 @@ constexpr std::int64_t kTasks = 16;
 struct PointwiseBlocking {
   explicit PointwiseBlocking(const PointwiseProduct& product)
       : tiles(product.in().Pixels()),
-        strips(tiles.count(), std::max(kSmallestStrip, kStripFloats / TileFloats(product))),
+        strips(tiles.count(), std::max(SmallestStrip(product), kStripFloats / TileFloats(product))),
         outs(product.blocks(), BlocksOfTask(product, product.in().batch * strips.blocks()),
              kTilePanels) {}
 
+  static bool HasSmallWeights(const PointwiseProduct& product) {
+    const BlockedImage& in = product.in();
+    return product.blocks() * product.ProductsOfBlock() <= in.blocks * in.BlockFloats();
+  }
+  static std::int64_t SmallestStrip(const PointwiseProduct& product) {
+    return HasSmallWeights(product) ? kSmallestStrip : kSmallestOfLargeWeights;
+  }
   /// Of the image; at least 1.
   static std::int64_t TileFloats(const PointwiseProduct& product) {
     return product.in().blocks * kBlock * kTilePixels;
@@ -88,11 +96,9 @@ struct BlockedPointwise {
 
   /// The tasks of an image.
   TaskGrid Grid() const {
-    const BlockedImage& in = product.in();
-    const bool is_small =
-        product.blocks() * product.ProductsOfBlock() <= in.blocks * in.BlockFloats();
     return {blocking.strips.blocks(), blocking.outs.blocks(),
-            is_small ? TaskGrid::Outside::kPixels : TaskGrid::Outside::kChannels};
+            PointwiseBlocking::HasSmallWeights(product) ? TaskGrid::Outside::kPixels
+                                                        : TaskGrid::Outside::kChannels};
   }
 
   /// Floats from a block of a strip to the next in scratch memory.
