@@ -66,7 +66,8 @@ struct ThreadPool::State {
   std::atomic<const TaskRef*> task{nullptr};
   std::atomic<std::int64_t> first{0};  ///< number of the job's first task
   std::atomic<std::int64_t> total{0};  ///< tasks of the job
-  std::vector<Tickets> tickets;        ///< of the part of each worker
+  std::atomic<TaskOrder> order{TaskOrder::kForwards};
+  std::vector<Tickets> tickets;  ///< of the part of each worker
 
   alignas(64) std::atomic<std::int64_t> finished{0};
 
@@ -97,13 +98,16 @@ struct ThreadPool::State {
       // below then fails. If it succeeds they are this job's: the caller wrote them before the word
       // that was read, and writes the next ones only after this task was reported.
       const TaskRef* job_task = task.load(std::memory_order_relaxed);
-      const std::int64_t end = first.load(std::memory_order_relaxed) +
-                               TasksBefore(part + 1, total.load(std::memory_order_relaxed));
+      const bool forwards = order.load(std::memory_order_relaxed) == TaskOrder::kForwards;
+      const std::int64_t border =
+          first.load(std::memory_order_relaxed) +
+          TasksBefore(forwards ? part + 1 : part, total.load(std::memory_order_relaxed));
       if (!word.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
         continue;
       }
-      (*job_task)(end - static_cast<std::int64_t>(seen & kTasksMask), worker);
+      const auto left = static_cast<std::int64_t>(seen & kTasksMask);
+      (*job_task)(forwards ? border - left : border + left - 1, worker);
       ++ran;
       // No other job can have begun meanwhile: this one ends only once `ran` is reported.
       seen = word.load(std::memory_order_acquire);
@@ -152,10 +156,12 @@ struct ThreadPool::State {
     caller_sleeps.store(false);
   }
 
-  void RunJob(std::int64_t first_task, std::int64_t tasks, const TaskRef& job_task) {
+  void RunJob(std::int64_t first_task, std::int64_t tasks, const TaskRef& job_task,
+              TaskOrder job_order) {
     task.store(&job_task, std::memory_order_relaxed);
     first.store(first_task, std::memory_order_relaxed);
     total.store(tasks, std::memory_order_relaxed);
+    order.store(job_order, std::memory_order_relaxed);
     finished.store(0, std::memory_order_relaxed);
     const std::uint32_t number = job.load(std::memory_order_relaxed) + 1;
     for (int part = 0; part < size; ++part) {
@@ -197,16 +203,17 @@ ThreadPool::~ThreadPool() {
 
 int ThreadPool::size() const { return state_->size; }
 
-void ThreadPool::Run(std::int64_t tasks, TaskRef task) {
+void ThreadPool::Run(std::int64_t tasks, TaskRef task, TaskOrder order) {
   const bool is_crowded = ComputingThread::Count() >= state_->size;
   if (tasks > 1 && !is_crowded && !state_->threads.empty() && !state_->busy.exchange(true)) {
     for (std::int64_t first = 0; first < tasks; first += kMaxTasksOfJob) {
-      state_->RunJob(first, std::min(tasks - first, kMaxTasksOfJob), task);
+      state_->RunJob(first, std::min(tasks - first, kMaxTasksOfJob), task, order);
     }
     state_->busy.store(false);
     return;
   }
-  for (std::int64_t i = 0; i < tasks; ++i) task(i, 0);
+  const bool forwards = order == TaskOrder::kForwards;
+  for (std::int64_t i = 0; i < tasks; ++i) task(forwards ? i : tasks - 1 - i, 0);
 }
 
 namespace {

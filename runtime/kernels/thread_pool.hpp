@@ -24,6 +24,9 @@ class TaskRef {
   void (*call_)(void*, std::int64_t, int);
 };
 
+/// How a worker goes through its part of the tasks.
+enum class TaskOrder : std::uint8_t { kForwards, kBackwards };
+
 /// Fork-join threads shared by all kernels. A pool of size n runs work on the calling thread and on
 /// n - 1 others, which spin briefly for the next job and then sleep.
 ///
@@ -42,8 +45,9 @@ class ThreadPool {
 
   /// Calls task(i, worker) once for every i in [0, tasks), in any order, and returns when all calls
   /// have returned. Tasks must not throw. Which worker runs a task is not determined, so a task's
-  /// result must not depend on `worker`, which only names a scratch area.
-  void Run(std::int64_t tasks, TaskRef task);
+  /// result must not depend on `worker`, which only names a scratch area. `order` is for the
+  /// caches.
+  void Run(std::int64_t tasks, TaskRef task, TaskOrder order = TaskOrder::kForwards);
 
  private:
   struct State;

@@ -16,21 +16,40 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
+constexpr TaskOrder kBothOrders[] = {TaskOrder::kForwards, TaskOrder::kBackwards};
+
+void ExpectEveryTaskOnce(ThreadPool& pool, int tasks, TaskOrder order) {
+  std::vector<std::atomic<int>> runs(static_cast<std::size_t>(tasks));
+  pool.Run(
+      tasks,
+      [&](std::int64_t task, int worker) {
+        EXPECT_GE(worker, 0);
+        EXPECT_LT(worker, pool.size());
+        runs[static_cast<std::size_t>(task)].fetch_add(1);
+      },
+      order);
+  const std::vector<int> counts(runs.begin(), runs.end());
+  EXPECT_THAT(counts, Each(1)) << pool.size() << " threads, " << tasks << " tasks";
+}
+
 TEST(ThreadPool, RunsEveryTaskOnce) {
   for (int size = 1; size <= 5; ++size) {
     ThreadPool pool(size);
     EXPECT_EQ(pool.size(), size);
     for (const int tasks : {0, 1, 2, 7, 1000}) {
-      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(tasks));
-      pool.Run(tasks, [&](std::int64_t task, int worker) {
-        EXPECT_GE(worker, 0);
-        EXPECT_LT(worker, size);
-        runs[static_cast<std::size_t>(task)].fetch_add(1);
-      });
-      std::vector<int> counts(runs.begin(), runs.end());
-      EXPECT_THAT(counts, Each(1)) << size << " threads, " << tasks << " tasks";
+      for (const TaskOrder order : kBothOrders) ExpectEveryTaskOnce(pool, tasks, order);
     }
   }
+}
+
+TEST(ThreadPool, OneWorkerKeepsTheOrder) {
+  ThreadPool pool(1);
+  std::vector<std::int64_t> ran;
+  for (const TaskOrder order : kBothOrders) {
+    pool.Run(
+        3, [&](std::int64_t task, int) { ran.push_back(task); }, order);
+  }
+  EXPECT_THAT(ran, ElementsAre(0, 1, 2, 2, 1, 0));
 }
 
 TEST(ThreadPool, ResultsOfTasksAreVisibleAfterRun) {
@@ -83,14 +102,19 @@ TEST(ThreadPool, EveryWorkerBeginsWithARangeOfItsOwn) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));  // nobody looks for tasks any more
     std::atomic<int> begun{0};
     std::vector<std::int64_t> first(2, -1);
-    pool.Run(10, [&](std::int64_t task, int worker) {
-      std::int64_t& own = first[static_cast<std::size_t>(worker)];
-      if (own >= 0) return;
-      own = task;
-      begun.fetch_add(1);
-      while (begun.load() < 2) std::this_thread::yield();
-    });
-    EXPECT_THAT(first, ElementsAre(0, 5));
+    const TaskOrder order = kBothOrders[round % 2];
+    pool.Run(
+        10,
+        [&](std::int64_t task, int worker) {
+          std::int64_t& own = first[static_cast<std::size_t>(worker)];
+          if (own >= 0) return;
+          own = task;
+          begun.fetch_add(1);
+          while (begun.load() < 2) std::this_thread::yield();
+        },
+        order);
+    const std::int64_t begin = order == TaskOrder::kForwards ? 0 : 4;
+    EXPECT_THAT(first, ElementsAre(begin, begin + 5));
   }
 }
 

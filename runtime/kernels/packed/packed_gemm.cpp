@@ -1,3 +1,4 @@
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,7 @@ struct Gemm {
   Epilogue epilogue;
   MatrixBlocking blocking;
   std::size_t scratch_bytes = 0;
+  mutable std::atomic<std::uint32_t> runs = 0;
 
   PanelsView PanelsAt(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
     if (stored == ElementType::kInt8) {
@@ -33,6 +35,14 @@ struct Gemm {
     const std::int64_t element = (panel * depth + k) * kPanel;
     return {weights + element * static_cast<std::int64_t>(ElementSize(stored)), depth * kPanel,
             stored};
+  }
+
+  /// Of few rows, every run begins where the last one ended, with weights that a cache still has.
+  /// Tiles of more rows fetch what comes next, and weights are a lesser part of what they wait for.
+  TaskOrder NextOrder() const {
+    if (blocking.rows.count() > kTileRows) return TaskOrder::kForwards;
+    return runs.fetch_add(1, std::memory_order_relaxed) % 2 == 0 ? TaskOrder::kForwards
+                                                                 : TaskOrder::kBackwards;
   }
 
   void Run(const KernelArguments& args) const {
@@ -61,7 +71,7 @@ struct Gemm {
           },
           finish, WorkerScratch(args, worker, scratch_bytes));
     };
-    args.pool->Run(blocking.rows.blocks() * blocking.panels.blocks(), task);
+    args.pool->Run(blocking.rows.blocks() * blocking.panels.blocks(), task, NextOrder());
   }
 };
 
@@ -86,15 +96,15 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   RequireType(call.outputs[0], result, "output 0");
   RequireBiasAndResidual(call, columns);
 
-  const auto gemm = std::make_shared<Gemm>(
-      Gemm{.kernels = &loops.tiles,
-           .columns = columns,
-           .depth = depth,
-           .panels = packed.shape[0],
-           .half = half,
-           .stored = w.element,
-           .epilogue = EpilogueWithActivation(call.attributes),
-           .blocking = MatrixBlocking(1, rows, packed.shape[0], depth, half)});
+  const std::shared_ptr<Gemm> gemm(
+      new Gemm{.kernels = &loops.tiles,
+               .columns = columns,
+               .depth = depth,
+               .panels = packed.shape[0],
+               .half = half,
+               .stored = w.element,
+               .epilogue = EpilogueWithActivation(call.attributes),
+               .blocking = MatrixBlocking(1, rows, packed.shape[0], depth, half)});
   gemm->epilogue.row_stride = columns;
   gemm->epilogue.half = half;
   const Ints block_sizes = gemm->blocking.Cut(call.attributes);
