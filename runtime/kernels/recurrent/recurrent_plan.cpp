@@ -1,6 +1,7 @@
 #include "runtime/kernels/recurrent/recurrent_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -45,7 +46,6 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       gates(GatesOf(which)),
       panels((shape.hidden - 1) / kPanel + 1),
-      pairs(WholeTilePanels(panels) / kTilePanels),
       padded(panels * kPanel),
       chunk(std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, shape.batch))) {
   chunk = std::min(BlockSizes(call.attributes, {chunk})[0], std::max<std::int64_t>(1, shape.steps));
@@ -54,10 +54,13 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
     tanh = FunctionNamed(loops.element_functions, "tanh")->loop;
   }
   const std::int64_t d = options.directions;
-  const double work_of_pair = static_cast<double>(gates * kTilePanels * kPanel) *
-                              static_cast<double>(shape.batch) * static_cast<double>(shape.hidden);
-  if (work_of_pair * static_cast<double>(d * pairs) >= kWorkOfStep) {
-    pairs_per_task = 1 + static_cast<std::int64_t>(kWorkOfTask / work_of_pair);
+  const double work = static_cast<double>(d * gates * padded) * static_cast<double>(shape.batch) *
+                      static_cast<double>(shape.hidden);
+  if (work >= kWorkOfStep) {
+    // An even number, of which two threads have the same, and of pairs of panels where it can be.
+    const double pairs = std::ceil(static_cast<double>(d * panels) / (2 * kTilePanels));
+    tasks = 2 * static_cast<std::int64_t>(std::min(std::ceil(work / (2 * kWorkOfTask)), pairs));
+    tasks = std::min(tasks, d * panels);
   }
   const bool linear = options.linear_before_reset;
   PartList list;

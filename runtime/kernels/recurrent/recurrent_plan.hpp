@@ -28,11 +28,11 @@ struct RecurrentPlan {
   bool half_weights = false;  ///< and hold float16
   std::int64_t gates = 0;
   std::int64_t panels = 0;  ///< of 16 hidden units
-  std::int64_t pairs = 0;   ///< of panels, which whole tiles compute; the last may be one panel
   std::int64_t padded = 0;  ///< hidden units up to a whole panel
   std::int64_t chunk = 0;   ///< steps whose input part is computed at once: the only block size
-  /// Pairs a task of one step should have; 0 when steps are too small to share them out.
-  std::int64_t pairs_per_task = 0;
+  /// Into which the panels of one step are cut evenly; 1 when steps are too small to share them
+  /// out.
+  std::int64_t tasks = 1;
 
   /// Parts of the scratch memory, counted in numbers of the type computed with.
   struct Parts {

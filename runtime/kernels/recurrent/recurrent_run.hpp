@@ -231,11 +231,11 @@ class RecurrentRun : private RecurrentUnits<T> {
     const int phases = resets_first ? 2 : 1;
     // Threads that have a direction each need not wait for each other after every step.
     const int threads = args_.pool == nullptr ? 1 : args_.pool->size();
-    if (plan_.pairs_per_task == 0 || threads <= directions_) {
+    if (plan_.tasks == 1 || threads <= directions_) {
       ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t d = begin; d < end; ++d) {
           for (std::int64_t step = first; step < last; ++step) {
-            for (int phase = 0; phase < phases; ++phase) RunPairs(d, step, phase);
+            for (int phase = 0; phase < phases; ++phase) RunStep(d, step, phase);
           }
         }
       });
@@ -243,29 +243,46 @@ class RecurrentRun : private RecurrentUnits<T> {
     }
     for (std::int64_t step = first; step < last; ++step) {
       for (int phase = 0; phase < phases; ++phase) {
-        ForRanges(args_.pool, directions_ * plan_.pairs, plan_.pairs_per_task,
-                  [&](std::int64_t begin, std::int64_t end, int) {
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      RunPair(i / plan_.pairs, step, i % plan_.pairs, phase);
-                    }
-                  });
+        args_.pool->Run(
+            plan_.tasks, [&](std::int64_t task, int) { RunTask(task, step, phase); }, Order(step));
       }
     }
   }
 
-  /// All pairs of a step. Few rows read every weight once a step: what the step before read last
-  /// is read first, while it still is in a near cache.
-  void RunPairs(std::int64_t d, std::int64_t step, int phase) const {
-    const bool backwards = batch_ <= kTileRows && step % 2 == 1;
-    for (std::int64_t i = 0; i < plan_.pairs; ++i) {
-      RunPair(d, step, backwards ? plan_.pairs - 1 - i : i, phase);
+  /// Few rows read every weight once a step: what the step before read last is read first, while it
+  /// still is in a near cache.
+  TaskOrder Order(std::int64_t step) const {
+    return batch_ <= kTileRows && step % 2 == 1 ? TaskOrder::kBackwards : TaskOrder::kForwards;
+  }
+
+  /// All panels of a step, in pairs, which whole tiles compute.
+  void RunStep(std::int64_t d, std::int64_t step, int phase) const {
+    const std::int64_t pairs = WholeTilePanels(plan_.panels) / kTilePanels;
+    const bool forwards = Order(step) == TaskOrder::kForwards;
+    for (std::int64_t i = 0; i < pairs; ++i) {
+      const std::int64_t first = (forwards ? i : pairs - 1 - i) * kTilePanels;
+      RunPanels(d, step, first, std::min(first + kTilePanels, plan_.panels), phase);
     }
   }
 
-  /// Two panels, or the last one alone.
-  void RunPair(std::int64_t d, std::int64_t step, std::int64_t pair, int phase) const {
-    const std::int64_t first = pair * kTilePanels;
-    const std::int64_t last = std::min(first + kTilePanels, plan_.panels);
+  /// A part of the panels of all directions of a step.
+  void RunTask(std::int64_t task, std::int64_t step, int phase) const {
+    const std::int64_t panels = directions_ * plan_.panels;
+    const auto begin = [&](std::int64_t of) {
+      return (panels * of + plan_.tasks - 1) / plan_.tasks;
+    };
+    const std::int64_t end = begin(task + 1);
+    for (std::int64_t i = begin(task); i < end;) {
+      const std::int64_t first = i % plan_.panels;
+      const std::int64_t count = std::min({kTilePanels, end - i, plan_.panels - first});
+      RunPanels(i / plan_.panels, step, first, first + count, phase);
+      i += count;
+    }
+  }
+
+  /// Panels [first, last), one or two.
+  void RunPanels(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last,
+                 int phase) const {
     switch (plan_.kind) {
       case RecurrentKind::kRnn:
         AddPanels(Hidden(d, step), d, 0, first, last, {Tile(d, 0, first, step), TileStride()});
