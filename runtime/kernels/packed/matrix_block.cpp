@@ -53,7 +53,7 @@ std::int64_t MatrixBlocking::ScratchFloats() const {
 
 std::int64_t MatrixBlocking::ResultFloats() const {
   const bool continues = depth.blocks() > 1;
-  return kPanel * (continues ? panels.largest() * rows.largest() : kTilePanels * kMostTileRows);
+  return kPanel * (continues ? panels.largest() * rows.largest() : kMostTilePanels * kMostTileRows);
 }
 
 Tiles MatrixBlocking::TilesAt(float* results, std::int64_t panel, std::int64_t row) const {

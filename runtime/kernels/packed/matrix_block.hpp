@@ -7,6 +7,7 @@
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/fetch_ahead.hpp"
+#include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/packed/tile_kernels.hpp"
 #include "runtime/tensor/element_type.hpp"
@@ -85,9 +86,9 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
       a = widened;
       lda = depth;
     }
-    for (std::int64_t p = block.first_panel; p < block.last_panel; p += kernels.panels) {
-      const auto count =
-          static_cast<int>(std::min<std::int64_t>(kernels.panels, block.last_panel - p));
+    int count = 0;
+    for (std::int64_t p = block.first_panel; p < block.last_panel; p += count) {
+      count = PanelsAtOnce(kernels, block.rows, block.last_panel - p);
       const PanelsView b = panels_at(p, count, k, depth);
       const auto multiply = [&](auto product, const auto* data) {
         // Packed panels follow each other.

@@ -253,7 +253,7 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   // The panels of a tile, and what gathering writes behind them.
   matmul->scratch_bytes =
       ScratchBytes(matmul->blocking.ScratchFloats() +
-                   (kTilePanels * matmul->blocking.depth.largest() + 1) * kPanel);
+                   (kMostTilePanels * matmul->blocking.depth.largest() + 1) * kPanel);
   return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
           .scratch_bytes = matmul->scratch_bytes,
           .block_sizes = block_sizes};

@@ -12,6 +12,8 @@ inline constexpr std::int64_t kMostTileRows = 8;
 inline constexpr std::int64_t kPanel = 16;
 /// Panels of the largest register tile, see TileKernels::panels.
 inline constexpr std::int64_t kTilePanels = 2;
+/// The same of the largest tile of up to kTileRows rows.
+inline constexpr std::int64_t kMostTilePanels = 4;
 
 /// The next number of panels that whole tiles compute.
 inline std::int64_t WholeTilePanels(std::int64_t panels) {

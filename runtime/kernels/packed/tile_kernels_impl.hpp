@@ -35,6 +35,10 @@ inline constexpr int kVectors = kColumns / V::kLanes;
 template <class V>
 inline constexpr int kRowVectors = V::kPanels* kVectors<V>;
 
+/// Panels of tiles of few rows, see TileKernels.
+template <class V>
+inline constexpr int kFewRowsPanels = V::kPanels == 1 ? 1 : 4;
+
 /// A chain of dependent multiply-adds takes four cycles a step while two may start in every cycle,
 /// so that tiles of few rows, the rows being kWidth registers, sum over several chains.
 template <int kRows, int kWidth>
@@ -151,8 +155,8 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
       ProductStep<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
                                            panel_stride, loads, sums[kStep % kSums]);
     });
-    // One row passes over its panels as fast as they come; the processor itself fetches them ahead.
-    if constexpr (kRows > 1) {
+    // One row, or many panels, pass as fast as they come; the processor itself fetches them ahead.
+    if constexpr (kRows > 1 && kPanels <= V::kPanels) {
       constexpr bool kOneLine = !kInterleaved && kFetching == Fetching::kNear;
       Fetch<kFetching, kInterleaved ? 1 : kPanels, kOneLine ? 1 : 2>(fetched, panel_stride);
       fetched += step;
@@ -186,11 +190,11 @@ template <int kMost, class F>
   f(std::integral_constant<int, kMost>{});
 }
 
-/// Calls f(std::integral_constant<int, count>) for 1 to V::kPanels panels.
+/// Calls f(std::integral_constant<int, count>) for the numbers of panels that V has registers for.
 template <class V, class F>
 [[gnu::always_inline]] inline void WithPanels(int count, F f) {
   if constexpr (V::kPanels > 1) {
-    if (count > 1) return f(std::integral_constant<int, 2>{});
+    if (count == 2) return f(std::integral_constant<int, 2>{});
   }
   f(std::integral_constant<int, 1>{});
 }
@@ -198,6 +202,14 @@ template <class V, class F>
 template <class V, int kMostRows, int kWidth, bool kInterleaved, class B>
 void ProductOf(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
                const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
+  if constexpr (kFewRowsPanels < V >> V::kPanels && !kInterleaved) {
+    if (b.count == kFewRowsPanels<V>) {
+      return WithRows<kInterleavedRows>(rows, [&](auto constant) POPRT_INLINE {
+        Product<V, decltype(constant)::value, kFewRowsPanels<V>, kWidth, kInterleaved,
+                Fetching::kNear>(a, lda, b, depth, ahead, tiles, accumulate);
+      });
+    }
+  }
   WithPanels<V>(b.count, [&](auto panels) POPRT_INLINE {
     WithRows<kMostRows>(rows, [&](auto constant) POPRT_INLINE {
       constexpr int kRows = decltype(constant)::value;
@@ -477,6 +489,7 @@ void Depthwise(const DepthwiseSpan& call) {
 template <class V>
 inline constexpr TileKernels kKernels = {
     .panels = V::kPanels,
+    .panels_of_few_rows = kFewRowsPanels<V>,
     .rows = V::kRows,
     .row_major_f32 = RowMajor<V, float>,
     .row_major_f16 = RowMajor<V, std::uint16_t>,

@@ -7,6 +7,7 @@
 
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"
+#include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 
 namespace poprt::kernels::testing {
@@ -119,12 +120,14 @@ TEST(TileKernels, WholePanelsAreFinishedLikeNarrowOnes) {
   }
 }
 
-/// Two panels, 0.25 everywhere before, times rows of A; `count` of them at once.
+constexpr int kTestedPanels = 4;
+
+/// Panels, 0.25 everywhere before, times rows of A; `count` of them at once.
 std::vector<float> Products(const TileKernels& kernels, int rows, std::int64_t depth,
                             const std::vector<float>& a, const std::vector<float>& b, int count) {
   const std::int64_t tile = rows * kPanel;
-  std::vector<float> results(static_cast<std::size_t>(2 * tile), 0.25F);
-  for (int p = 0; p < 2; p += count) {
+  std::vector<float> results(static_cast<std::size_t>(kTestedPanels * tile), 0.25F);
+  for (int p = 0; p < kTestedPanels; p += count) {
     const float* const first = b.data() + p * depth * kPanel;
     kernels.row_major_f32(rows, a.data(), depth, {first, depth * kPanel, count}, depth,
                           {first, kPanel, true}, {results.data() + p * tile, tile}, true);
@@ -144,7 +147,9 @@ TEST(TileKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
         SCOPED_TRACE(loops->instruction_set + std::to_string(rows) + " " + std::to_string(depth));
         const auto single = Products(loops->tiles, rows, depth, numbers, b, 1);
         EXPECT_EQ(single, Products(loops->tiles, rows, depth, numbers, b, loops->tiles.panels));
-        for (std::int64_t i = 0; i < 2 * rows * kPanel; ++i) {
+        EXPECT_EQ(single, Products(loops->tiles, rows, depth, numbers, b,
+                                   PanelsAtOnce(loops->tiles, rows, kTestedPanels)));
+        for (std::int64_t i = 0; i < kTestedPanels * rows * kPanel; ++i) {
           const std::int64_t panel = i / kPanel / rows;
           double wanted = 0.25;
           for (std::int64_t k = 0; k < depth; ++k) {
@@ -156,6 +161,16 @@ TEST(TileKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
       }
     }
   }
+}
+
+TEST(PanelsAtOnce, FewRowsHaveMoreOfThemAndRestsAreHalved) {
+  TileKernels kernels = PortableInnerLoops().tiles;
+  kernels.panels = 2;
+  kernels.panels_of_few_rows = 4;
+  EXPECT_EQ(PanelsAtOnce(kernels, 6, 9), 4);
+  EXPECT_EQ(PanelsAtOnce(kernels, 6, 3), 2);
+  EXPECT_EQ(PanelsAtOnce(kernels, 6, 1), 1);
+  EXPECT_EQ(PanelsAtOnce(kernels, 7, 9), 2);
 }
 
 TEST(RowTiles, CoverAllRowsWithoutNarrowTilesWherePossible) {

@@ -28,6 +28,7 @@ struct RecurrentPlan {
   bool half_weights = false;  ///< and hold float16
   std::int64_t gates = 0;
   std::int64_t panels = 0;  ///< of 16 hidden units
+  std::int64_t unit = 0;    ///< panels that are computed one after the other, most of them at once
   std::int64_t padded = 0;  ///< hidden units up to a whole panel
   std::int64_t chunk = 0;   ///< steps whose input part is computed at once: the only block size
   /// Into which the panels of one step are cut evenly; 1 when steps are too small to share them

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/kernels/packed/fetch_ahead.hpp"
+#include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/packed/tile_kernels.hpp"
 
@@ -59,8 +60,9 @@ void AddProductOf(const TileKernels& kernels, Multiply multiply, const Recurrent
                   const RecurrentPanels& panels, const void* next,
                   const RecurrentTiles<float>& tiles) {
   const std::int64_t step = a.rows <= kTileRows ? panels.depth : kRecurrentDepth;
-  for (int p = 0; p < panels.count; p += kernels.panels) {
-    const int count = std::min(kernels.panels, panels.count - p);
+  int count = 0;
+  for (int p = 0; p < panels.count; p += count) {
+    count = PanelsAtOnce(kernels, a.rows, panels.count - p);
     const W* const from = static_cast<const W*>(panels.data) + p * panels.stride;
     const bool are_last = p + count == panels.count;
     const W* const behind = are_last ? static_cast<const W*>(next) : from + count * panels.stride;

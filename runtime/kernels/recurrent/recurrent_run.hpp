@@ -31,10 +31,19 @@ class RecurrentRun : private RecurrentUnits<T> {
       ReadState(d);
       ClearPastEnd(d);
     }
+    // Threads that have a direction each need not wait for each other after every step. Gates that
+    // another thread has computed would take longer to read than to compute.
+    const int threads = args_.pool == nullptr ? 1 : args_.pool->size();
+    const bool whole = plan_.tasks == 1 || threads <= directions_;
     for (std::int64_t first = 0; first < longest_; first += plan_.chunk) {
       const std::int64_t last = std::min(first + plan_.chunk, longest_);
-      ProjectInputs(first, last);
-      RunSteps(first, last);
+      if (whole) {
+        ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t d = begin; d < end; ++d) RunDirection(d, first, last);
+        });
+      } else {
+        RunTasks(first, last);
+      }
     }
     for (std::int64_t d = 0; d < directions_; ++d) WriteState(d);
   }
@@ -169,33 +178,72 @@ class RecurrentRun : private RecurrentUnits<T> {
     }
   }
 
-  // ---- The input's part of the gates --------------------------------------------------------
+  // ---- Steps [first, last) ----------------------------------------------------------------
 
-  void ProjectInputs(std::int64_t first, std::int64_t last) {
-    const std::int64_t rows = (last - first) * batch_;
-    const std::int64_t inputs = plan_.shape.inputs;
-    ForRanges(args_.pool, directions_ * rows, GrainFor(inputs),
-              [&](std::int64_t begin, std::int64_t end, int) {
-                for (std::int64_t i = begin; i < end; ++i) {
-                  const std::int64_t row = i % rows;
-                  GatherRow(i / rows, first + row / batch_, row % batch_, row);
-                }
-              });
-    const std::int64_t pairs = WholeTilePanels(plan_.gates * plan_.panels) / kTilePanels;
-    const std::int64_t work = rows * kTilePanels * kPanel * std::max<std::int64_t>(1, inputs / 4);
-    ForRanges(args_.pool, directions_ * pairs, GrainFor(work),
-              [&](std::int64_t begin, std::int64_t end, int) {
-                for (std::int64_t i = begin; i < end; ++i) {
-                  ProjectPair(i / pairs, i % pairs * kTilePanels, first, rows);
-                }
-              });
+  /// GRU needs the whole reset state before it is multiplied.
+  int Phases() const {
+    return plan_.kind == RecurrentKind::kGru && !plan_.options.linear_before_reset ? 2 : 1;
   }
+
+  void RunDirection(std::int64_t d, std::int64_t first, std::int64_t last) const {
+    const std::int64_t rows = (last - first) * batch_;
+    for (std::int64_t row = 0; row < rows; ++row) GatherRow(d, first, row);
+    ProjectPanels(d, 0, plan_.panels, first, rows);
+    for (std::int64_t step = first; step < last; ++step) {
+      for (int phase = 0; phase < Phases(); ++phase) RunStep(d, step, phase);
+    }
+  }
+
+  /// Tasks are parts of the panels of all directions.
+  void RunTasks(std::int64_t first, std::int64_t last) const {
+    const std::int64_t rows = (last - first) * batch_;
+    ForRanges(args_.pool, directions_ * rows, GrainFor(plan_.shape.inputs),
+              [&](std::int64_t begin, std::int64_t end, int) {
+                for (std::int64_t i = begin; i < end; ++i) GatherRow(i / rows, first, i % rows);
+              });
+    args_.pool->Run(plan_.tasks, [&](std::int64_t task, int) {
+      ForUnits(task, [&](std::int64_t d, std::int64_t from, std::int64_t to) {
+        ProjectPanels(d, from, to, first, rows);
+      });
+    });
+    for (std::int64_t step = first; step < last; ++step) {
+      for (int phase = 0; phase < Phases(); ++phase) {
+        const auto run = [&](std::int64_t task, int) {
+          ForUnits(task, [&](std::int64_t d, std::int64_t from, std::int64_t to) {
+            RunPanels(d, step, from, to, phase);
+          });
+        };
+        args_.pool->Run(plan_.tasks, run, Order(step));
+      }
+    }
+  }
+
+  /// Calls f(direction, first panel, one past the last) for the units of a task.
+  template <typename F>
+  void ForUnits(std::int64_t task, const F& f) const {
+    const std::int64_t panels = directions_ * plan_.panels;
+    const auto begin = [&](std::int64_t of) {
+      return (panels * of + plan_.tasks - 1) / plan_.tasks;
+    };
+    const std::int64_t end = begin(task + 1);
+    for (std::int64_t i = begin(task); i < end;) {
+      const std::int64_t first = i % plan_.panels;
+      const std::int64_t count = std::min({plan_.unit, end - i, plan_.panels - first});
+      f(i / plan_.panels, first, first + count);
+      i += count;
+    }
+  }
+
+  // ---- The input's part of the gates --------------------------------------------------------
 
   C* Row(std::int64_t d, std::int64_t row) const {
     return memory_ + plan_.parts.rows + (d * plan_.chunk * batch_ + row) * plan_.shape.inputs;
   }
 
-  void GatherRow(std::int64_t d, std::int64_t step, std::int64_t b, std::int64_t row) const {
+  /// A row of the steps from `first` on.
+  void GatherRow(std::int64_t d, std::int64_t first, std::int64_t row) const {
+    const std::int64_t step = first + row / batch_;
+    const std::int64_t b = row % batch_;
     C* to = Row(d, row);
     const std::int64_t inputs = plan_.shape.inputs;
     if (step >= lengths_[b]) {
@@ -206,48 +254,38 @@ class RecurrentRun : private RecurrentUnits<T> {
     for (std::int64_t i = 0; i < inputs; ++i) to[i] = static_cast<C>(from[i]);
   }
 
-  /// The panels of two numbers, or of the last one alone.
-  void ProjectPair(std::int64_t d, std::int64_t number, std::int64_t first,
-                   std::int64_t rows) const {
-    const std::int64_t left = plan_.gates * plan_.panels - number;
-    const std::int64_t count = std::min(kTilePanels, left);
+  /// The tiles of panels [from, to), as many in pairs as can be: of an even number of gates first,
+  /// which is all of LSTM's, then of the last gate.
+  void ProjectPanels(std::int64_t d, std::int64_t from, std::int64_t to, std::int64_t first,
+                     std::int64_t rows) const {
+    const std::int64_t panels = plan_.panels;
+    const std::int64_t even = plan_.gates / 2 * 2;
+    for (std::int64_t panel = from; even > 0 && panel < to; ++panel) {
+      Project(d, panel, even, panels, first, rows);
+    }
+    for (std::int64_t panel = from; even < plan_.gates && panel < to; panel += kMostTilePanels) {
+      Project(d, even * panels + panel, std::min(kMostTilePanels, to - panel), 1, first, rows);
+    }
+  }
+
+  /// `count` panels from a number on, `apart` from each other.
+  void Project(std::int64_t d, std::int64_t number, std::int64_t count, std::int64_t apart,
+               std::int64_t first, std::int64_t rows) const {
     C* const tile = Tile(d, number, first);
+    const std::int64_t stride = apart * TileStride();
     for (std::int64_t p = 0; p < count; ++p) {
-      const C* const bias = Bias(d, number + p);
+      const C* const bias = Bias(d, number + p * apart);
       for (std::int64_t row = 0; row < rows; ++row) {
-        CopyPanel(bias, tile + p * TileStride() + row * kPanel);
+        CopyPanel(bias, tile + p * stride + row * kPanel);
       }
     }
-    AddProduct(
-        *plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows}, Weights(In::kW, d, number, count, 1),
-        WeightPanel(In::kW, d, left > count ? number + count : number), {tile, TileStride()});
+    const std::int64_t next = (number + (apart == 1 ? count : 1)) % (plan_.gates * plan_.panels);
+    AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
+               Weights(In::kW, d, number, count, apart), WeightPanel(In::kW, d, next),
+               {tile, stride});
   }
 
-  // ---- Steps ------------------------------------------------------------------------------
-
-  void RunSteps(std::int64_t first, std::int64_t last) {
-    const bool resets_first =
-        plan_.kind == RecurrentKind::kGru && !plan_.options.linear_before_reset;
-    const int phases = resets_first ? 2 : 1;
-    // Threads that have a direction each need not wait for each other after every step.
-    const int threads = args_.pool == nullptr ? 1 : args_.pool->size();
-    if (plan_.tasks == 1 || threads <= directions_) {
-      ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t d = begin; d < end; ++d) {
-          for (std::int64_t step = first; step < last; ++step) {
-            for (int phase = 0; phase < phases; ++phase) RunStep(d, step, phase);
-          }
-        }
-      });
-      return;
-    }
-    for (std::int64_t step = first; step < last; ++step) {
-      for (int phase = 0; phase < phases; ++phase) {
-        args_.pool->Run(
-            plan_.tasks, [&](std::int64_t task, int) { RunTask(task, step, phase); }, Order(step));
-      }
-    }
-  }
+  // ---- One step -----------------------------------------------------------------------------
 
   /// Few rows read every weight once a step: what the step before read last is read first, while it
   /// still is in a near cache.
@@ -255,32 +293,17 @@ class RecurrentRun : private RecurrentUnits<T> {
     return batch_ <= kTileRows && step % 2 == 1 ? TaskOrder::kBackwards : TaskOrder::kForwards;
   }
 
-  /// All panels of a step, in pairs, which whole tiles compute.
+  /// All panels of a step.
   void RunStep(std::int64_t d, std::int64_t step, int phase) const {
-    const std::int64_t pairs = WholeTilePanels(plan_.panels) / kTilePanels;
+    const std::int64_t units = (plan_.panels - 1) / plan_.unit + 1;
     const bool forwards = Order(step) == TaskOrder::kForwards;
-    for (std::int64_t i = 0; i < pairs; ++i) {
-      const std::int64_t first = (forwards ? i : pairs - 1 - i) * kTilePanels;
-      RunPanels(d, step, first, std::min(first + kTilePanels, plan_.panels), phase);
+    for (std::int64_t i = 0; i < units; ++i) {
+      const std::int64_t first = (forwards ? i : units - 1 - i) * plan_.unit;
+      RunPanels(d, step, first, std::min(first + plan_.unit, plan_.panels), phase);
     }
   }
 
-  /// A part of the panels of all directions of a step.
-  void RunTask(std::int64_t task, std::int64_t step, int phase) const {
-    const std::int64_t panels = directions_ * plan_.panels;
-    const auto begin = [&](std::int64_t of) {
-      return (panels * of + plan_.tasks - 1) / plan_.tasks;
-    };
-    const std::int64_t end = begin(task + 1);
-    for (std::int64_t i = begin(task); i < end;) {
-      const std::int64_t first = i % plan_.panels;
-      const std::int64_t count = std::min({kTilePanels, end - i, plan_.panels - first});
-      RunPanels(i / plan_.panels, step, first, first + count, phase);
-      i += count;
-    }
-  }
-
-  /// Panels [first, last), one or two.
+  /// Panels [first, last) of one unit.
   void RunPanels(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last,
                  int phase) const {
     switch (plan_.kind) {
@@ -288,7 +311,10 @@ class RecurrentRun : private RecurrentUnits<T> {
         AddPanels(Hidden(d, step), d, 0, first, last, {Tile(d, 0, first, step), TileStride()});
         break;
       case RecurrentKind::kGru:
-        if (phase == 0) AddGates(d, step, 2, first, last);
+        for (int gate = 0; phase == 0 && gate < 2; ++gate) {
+          AddPanels(Hidden(d, step), d, gate, first, last,
+                    {Tile(d, gate, first, step), TileStride()});
+        }
         if (plan_.options.linear_before_reset) {
           AddLinear(d, step, first, last);
         } else if (phase == 1) {
@@ -296,18 +322,17 @@ class RecurrentRun : private RecurrentUnits<T> {
         }
         break;
       case RecurrentKind::kLstm:
-        AddGates(d, step, 4, first, last);
+        AddGates(d, step, first, last);
     }
     for (std::int64_t panel = first; panel < last; ++panel) FinishPanel(d, step, panel, phase);
   }
 
-  /// Adds the state times R to the tiles of the first gates, all of them for one panel at once.
-  void AddGates(std::int64_t d, std::int64_t step, int gates, std::int64_t first,
-                std::int64_t last) const {
+  /// LSTM: adds the state times R to the tiles of all gates, of one panel at once.
+  void AddGates(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last) const {
     const std::int64_t panels = plan_.panels;
     for (std::int64_t panel = first; panel < last; ++panel) {
       AddProduct(*plan_.kernels, {Hidden(d, step), plan_.padded, batch_},
-                 Weights(In::kR, d, panel, gates, panels),
+                 Weights(In::kR, d, panel, plan_.gates, panels),
                  WeightPanel(In::kR, d, (panel + 1) % panels),
                  {Tile(d, panel, step), panels * TileStride()});
     }

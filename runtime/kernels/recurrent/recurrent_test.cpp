@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/kernels/kernel_test_index.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 
@@ -341,48 +342,59 @@ TEST(RecurrentTest, TunedFormsTakePackedWeights) {
   });
 }
 
-/// Large enough that steps are shared out, long enough for several chunks.
-Case LargeCase(RecurrentKind kind, const std::string& direction) {
+/// Large enough that steps are shared out, in parts that differ in size, and long enough for
+/// several chunks.
+Case LargeCase(RecurrentKind kind, const std::string& direction, std::int64_t batch) {
   std::mt19937 random(kSeed);
-  const std::int64_t d = direction == "bidirectional" ? 2 : 1, gates = GatesOf(kind), h = 200;
+  const std::int64_t d = direction == "bidirectional" ? 2 : 1, gates = GatesOf(kind), h = 240;
+  const std::int64_t steps = 160 / batch;
   Case test{.kind = kind,
             .element = kFloat32,
-            .shape = {.steps = 20, .batch = 8, .inputs = 30, .hidden = h},
+            .shape = {.steps = steps, .batch = batch, .inputs = 30, .hidden = h},
             .attributes = {{"direction", direction}},
-            .inputs = {RandomTensor(random, kFloat32, {20, 8, 30}, -1, 1),
+            .inputs = {RandomTensor(random, kFloat32, {steps, batch, 30}, -1, 1),
                        RandomTensor(random, kFloat32, {d, gates * h, 30}, -0.1, 0.1),
                        RandomTensor(random, kFloat32, {d, gates * h, h}, -0.1, 0.1), Tensor(),
-                       RandomTensor(random, kInt32, {8}, 0, 21)}};
+                       RandomTensor(random, kInt32, {batch}, 0, steps + 1)}};
+  if (kind == RecurrentKind::kGru && batch < kTileRows) {
+    test.attributes.set("linear_before_reset", std::int64_t{1});
+  }
   return test;
+}
+
+std::vector<Tensor> RunWithThreads(std::string_view name, const Case& test, int threads) {
+  const auto outputs = test.outputs();
+  KernelCall call{.inputs = {}, .outputs = outputs, .attributes = test.attributes};
+  std::vector<const std::byte*> sources;
+  for (const Tensor& input : test.inputs) {
+    call.inputs.push_back(input.type());
+    sources.push_back(input.type().defined() ? input.data() : nullptr);
+  }
+  const BoundKernel kernel = FindKernel(name)->bind(call);
+  ThreadPool pool(threads);
+  Tensor scratch({kUint8, {threads * static_cast<std::int64_t>(kernel.scratch_bytes)}});
+  std::vector<Tensor> results(outputs.begin(), outputs.end());
+  std::vector<std::byte*> targets;
+  targets.reserve(results.size());
+  for (Tensor& output : results) targets.push_back(output.mutable_data());
+  kernel.run(
+      {.inputs = sources, .outputs = targets, .scratch = scratch.mutable_data(), .pool = &pool});
+  return results;
 }
 
 TEST(RecurrentTest, LongSequencesDoNotDependOnThreads) {
   for (const RecurrentKind kind :
        {RecurrentKind::kRnn, RecurrentKind::kGru, RecurrentKind::kLstm}) {
     for (const char* direction : {"reverse", "bidirectional"}) {
-      SCOPED_TRACE(std::string(NameOf(kind)) + " " + direction);
-      const Case test = LargeCase(kind, direction);
-      const auto outputs = test.outputs();
-      const auto alone = RunOnce(NameOf(kind), test.inputs, outputs, test.attributes);
-      ExpectReference(test, alone);
-      KernelCall call{.inputs = {}, .outputs = outputs, .attributes = test.attributes};
-      std::vector<const std::byte*> sources;
-      for (const Tensor& input : test.inputs) {
-        call.inputs.push_back(input.type());
-        sources.push_back(input.type().defined() ? input.data() : nullptr);
+      for (const std::int64_t batch : {kTileRows + 2, kTileRows / 2}) {
+        const Case test = LargeCase(kind, direction, batch);
+        for (const std::string_view name : {NameOf(kind), TunedNameOf(kind)}) {
+          SCOPED_TRACE(std::string(name) + " " + direction + " " + std::to_string(batch));
+          const auto alone = RunOnce(name, test.inputs, test.outputs(), test.attributes);
+          ExpectReference(test, alone);
+          for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(name, test, threads), alone);
+        }
       }
-      const BoundKernel kernel = FindKernel(NameOf(kind))->bind(call);
-      ThreadPool pool(3);
-      Tensor scratch({kUint8, {3 * static_cast<std::int64_t>(kernel.scratch_bytes)}});
-      std::vector<Tensor> together(outputs.begin(), outputs.end());
-      std::vector<std::byte*> targets;
-      targets.reserve(together.size());
-      for (Tensor& output : together) targets.push_back(output.mutable_data());
-      kernel.run({.inputs = sources,
-                  .outputs = targets,
-                  .scratch = scratch.mutable_data(),
-                  .pool = &pool});
-      EXPECT_EQ(together, alone);
     }
   }
 }
