@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "passes/lowering/convolution_cost.hpp"
 #include "passes/rewrite.hpp"
@@ -12,13 +13,17 @@ namespace {
 
 constexpr std::size_t kBlockedRank = 5;
 
-/// Whether the convolution is of the kind the algorithm is for: 3x3 taps, each step one pixel.
-bool IsPlain3x3(const Attributes& attributes) {
-  const auto are = [&](const char* name, std::int64_t wanted, const Ints& otherwise) {
-    return std::ranges::all_of(attributes.get_ints(name, otherwise),
-                               [&](std::int64_t found) { return found == wanted; });
-  };
-  return are("kernel_shape", 3, {0}) && are("strides", 1, {});
+bool HasUnitStrides(const Attributes& attributes) {
+  return std::ranges::all_of(attributes.get_ints("strides", {}),
+                             [](std::int64_t stride) { return stride == 1; });
+}
+
+/// The alternatives to choose from for a filter, none where the algorithm does not apply.
+std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
+  constexpr std::int64_t kTaps = 3;
+  if (std::max(size.kernel_height, size.kernel_width) < kTaps) return {};
+  if (std::min(size.kernel_height, size.kernel_width) < kTaps) return {0, 4};
+  return {kWinogradTiles.begin(), kWinogradTiles.end()};
 }
 
 /// Whether every group has blocks of channels of its own.
@@ -32,6 +37,7 @@ ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
   const Shape& x = graph.type(conv.inputs[0]).shape;
   const Shape& y = graph.type(conv.outputs[0]).shape;
   const Ints dilations = conv.attributes.get_ints("dilations", {1, 1});
+  const Ints kernel = conv.attributes.get_ints("kernel_shape", {1, 1});
   return {.batch = x[0],
           .in_channels = conv.attributes.get_int("in_channels", 0),
           .out_channels = conv.attributes.get_int("out_channels", 0),
@@ -41,13 +47,15 @@ ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
           .out_height = y[2],
           .out_width = y[3],
           .dilation_height = dilations[0],
-          .dilation_width = dilations[1]};
+          .dilation_width = dilations[1],
+          .kernel_height = kernel[0],
+          .kernel_width = kernel[1]};
 }
 
-std::string NameOf(std::int64_t tile) {
+std::string NameOf(std::int64_t tile, const ConvolutionSize& size) {
   if (tile == 0) return "direct";
-  const std::string side = std::to_string(tile);
-  return "Winograd F(" + side + "x" + side + ")";
+  const auto side = [&](std::int64_t taps) { return std::to_string(taps < 3 ? 1 : tile); };
+  return "Winograd F(" + side(size.kernel_height) + "x" + side(size.kernel_width) + ")";
 }
 
 std::string Describe(const ConvolutionSize& size) {
@@ -57,17 +65,21 @@ std::string Describe(const ConvolutionSize& size) {
   const std::string dilation = is_dilated ? ", dilation " + std::to_string(size.dilation_height) +
                                                 "x" + std::to_string(size.dilation_width)
                                           : "";
-  return "3x3 convolution" + dilation + ", " + std::to_string(size.in_channels) + " to " +
+  const std::string kernel =
+      std::to_string(size.kernel_height) + "x" + std::to_string(size.kernel_width);
+  return kernel + " convolution" + dilation + ", " + std::to_string(size.in_channels) + " to " +
          std::to_string(size.out_channels) + " channels" + groups + ", " +
          std::to_string(size.out_height) + "x" + std::to_string(size.out_width) + batch;
 }
 
-Decision DecisionOn(const ir::Node& conv, const ConvolutionSize& size) {
+Decision DecisionOn(const ir::Node& conv, const ConvolutionSize& size,
+                    const std::vector<std::int64_t>& tiles) {
   Decision decision{.what = Describe(size), .alternatives = {}};
-  for (const std::int64_t tile : kWinogradTiles) {
+  for (const std::int64_t tile : tiles) {
     ir::Node node = conv;
     if (tile > 0) node.attributes.set("winograd_tile", tile);
-    decision.alternatives.push_back({NameOf(tile), std::move(node), ConvolutionCost(tile, size)});
+    decision.alternatives.push_back(
+        {NameOf(tile, size), std::move(node), ConvolutionCost(tile, size)});
   }
   return decision;
 }
@@ -76,11 +88,12 @@ Decision DecisionOn(const ir::Node& conv, const ConvolutionSize& size) {
 
 absl::Status ChooseWinograd(ir::Graph& graph, const PassContext& context) {
   for (ir::Node& node : graph.nodes) {
-    if (node.op != "BlockedConv" || !IsPlain3x3(node.attributes)) continue;
+    if (node.op != "BlockedConv" || !HasUnitStrides(node.attributes)) continue;
     if (graph.type(node.inputs[0]).shape.size() != kBlockedRank) continue;
     const ConvolutionSize size = SizeOf(graph, node);
-    if (!HasWholeGroups(size)) continue;
-    Decision decision = DecisionOn(node, size);
+    const std::vector<std::int64_t> tiles = TilesFor(size);
+    if (tiles.empty() || !HasWholeGroups(size)) continue;
+    Decision decision = DecisionOn(node, size, tiles);
     const std::size_t chosen = context.decide(graph, decision);
     node = std::move(decision.alternatives[chosen].node);
   }

@@ -133,6 +133,28 @@ TEST(ChooseWinogradTest, DilatedTapsHaveTilesInEveryPhase) {
   EXPECT_EQ(said, "3x3 convolution, dilation 2x3, 32 to 48 channels, 14x10");
 }
 
+TEST(ChooseWinogradTest, LinesHaveOneSizeOfTiles) {
+  std::vector<std::string> said;
+  PassContext context;
+  context.decide = [&](const ir::Graph&, const Decision& decision) {
+    said.push_back(decision.what);
+    for (const Alternative& alternative : decision.alternatives) said.push_back(alternative.name);
+    return std::size_t{1};
+  };
+  GraphForTest g;
+  const auto x = g.Input("x", {1, 2, 14, 10, 16});
+  const auto w = g.graph.AddConstant("w", Tensor({ElementType::kFloat32, {32, 32, 2, 5}}));
+  g.Output(g.Op("y", "BlockedConv", {x, w}, {1, 2, 13, 10, 16},
+                {{"in_channels", std::int64_t{32}},
+                 {"out_channels", std::int64_t{32}},
+                 {"kernel_shape", Ints{2, 5}},
+                 {"pads", Ints{0, 2, 0, 2}}}));
+  g.After("choose_winograd", context);
+  EXPECT_EQ(TileOf(g), 4);
+  EXPECT_EQ(said, (std::vector<std::string>{"2x5 convolution, 32 to 32 channels, 13x10", "direct",
+                                            "Winograd F(1x4)"}));
+}
+
 TEST(ChooseWinogradTest, NothingIsToBeDecidedWhereTheAlgorithmDoesNotFit) {
   PassContext context;
   context.decide = [](const ir::Graph&, const Decision&) {

@@ -14,6 +14,7 @@ constexpr double kProductEfficiency = 0.88;  ///< of the products of transforms
 constexpr double kStore = 24;                ///< cycles for 16 channels of an output pixel
 constexpr double kTransform2 = 80;           ///< cycles for 16 channels of a tile, in or out
 constexpr double kTransform4 = 340;
+constexpr double kTransformLine4 = 70;  ///< the same for tiles of 4x1 and 1x4
 constexpr double kWeightBytesPerCycle = 5.5;
 constexpr double kExposed = 0.2;  ///< part of the shorter of computing and loading, waited for
 
@@ -29,13 +30,17 @@ double WithWeights(double compute, double weights) {
   return std::max(compute, load) + kExposed * std::min(compute, load);
 }
 
-/// Pairs of an output position and a tap, along one axis, that meet the image.
-double TapsInside(std::int64_t in, std::int64_t out, std::int64_t dilation) {
-  const auto inputs = static_cast<double>(in);
-  const auto outputs = static_cast<double>(out);
-  const double padding = outputs + 2 * static_cast<double>(dilation) - inputs;
-  // The tap in the middle meets the image in any case.
-  return std::min(3 * outputs - std::clamp(padding, 0.0, 2 * outputs), 3 * inputs);
+/// Pairs of an output position and a tap, along one axis, that meet the image, where as much
+/// padding is before the image as behind it.
+double TapsInside(std::int64_t in, std::int64_t out, std::int64_t taps, std::int64_t dilation) {
+  const std::int64_t padding = std::max<std::int64_t>(0, out + (taps - 1) * dilation - in);
+  double inside = 0;
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    const std::int64_t offset = tap * dilation - padding / 2;  // of the first output's input
+    inside += static_cast<double>(
+        std::max<std::int64_t>(0, std::min(out, in - offset) - std::max<std::int64_t>(0, -offset)));
+  }
+  return inside;
 }
 
 /// Tiles along an axis, in each of the phases that taps meet.
@@ -46,6 +51,20 @@ double Tiles(std::int64_t tile, std::int64_t out, std::int64_t dilation) {
   return longer * CeilDiv(outputs + 1, tile) +
          (static_cast<double>(dilation) - longer) * CeilDiv(outputs, tile);
 }
+
+/// How the outputs of an axis are made of tiles, see kernels::WinogradAxis.
+struct Axis {
+  Axis(std::int64_t taps, std::int64_t tile_of_transform, std::int64_t out, std::int64_t dilation)
+      : tile(taps >= 3 ? tile_of_transform : 1),
+        side(tile == 1 ? 1 : tile + 2),
+        parts(tile == 1 ? taps : (taps - 1) / 3 + 1),
+        tiles(tile == 1 ? static_cast<double>(out) : Tiles(tile, out, dilation)) {}
+
+  std::int64_t tile;
+  std::int64_t side;
+  std::int64_t parts;
+  double tiles;
+};
 
 /// Products of the input channels of a group with its output channels, in all groups, the spare
 /// ones included.
@@ -58,25 +77,30 @@ double ChannelProducts(const ConvolutionSize& size) {
 
 double DirectCost(const ConvolutionSize& size) {
   const auto batch = static_cast<double>(size.batch);
-  const double products = TapsInside(size.in_height, size.out_height, size.dilation_height) *
-                          TapsInside(size.in_width, size.out_width, size.dilation_width) *
-                          ChannelProducts(size);
+  const double products =
+      TapsInside(size.in_height, size.out_height, size.kernel_height, size.dilation_height) *
+      TapsInside(size.in_width, size.out_width, size.kernel_width, size.dilation_width) *
+      ChannelProducts(size);
   const double stores = static_cast<double>(size.out_height) * static_cast<double>(size.out_width) *
                         CeilDiv(size.out_channels, kBlock) * kStore;
-  return WithWeights(batch * (2 * products / kFlopsPerCycle / kDirectEfficiency + stores),
-                     9 * ChannelProducts(size));
+  return WithWeights(
+      batch * (2 * products / kFlopsPerCycle / kDirectEfficiency + stores),
+      static_cast<double>(size.kernel_height * size.kernel_width) * ChannelProducts(size));
 }
 
 double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
-  const auto elements = static_cast<double>((tile + 2) * (tile + 2));
-  const double tiles = static_cast<double>(size.batch) *
-                       Tiles(tile, size.out_height, size.dilation_height) *
-                       Tiles(tile, size.out_width, size.dilation_width);
-  const double weights = elements * ChannelProducts(size);
+  const Axis rows(size.kernel_height, tile, size.out_height, size.dilation_height);
+  const Axis columns(size.kernel_width, tile, size.out_width, size.dilation_width);
+  const auto parts = static_cast<double>(rows.parts * columns.parts);
+  const double tiles = static_cast<double>(size.batch) * rows.tiles * columns.tiles;
+  const double weights =
+      static_cast<double>(rows.side * columns.side) * parts * ChannelProducts(size);
   const double products = 2 * weights * tiles / kFlopsPerCycle / kProductEfficiency;
+  const bool is_line = rows.tile == 1 || columns.tile == 1;
+  const double transform = is_line ? kTransformLine4 : tile == 2 ? kTransform2 : kTransform4;
   const double transforms =
-      tiles * (CeilDiv(size.in_channels, kBlock) + CeilDiv(size.out_channels, kBlock)) *
-      (tile == 2 ? kTransform2 : kTransform4);
+      tiles * transform *
+      (parts * CeilDiv(size.in_channels, kBlock) + CeilDiv(size.out_channels, kBlock));
   return WithWeights(products + transforms, weights);
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-/// What a 3x3 convolution of stride 1 on blocked images costs on the host, by the algorithm that
+/// What a convolution of stride 1 on blocked images costs on the host, by the algorithm that
 /// computes it. An estimate from sizes alone, so that a choice is the same on every machine.
 namespace poprt::passes {
 
@@ -18,17 +18,20 @@ struct ConvolutionSize {
   std::int64_t out_width = 1;
   std::int64_t dilation_height = 1;
   std::int64_t dilation_width = 1;
+  std::int64_t kernel_height = 3;
+  std::int64_t kernel_width = 3;
 };
 
 /// Cycles of one core with AVX2 for "blocked_conv2d", which leaves out taps that meet only padding.
 double DirectCost(const ConvolutionSize& size);
 
-/// The same for "blocked_winograd_conv2d"; `tile` is its attribute, 2 or 4.
+/// The same for "blocked_winograd_conv2d"; `tile` is its attribute, 2 or 4. One extent of the
+/// filter at least is 3 or more.
 double WinogradCost(std::int64_t tile, const ConvolutionSize& size);
 
 /// What there is to choose from, by the attribute `tile` of "blocked_winograd_conv2d"; 0 stands for
-/// direct convolution. Ordered by bytes of weights: those of Winograd convolutions are 16 / 9 times
-/// as large for tile 2 and 4 times for tile 4.
+/// direct convolution. Ordered by bytes of weights: those of Winograd convolutions of 3x3 are
+/// 16 / 9 times as large for tile 2 and 4 times for tile 4.
 inline constexpr std::array<std::int64_t, 3> kWinogradTiles{0, 2, 4};
 
 /// Cycles for one of kWinogradTiles.

@@ -74,6 +74,39 @@ TEST(ConvolutionCost, ChoosesByLayer) {
   EXPECT_EQ(ChooseWinogradTile(Image(64, 64, 100, 1)), 0);
 }
 
+/// A line or an image that the filter's padding keeps as large as it is.
+ConvolutionSize Filter(std::int64_t channels, std::int64_t rows, std::int64_t columns,
+                       std::int64_t height, std::int64_t width) {
+  ConvolutionSize size = Image(channels, channels, height, width);
+  size.kernel_height = rows;
+  size.kernel_width = columns;
+  return size;
+}
+
+/// On another core, at the clock that its direct convolutions of many channels show.
+TEST(ConvolutionCost, AgreesWithMeasurementsOfLinesAndWideFilters) {
+  struct Measured {
+    ConvolutionSize size;
+    double direct;  ///< microseconds
+    double tile4;
+  };
+  const Measured measured[] = {
+      {Filter(64, 1, 3, 1, 512), 109.8, 80.6},      {Filter(128, 1, 3, 1, 256), 212.4, 126.6},
+      {Filter(512, 1, 3, 1, 200), 2529.8, 1376.4},  {Filter(128, 1, 7, 1, 256), 479.1, 348.2},
+      {Filter(256, 1, 11, 1, 200), 2387.8, 1399.1}, {Filter(128, 2, 3, 28, 28), 1211.5, 712.1},
+      {Filter(128, 3, 1, 28, 28), 620.7, 369.8},    {Filter(64, 5, 5, 28, 28), 1271.3, 623.2},
+      {Filter(128, 5, 5, 28, 28), 5005.4, 2340.1},  {Filter(128, 7, 7, 28, 28), 9971.0, 5222.2},
+      {Filter(64, 9, 9, 28, 28), 4121.3, 1466.5},
+  };
+  for (const Measured& m : measured) {
+    SCOPED_TRACE(testing::Message() << m.size.in_channels << " channels, " << m.size.kernel_height
+                                    << "x" << m.size.kernel_width);
+    constexpr double kCyclesPerMicrosecond = 4100;
+    EXPECT_NEAR(DirectCost(m.size) / kCyclesPerMicrosecond / m.direct, 1, 0.15);
+    EXPECT_NEAR(WinogradCost(4, m.size) / kCyclesPerMicrosecond / m.tile4, 1, 0.15);
+  }
+}
+
 TEST(ConvolutionCost, CountsOnlyTapsThatMeetTheImage) {
   ConvolutionSize size = Square(64, 64, 56);
   const double same = DirectCost(size);

@@ -78,7 +78,7 @@ std::vector<CutKernel> CutKernels() {
        image,
        ConvAttributes(40, 40, 40)},
       {"blocked_winograd_conv2d",
-       {image, PackedWinogradType(48, 40, 4)},
+       {image, PackedWinogradType(48, 40, {3, 3}, 4)},
        BlockedImageType(2, 48, 13, 12),
        winograd},
       {"blocked_pointwise_depthwise",

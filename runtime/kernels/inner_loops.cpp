@@ -11,8 +11,7 @@ constexpr InnerLoops kPortable{.instruction_set = NameOf(InstructionSet::kPortab
                                .tiles = kPortableTileKernels,
                                .thin_products = kPortableThinProducts,
                                .blocked_tiles = kPortableBlockedTiles,
-                               .winograd2 = kPortableWinograd2,
-                               .winograd4 = kPortableWinograd4,
+                               .winograd = kPortableWinograd,
                                .rows = kPortableRowKernels,
                                .element_functions = kPortableElementFunctions};
 
@@ -22,8 +21,7 @@ constexpr InnerLoops kAvx2{.instruction_set = NameOf(InstructionSet::kAvx2),
                            .tiles = kAvx2TileKernels,
                            .thin_products = kAvx2ThinProducts,
                            .blocked_tiles = kAvx2BlockedTiles,
-                           .winograd2 = kAvx2Winograd2,
-                           .winograd4 = kAvx2Winograd4,
+                           .winograd = kAvx2Winograd,
                            .rows = kAvx2RowKernels,
                            .element_functions = kAvx2ElementFunctions};
 
@@ -31,8 +29,7 @@ constexpr InnerLoops kAvx512{.instruction_set = NameOf(InstructionSet::kAvx512),
                              .tiles = kAvx512TileKernels,
                              .thin_products = kAvx512ThinProducts,
                              .blocked_tiles = kAvx512BlockedTiles,
-                             .winograd2 = kAvx512Winograd2,
-                             .winograd4 = kAvx512Winograd4,
+                             .winograd = kAvx512Winograd,
                              .rows = kAvx512RowKernels,
                              .element_functions = kAvx512ElementFunctions};
 

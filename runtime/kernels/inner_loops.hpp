@@ -17,8 +17,7 @@ struct InnerLoops {
   const TileKernels& tiles;
   const ThinProducts& thin_products;
   const BlockedTiles& blocked_tiles;
-  const WinogradTransforms& winograd2;  ///< of tiles of 2x2 outputs
-  const WinogradTransforms& winograd4;  ///< of tiles of 4x4 outputs
+  const WinogradTiles& winograd;
   const RowKernels& rows;
   const ElementFunctions& element_functions;
 };

@@ -18,8 +18,7 @@ constexpr InnerLoops kLoops{.instruction_set = "sixteen lanes",
                             .tiles = tile::kKernels<Vector>,
                             .thin_products = thin::kProducts<Vector>,
                             .blocked_tiles = tile::kBlockedTiles<Vector>,
-                            .winograd2 = winograd::kTransforms<Vector, 2>,
-                            .winograd4 = winograd::kTransforms<Vector, 4>,
+                            .winograd = winograd::kTiles<Vector>,
                             .rows = rows::kKernels<Vector>,
                             .element_functions = elements::kFunctions<Vector>};
 

@@ -60,7 +60,7 @@ TEST(PackWinogradWeights, TransformsFiltersForTilesOfFour) {
 TEST(PackWinogradWeights, OrdersByBlockThenElementThenInputChannel) {
   for (const ElementType element : {ElementType::kFloat32, ElementType::kFloat16}) {
     const Tensor packed = PackWinogradWeights(MiddleTaps(18, 2, element), 2);
-    EXPECT_EQ(packed.type(), PackedWinogradType(18, 2, 2));
+    EXPECT_EQ(packed.type(), PackedWinogradType(18, 2, {3, 3}, 2));
     EXPECT_EQ(packed.shape(), (Shape{2, 16, 2, 16}));
     // Element 5 of a filter with only the middle tap is a quarter of it.
     const auto values = packed.as<float>();
@@ -75,9 +75,50 @@ TEST(PackWinogradWeights, OrdersByBlockThenElementThenInputChannel) {
   }
 }
 
+/// Element `element` of part `part` of the only filter of an input channel.
+float ElementOf(const Tensor& packed, std::int64_t channels, std::int64_t element,
+                std::int64_t part) {
+  const std::int64_t parts = packed.shape()[2] / channels;
+  return packed.as<float>()[static_cast<std::size_t>((element * parts + part) * channels * 16)];
+}
+
+TEST(PackWinogradWeights, LongFiltersAreCutIntoPartsOfThreeTaps) {
+  // Each row of taps alone is the transform at infinity of its last tap, element 5.
+  Tensor w({ElementType::kFloat32, {1, 1, 2, 5}});
+  const float taps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  std::copy_n(taps, 10, w.as_mutable<float>().data());
+  const Tensor packed = PackWinogradWeights(w, 4);
+  EXPECT_EQ(packed.type(), (TensorType{ElementType::kFloat32, {1, 6, 4, 16}}));
+  constexpr std::int64_t kInfinity = 5;
+  const float last_taps[] = {3, 0, 8, 0};
+  for (std::int64_t part = 0; part < 4; ++part) {
+    EXPECT_EQ(ElementOf(packed, 1, kInfinity, part), last_taps[part]);
+  }
+  // At zero there is what the first taps contribute, over the product of the other points.
+  const float first_taps[] = {1, 4, 6, 9};
+  for (std::int64_t part = 0; part < 4; ++part) {
+    EXPECT_FLOAT_EQ(ElementOf(packed, 1, 0, part), first_taps[part] * 64 / 81);
+  }
+}
+
+TEST(PackWinogradWeights, FiltersOfColumnsAreTransformedDownwards) {
+  Tensor w({ElementType::kFloat32, {1, 2, 3, 1}});
+  const float taps[] = {1, 2, 3, 4, 5, 6};
+  std::copy_n(taps, 6, w.as_mutable<float>().data());
+  const Tensor packed = PackWinogradWeights(w, 4);
+  EXPECT_EQ(packed.type(), (TensorType{ElementType::kFloat32, {1, 6, 2, 16}}));
+  EXPECT_EQ(packed.as<float>()[std::size_t{5} * 2 * 16], 3);
+  EXPECT_EQ(packed.as<float>()[std::size_t{5} * 2 * 16 + 16], 6);
+}
+
 TEST(PackWinogradWeights, RejectsOtherTilesAndFilters) {
-  EXPECT_THROW(PackedWinogradType(16, 16, 3), KernelError);
-  EXPECT_THROW(PackedWinogradType(0, 16, 2), KernelError);
+  EXPECT_THROW(PackedWinogradType(16, 16, {3, 3}, 3), KernelError);
+  EXPECT_THROW(PackedWinogradType(0, 16, {3, 3}, 2), KernelError);
+  EXPECT_THROW(PackedWinogradType(16, 16, {1, 3}, 2), KernelError);
+  EXPECT_THROW(PackedWinogradType(16, 16, {2, 2}, 4), KernelError);
+  EXPECT_THROW(PackedWinogradType(16, 16, {0, 3}, 4), KernelError);
+  EXPECT_THROW(PackedWinogradType(16, 16, {3, 1 << 13}, 4), KernelError);
+  EXPECT_THROW(PackedWinogradType(16, std::int64_t{1} << 62, {5, 5}, 4), KernelError);
   const auto message = [](const Tensor& w, std::int64_t tile) -> std::string {
     try {
       PackWinogradWeights(w, tile);
@@ -88,8 +129,10 @@ TEST(PackWinogradWeights, RejectsOtherTilesAndFilters) {
   };
   EXPECT_EQ(message(MiddleTaps(1, 1, ElementType::kFloat32), 6),
             "attribute tile is 6, allowed are 2 and 4");
-  EXPECT_THAT(message(Tensor({ElementType::kFloat32, {1, 1, 3, 5}}), 2),
-              HasSubstr("float32[1, 1, 3, 5] cannot be transformed"));
+  EXPECT_THAT(message(Tensor({ElementType::kFloat32, {1, 1, 3}}), 2),
+              HasSubstr("float32[1, 1, 3] cannot be transformed"));
+  EXPECT_THAT(message(Tensor({ElementType::kFloat32, {1, 1, 3, 2}}), 2),
+              HasSubstr("fewer than 3 taps along an axis need tile 4"));
   EXPECT_THAT(message(Tensor({ElementType::kInt32, {1, 1, 3, 3}}), 2),
               HasSubstr("int32[1, 1, 3, 3] cannot be transformed"));
 }

@@ -10,6 +10,7 @@
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pack_winograd.hpp"
+#include "runtime/kernels/blocked/winograd_filter.hpp"
 #include "runtime/kernels/blocked/winograd_transforms.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -51,11 +52,11 @@ std::int64_t CeilDiv(std::int64_t count, std::int64_t size) {
 /// How tiles lie along an axis of the output. Taps that are `dilation` pixels apart meet every
 /// dilation-th pixel only: these, a phase, are tiled as an image of their own.
 struct TileAxis {
-  TileAxis(std::int64_t pad_begin, std::int64_t dilation_of_taps, std::int64_t outputs,
-           std::int64_t tile)
-      : pad(pad_begin), dilation(dilation_of_taps) {
-    for (std::int64_t phase = 0; phase < std::min(dilation, outputs); ++phase) {
-      for (std::int64_t at = phase; at < outputs; at += tile * dilation) begins.push_back(at);
+  TileAxis(const WinogradAxis& axis, std::int64_t pad_begin, std::int64_t dilation_of_taps,
+           std::int64_t outputs)
+      : pad(pad_begin), dilation(dilation_of_taps), step(axis.tile == 1 ? 1 : dilation) {
+    for (std::int64_t phase = 0; phase < std::min(step, outputs); ++phase) {
+      for (std::int64_t at = phase; at < outputs; at += axis.tile * step) begins.push_back(at);
     }
   }
 
@@ -64,6 +65,7 @@ struct TileAxis {
 
   std::int64_t pad;
   std::int64_t dilation;
+  std::int64_t step;                 ///< from one pixel of a tile to the next
   std::vector<std::int64_t> begins;  ///< the first outputs of tiles
 };
 
@@ -81,7 +83,7 @@ struct Inside {
 struct WinogradConv2d {
   const TileKernels* kernels;
   const WinogradTransforms* transforms;
-  std::int64_t tile;           ///< outputs along a side
+  WinogradFilter filter;
   std::int64_t depth_of_sums;  ///< input channels of a group
   std::int64_t group_blocks;   ///< blocks of output channels of a group
   BlockedImage in;
@@ -97,14 +99,14 @@ struct WinogradConv2d {
   std::int64_t product_element_stride = 0;  ///< from one element to the next
   std::size_t scratch_bytes = 0;
 
-  std::int64_t Elements() const { return (tile + 2) * (tile + 2); }
+  std::int64_t Elements() const { return filter.elements(); }
 
   void PlanScratch() {
     const std::int64_t tiles = strips.largest();
-    input_stride = in.blocks * kPanel;
-    const auto inputs = CheckedElementCount({Elements(), tiles, input_stride});
+    const auto inputs = CheckedElementCount({Elements(), tiles, filter.parts(), in.blocks, kPanel});
     Require(inputs.has_value(), "the transformed input is too large");
     ScratchBytes(*inputs);  // from here on nothing overflows
+    input_stride = filter.parts() * in.blocks * kPanel;
     input_element_stride = SpreadStride(tiles * input_stride);
     product_element_stride = SpreadStride(tiles * kPanel);
     scratch_bytes =
@@ -188,29 +190,43 @@ struct WinogradConv2d {
     });
   }
 
-  /// inputs[element][tile of the strip][channel] for the channels of some blocks.
+  /// inputs[element][tile of the strip][part of the filter][channel] for the channels of some
+  /// blocks.
   void TransformInputs(const KernelArguments& args, TileRange strip, std::int64_t first_block,
                        std::int64_t last_block, float* inputs) const {
     for (std::int64_t block = first_block; block < last_block; ++block) {
       for (std::int64_t t = strip.begin; t < strip.end; ++t) {
         const Place place = PlaceOf(t);
-        const std::int64_t row = place.row - rows.pad;
-        const std::int64_t column = place.column - columns.pad;
-        const Inside inside_rows(row, rows.dilation, tile + 2, in.height);
-        const Inside inside_columns(column, columns.dilation, tile + 2, in.width);
-        transforms->input(
-            {.image = args.in<float>(0) + (place.image * in.blocks + block) * in.BlockFloats(),
-             .row_stride = rows.dilation * in.width * kPanel,
-             .column_stride = columns.dilation * kPanel,
-             .offset = (row * in.width + column) * kPanel,
-             .first_row = inside_rows.begin,
-             .last_row = inside_rows.end,
-             .first_column = inside_columns.begin,
-             .last_column = inside_columns.end,
-             .target = inputs + (t - strip.begin) * input_stride + block * kPanel,
-             .element_stride = input_element_stride});
+        const float* image =
+            args.in<float>(0) + (place.image * in.blocks + block) * in.BlockFloats();
+        float* target = inputs + (t - strip.begin) * input_stride + block * kPanel;
+        for (std::int64_t part = 0; part < filter.parts(); ++part) {
+          TransformInput(image, place, part, target);
+          target += in.blocks * kPanel;
+        }
       }
     }
+  }
+
+  /// 16 channels of a tile as a part of the filter meets it.
+  void TransformInput(const float* image, const Place& place, std::int64_t part,
+                      float* target) const {
+    const std::int64_t first_tap_row = part / filter.columns.parts * filter.rows.taps;
+    const std::int64_t first_tap_column = part % filter.columns.parts * filter.columns.taps;
+    const std::int64_t row = place.row - rows.pad + first_tap_row * rows.dilation;
+    const std::int64_t column = place.column - columns.pad + first_tap_column * columns.dilation;
+    const Inside inside_rows(row, rows.step, filter.rows.side, in.height);
+    const Inside inside_columns(column, columns.step, filter.columns.side, in.width);
+    transforms->input({.image = image,
+                       .row_stride = rows.step * in.width * kPanel,
+                       .column_stride = columns.step * kPanel,
+                       .offset = (row * in.width + column) * kPanel,
+                       .first_row = inside_rows.begin,
+                       .last_row = inside_rows.end,
+                       .first_column = inside_columns.begin,
+                       .last_column = inside_columns.end,
+                       .target = target,
+                       .element_stride = input_element_stride});
   }
 
   /// The output channels of some blocks.
@@ -230,7 +246,7 @@ struct WinogradConv2d {
   void Multiply(const KernelArguments& args, TileRange strip, std::int64_t first_block,
                 std::int64_t last_block, const float* inputs, float* products) const {
     const RegisterTiles row_tiles(strip.count(), kernels->rows);
-    const std::int64_t panel_floats = depth_of_sums * kPanel;
+    const std::int64_t panel_floats = filter.parts() * depth_of_sums * kPanel;
     for (std::int64_t element = 0; element < Elements(); ++element) {
       for (std::int64_t block = first_block; block < last_block;) {
         const std::int64_t group = block / group_blocks;
@@ -243,19 +259,22 @@ struct WinogradConv2d {
                                          : (1 - (block - first_block) * Elements()) * panel_floats);
         float* const result =
             products + ((block - first_block) * Elements() + element) * product_element_stride;
-        for (std::int64_t part = 0; part < depth.blocks(); ++part) {
-          const std::int64_t k = depth.begin(part);
-          const std::int64_t depth_of_part = depth.end(part) - k;
-          const bool last = part + 1 == depth.blocks();
-          const float* const ahead = last ? next : panel + depth.end(part) * kPanel;
-          const FetchAhead fetch(row_tiles.count(), depth_of_part, sizeof(float));
+        const std::int64_t pieces = filter.parts() * depth.blocks();
+        for (std::int64_t piece = 0; piece < pieces; ++piece) {
+          const std::int64_t part = piece / depth.blocks();
+          const std::int64_t k = depth.begin(piece % depth.blocks());
+          const std::int64_t depth_of_piece = depth.end(piece % depth.blocks()) - k;
+          const float* const from = a + part * in.blocks * kPanel + k;
+          const float* const weights = panel + (part * depth_of_sums + k) * kPanel;
+          const float* const ahead = piece + 1 == pieces ? next : weights + depth_of_piece * kPanel;
+          const FetchAhead fetch(row_tiles.count(), depth_of_piece, sizeof(float));
           for (std::int64_t t = 0; t < row_tiles.count(); ++t) {
             const std::int64_t row = row_tiles.begin(t);
-            kernels->row_major_f32(
-                row_tiles.size(t), a + row * input_stride + k, input_stride,
-                {panel + k * kPanel, Elements() * panel_floats, static_cast<int>(count)},
-                depth_of_part, fetch.Of(t, panel + k * kPanel, ahead),
-                {result + row * kPanel, Elements() * product_element_stride}, part > 0);
+            kernels->row_major_f32(row_tiles.size(t), from + row * input_stride, input_stride,
+                                   {weights, Elements() * panel_floats, static_cast<int>(count)},
+                                   depth_of_piece, fetch.Of(t, weights, ahead),
+                                   {result + row * kPanel, Elements() * product_element_stride},
+                                   piece > 0);
           }
         }
         block += count;
@@ -273,15 +292,16 @@ struct WinogradConv2d {
       const std::int64_t start =
           (((image * out.blocks + block) * out.height + row) * out.width + column) * kPanel;
       transforms->output(
-          epilogue, {.products = products + (t - strip.begin) * kPanel,
-                     .element_stride = product_element_stride,
-                     .bias = bias,
-                     .residual = residual == nullptr ? nullptr : residual + start,
-                     .out = args.out<float>(0) + start,
-                     .row_stride = rows.dilation * out.width * kPanel,
-                     .column_stride = columns.dilation * kPanel,
-                     .rows = std::min(tile, CeilDiv(out.height - row, rows.dilation)),
-                     .columns = std::min(tile, CeilDiv(out.width - column, columns.dilation))});
+          epilogue,
+          {.products = products + (t - strip.begin) * kPanel,
+           .element_stride = product_element_stride,
+           .bias = bias,
+           .residual = residual == nullptr ? nullptr : residual + start,
+           .out = args.out<float>(0) + start,
+           .row_stride = rows.step * out.width * kPanel,
+           .column_stride = columns.step * kPanel,
+           .rows = std::min(filter.rows.tile, CeilDiv(out.height - row, rows.step)),
+           .columns = std::min(filter.columns.tile, CeilDiv(out.width - column, columns.step))});
     }
   }
 };
@@ -297,12 +317,16 @@ EvenSplit SplitTiles(std::int64_t tiles) {
   return {tiles, even > 0 && tiles / even >= kSmallest ? CeilDiv(tiles, even) : kLargest};
 }
 
-Window RequireWindow(const Attributes& attributes, const BlockedImage& image) {
-  Require(RequireKernelShape(attributes) == Ints{3, 3},
-          "Winograd convolution needs kernel_shape [3, 3]");
-  Window window = ResolveWindow(attributes, {image.height, image.width}, {3, 3});
+Window RequireWindow(const Attributes& attributes, const BlockedImage& image, const Ints& kernel) {
+  Window window = ResolveWindow(attributes, {image.height, image.width}, kernel);
   Require(window.strides == Ints{1, 1}, "Winograd convolution needs strides of 1");
   return window;
+}
+
+const WinogradTransforms& TransformsOf(const WinogradTiles& tiles, const WinogradFilter& filter) {
+  if (filter.rows.tile == 1) return tiles.of_1x4;
+  if (filter.columns.tile == 1) return tiles.of_4x1;
+  return filter.rows.tile == 2 ? tiles.of_2x2 : tiles.of_4x4;
 }
 
 /// The number of groups, each of which has whole blocks of channels where there are several.
@@ -325,21 +349,24 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   const std::int64_t outs = RequirePositive(call.attributes, "out_channels");
   const std::int64_t group = RequireGroups(call.attributes, channels, outs);
   const std::int64_t depth = channels / group;
-  RequireType(call.inputs[1], PackedWinogradType(outs, depth, tile), "the weights, input 1,");
+  const Ints kernel = RequireKernelShape(call.attributes);
+  const WinogradFilter filter = RequireWinogradFilter(kernel, tile);
+  RequireType(call.inputs[1], PackedWinogradType(outs, depth, kernel, tile),
+              "the weights, input 1,");
   const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
-  const Window window = RequireWindow(call.attributes, in);
+  const Window window = RequireWindow(call.attributes, in, kernel);
   const Shape out = WindowOutputExtents(window, {in.height, in.width}, false);
   RequireType(call.outputs[0], BlockedImageType(in.batch, outs, out[0], out[1]), "output 0");
   RequireBlockedBiasAndResidual(call, outs);
   const Epilogue epilogue = EpilogueWithActivation(call.attributes);
 
   if (RequireCount(call.outputs[0].shape, "output 0") == 0) return NothingToRun();
-  const TileAxis rows(window.pads_begin[0], window.dilations[0], out[0], tile);
-  const TileAxis columns(window.pads_begin[1], window.dilations[1], out[1], tile);
+  const TileAxis rows(filter.rows, window.pads_begin[0], window.dilations[0], out[0]);
+  const TileAxis columns(filter.columns, window.pads_begin[1], window.dilations[1], out[1]);
   const auto conv = std::make_shared<WinogradConv2d>(
       WinogradConv2d{.kernels = &loops.tiles,
-                     .transforms = tile == 2 ? &loops.winograd2 : &loops.winograd4,
-                     .tile = tile,
+                     .transforms = &TransformsOf(loops.winograd, filter),
+                     .filter = filter,
                      .depth_of_sums = depth,
                      .group_blocks = BlocksOf(outs) / group,
                      .in = in,

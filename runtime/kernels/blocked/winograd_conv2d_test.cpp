@@ -24,6 +24,7 @@ struct WinogradCase {
   std::int64_t group = 1;
   std::int64_t height = 1;
   std::int64_t width = 1;
+  Ints kernel{3, 3};
   Ints pads{1, 1, 1, 1};
   Ints dilations{1, 1};
   std::string activation = {};
@@ -31,8 +32,8 @@ struct WinogradCase {
   bool residual = false;
 
   Shape OutputExtents() const {
-    return {height + pads[0] + pads[2] - 2 * dilations[0],
-            width + pads[1] + pads[3] - 2 * dilations[1]};
+    return {height + pads[0] + pads[2] - (kernel[0] - 1) * dilations[0],
+            width + pads[1] + pads[3] - (kernel[1] - 1) * dilations[1]};
   }
   TensorType Output() const {
     const Shape out = OutputExtents();
@@ -44,7 +45,7 @@ struct WinogradCase {
     attributes.set("in_channels", channels);
     attributes.set("out_channels", outs);
     attributes.set("group", group);
-    attributes.set("kernel_shape", Ints{3, 3});
+    attributes.set("kernel_shape", kernel);
     attributes.set("pads", pads);
     attributes.set("dilations", dilations);
     return attributes;
@@ -63,7 +64,8 @@ WinogradOperands RandomOperands(Random& random, const WinogradCase& c) {
                      {c.batch, BlocksOf(c.channels), c.height, c.width, kBlock}};
   const TensorType bias{ElementType::kFloat32, {BlocksOf(c.outs) * kBlock}};
   return {.x = random.Values(x),
-          .w = random.Values({ElementType::kFloat32, {c.outs, c.channels / c.group, 3, 3}}),
+          .w = random.Values(
+              {ElementType::kFloat32, {c.outs, c.channels / c.group, c.kernel[0], c.kernel[1]}}),
           .bias = c.bias ? random.Values(bias) : Tensor(),
           .residual = c.residual ? random.Values(c.Output()) : Tensor()};
 }
@@ -79,9 +81,9 @@ std::size_t PixelAt(const Tensor& image, const std::array<std::int64_t, 4>& at) 
 /// Adds the products of one input channel.
 void AddChannel(const WinogradCase& c, const Tensor& x, const float* filter, const Index& out,
                 std::int64_t channel, Expected& sum) {
-  for (std::int64_t tap = 0; tap < 9; ++tap) {
-    const std::int64_t row = out[2] - c.pads[0] + tap / 3 * c.dilations[0];
-    const std::int64_t column = out[3] - c.pads[1] + tap % 3 * c.dilations[1];
+  for (std::int64_t tap = 0; tap < c.kernel[0] * c.kernel[1]; ++tap) {
+    const std::int64_t row = out[2] - c.pads[0] + tap / c.kernel[1] * c.dilations[0];
+    const std::int64_t column = out[3] - c.pads[1] + tap % c.kernel[1] * c.dilations[1];
     if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
     const double pixel = x.as<float>()[PixelAt(x, {out[0], channel, row, column})];
     sum.Add(pixel * filter[tap]);
@@ -97,8 +99,9 @@ std::vector<Expected> NaiveConv(const WinogradCase& c, const WinogradOperands& o
     Expected& sum = results.emplace_back();
     const std::int64_t depth = c.channels / c.group;
     const std::int64_t first = at[1] / (c.outs / c.group) * depth;
-    const float* filter = operands.w.as<float>().data() + at[1] * depth * 9;
-    for (std::int64_t channel = first; channel < first + depth; ++channel, filter += 9) {
+    const std::int64_t taps = c.kernel[0] * c.kernel[1];
+    const float* filter = operands.w.as<float>().data() + at[1] * depth * taps;
+    for (std::int64_t channel = first; channel < first + depth; ++channel, filter += taps) {
       AddChannel(c, operands.x, filter, at, channel, sum);
     }
     if (c.bias) sum.Add(operands.bias.as<float>()[static_cast<std::size_t>(at[1])]);
@@ -154,13 +157,18 @@ TEST(WinogradConv2d, AgreesWithNaiveConvolutionOnRandomSizes) {
   ForSeeds(60, [&](std::mt19937& seeds) {
     Random random(seeds());
     const Ints dilations = random.Flip() ? Ints{1, 1} : Ints{random.Int(1, 4), random.Int(1, 4)};
+    const Ints kernel = random.Flip()   ? Ints{3, 3}
+                        : random.Flip() ? Ints{random.Int(1, 8), random.Int(3, 8)}
+                                        : Ints{random.Int(3, 8), random.Int(1, 8)};
+    const bool is_line = std::min(kernel[0], kernel[1]) < 3;
     CheckWinograd(random,
-                  {.tile = random.Flip() ? 2 : 4,
+                  {.tile = is_line || random.Flip() ? 4 : 2,
                    .batch = random.Int(1, 2),
                    .channels = random.Int(1, 40),
                    .outs = random.Int(1, 40),
-                   .height = 2 * dilations[0] + random.Int(1, 12),
-                   .width = 2 * dilations[1] + random.Int(1, 12),
+                   .height = (kernel[0] - 1) * dilations[0] + random.Int(1, 12),
+                   .width = (kernel[1] - 1) * dilations[1] + random.Int(1, 12),
+                   .kernel = kernel,
                    .pads = {random.Int(0, 2), random.Int(0, 2), random.Int(0, 2), random.Int(0, 2)},
                    .dilations = dilations,
                    .activation = random.Of(AllActivations()),
@@ -216,6 +224,22 @@ TEST(WinogradConv2d, GroupsReadTheirOwnChannels) {
                            .height = 5,
                            .width = 5});
   }
+}
+
+TEST(WinogradConv2d, GroupsReadTheirOwnChannelsForEveryPartOfAFilter) {
+  Random random(8);
+  for (const Ints& kernel : {Ints{5, 5}, Ints{1, 7}, Ints{4, 2}}) {
+    CheckWinograd(random, {.channels = 96,
+                           .outs = 48,
+                           .group = 3,
+                           .height = 9,
+                           .width = 10,
+                           .kernel = kernel,
+                           .pads = {2, 2, 2, 2},
+                           .residual = true});
+  }
+  // The depth is cut within each part.
+  CheckWinograd(random, {.channels = 300, .outs = 20, .height = 1, .width = 30, .kernel = {1, 5}});
 }
 
 TEST(WinogradConv2d, PaddingMayBeWiderThanATile) {
@@ -314,8 +338,10 @@ TEST(WinogradConv2d, BindRejectsAttributesThatDoNotFit) {
             "the weights, input 1, is float32[3, 36, 20, 16], expected float32[3, 36, 33, 16]");
   EXPECT_THAT(ErrorWith("in_channels", std::int64_t{-1}), HasSubstr("must be at least 1"));
   EXPECT_THAT(ErrorWith("out_channels", std::int64_t{1} << 62), HasSubstr("the weights, input 1,"));
-  EXPECT_EQ(ErrorWith("kernel_shape", Ints{3, 5}),
-            "Winograd convolution needs kernel_shape [3, 3]");
+  EXPECT_THAT(ErrorWith("kernel_shape", Ints{3, 5}), HasSubstr("the weights, input 1, is"));
+  EXPECT_EQ(ErrorWith("kernel_shape", Ints{2, 2}),
+            "Winograd convolution needs filters of 1 to 4096 taps along two axes, of at least 3 "
+            "along one");
   for (const std::int64_t group : {-1, 0, 2, 3}) {
     EXPECT_EQ(ErrorWith("group", group),
               "attribute group is " + std::to_string(group) +

@@ -8,7 +8,7 @@
 /// this header must stay free of inline functions.
 namespace poprt::kernels {
 
-/// 16 channels of one input tile of (m + 2)^2 pixels, and where its transform goes.
+/// 16 channels of one input tile, and where its transform goes.
 struct WinogradInputTile {
   const float* image;          ///< of the 16 channels, [height][width][16]
   std::int64_t row_stride;     ///< elements from one row of the tile to the next,
@@ -23,7 +23,7 @@ struct WinogradInputTile {
   std::int64_t element_stride;
 };
 
-/// 16 channels of one output tile of m^2 pixels, and the products it is made of.
+/// 16 channels of one output tile, and the products it is made of.
 struct WinogradOutputTile {
   const float* products;  ///< 16 floats for every element
   std::int64_t element_stride;
@@ -32,12 +32,12 @@ struct WinogradOutputTile {
   float* out;             ///< the tile's first pixel
   std::int64_t row_stride;
   std::int64_t column_stride;
-  // The part of the tile that lies inside the image, at most m each.
+  // The part of the tile that lies inside the image.
   std::int64_t rows;
   std::int64_t columns;
 };
 
-/// Of one tile size m. Elements are numbered row by row.
+/// Of one size of tiles. Elements are numbered row by row.
 struct WinogradTransforms {
   void (*input)(const WinogradInputTile& tile);
   /// Adds bias and residual and applies the activation of `epilogue`, of which nothing else is
@@ -45,12 +45,17 @@ struct WinogradTransforms {
   void (*output)(const Epilogue& epilogue, const WinogradOutputTile& tile);
 };
 
-/// For m = 2 and m = 4 and each instruction set, see inner_loops.hpp.
-extern const WinogradTransforms kPortableWinograd2;
-extern const WinogradTransforms kPortableWinograd4;
-extern const WinogradTransforms kAvx2Winograd2;
-extern const WinogradTransforms kAvx2Winograd4;
-extern const WinogradTransforms kAvx512Winograd2;
-extern const WinogradTransforms kAvx512Winograd4;
+/// By tiles of outputs. Along an axis m outputs are made of m + 2 inputs, or one of one.
+struct WinogradTiles {
+  WinogradTransforms of_2x2;
+  WinogradTransforms of_4x4;
+  WinogradTransforms of_1x4;
+  WinogradTransforms of_4x1;
+};
+
+/// For each instruction set, see inner_loops.hpp.
+extern const WinogradTiles kPortableWinograd;
+extern const WinogradTiles kAvx2Winograd;
+extern const WinogradTiles kAvx512Winograd;
 
 }  // namespace poprt::kernels

@@ -3,7 +3,6 @@
 
 namespace poprt::kernels {
 
-constexpr WinogradTransforms kAvx2Winograd2 = winograd::kTransforms<Avx2, 2>;
-constexpr WinogradTransforms kAvx2Winograd4 = winograd::kTransforms<Avx2, 4>;
+constexpr WinogradTiles kAvx2Winograd = winograd::kTiles<Avx2>;
 
 }  // namespace poprt::kernels

@@ -3,7 +3,6 @@
 
 namespace poprt::kernels {
 
-constexpr WinogradTransforms kAvx512Winograd2 = winograd::kTransforms<Avx512, 2>;
-constexpr WinogradTransforms kAvx512Winograd4 = winograd::kTransforms<Avx512, 4>;
+constexpr WinogradTiles kAvx512Winograd = winograd::kTiles<Avx512>;
 
 }  // namespace poprt::kernels

@@ -9,7 +9,7 @@
 // WinogradTransforms written once over a vector type V, see tile_kernels_impl.hpp.
 //
 // A two-dimensional transform M d M^T is the transform of a line, first of the columns, then of the
-// rows. `Line<V, m>` has both transforms of a line:
+// rows. `Line<V, m>` has both transforms of a line, of which tiles of one output have none:
 //   Input: the m + 2 coefficients of the polynomial that interpolates d, at the points
 //   Output: the m sums that the convolution has, from the products at the points
 namespace poprt::kernels::winograd {
@@ -18,6 +18,22 @@ using tile::kColumns;
 
 template <class V, int kTile>
 struct Line;
+
+/// Inputs of a line of a tile.
+template <int kTile>
+inline constexpr int kSide = kTile == 1 ? 1 : kTile + 2;
+
+template <class V>
+struct Line<V, 1> {
+  using Register = typename V::Register;
+
+  [[gnu::always_inline]] static void Input(const Register (&d)[1], Register (&v)[1]) {
+    v[0] = d[0];
+  }
+  [[gnu::always_inline]] static void Output(const Register (&m)[1], Register (&y)[1]) {
+    y[0] = m[0];
+  }
+};
 
 /// Points 0, 1, -1, infinity.
 template <class V>
@@ -76,46 +92,44 @@ struct Line<V, 4> {
 // ---- Input -----------------------------------------------------------------------------------
 
 /// A register of channels of a tile whose pixels are all there.
-template <class V, int kTile>
+template <class V, int kRows, int kCols>
 [[gnu::always_inline]] inline void TransformInput(const float* pixels, std::int64_t row_stride,
                                                   std::int64_t column_stride, float* target,
                                                   std::int64_t element_stride) {
-  constexpr int kSide = kTile + 2;
-  typename V::Register rows[kSide][kSide];
-  for (int column = 0; column < kSide; ++column) {
-    typename V::Register d[kSide];
-    typename V::Register v[kSide];
-    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+  typename V::Register rows[kSide<kRows>][kSide<kCols>];
+  for (int column = 0; column < kSide<kCols>; ++column) {
+    typename V::Register d[kSide<kRows>];
+    typename V::Register v[kSide<kRows>];
+    tile::Unroll<kSide<kRows>>([&](auto i) __attribute__((always_inline)) {
       d[decltype(i)::value] =
           V::Load(pixels + decltype(i)::value * row_stride + column * column_stride);
     });
-    Line<V, kTile>::Input(d, v);
-    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+    Line<V, kRows>::Input(d, v);
+    tile::Unroll<kSide<kRows>>([&](auto i) __attribute__((always_inline)) {
       rows[decltype(i)::value][column] = v[decltype(i)::value];
     });
   }
-  for (int row = 0; row < kSide; ++row) {
-    typename V::Register d[kSide];
-    typename V::Register v[kSide];
-    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+  for (int row = 0; row < kSide<kRows>; ++row) {
+    typename V::Register d[kSide<kCols>];
+    typename V::Register v[kSide<kCols>];
+    tile::Unroll<kSide<kCols>>([&](auto i) __attribute__((always_inline)) {
       d[decltype(i)::value] = rows[row][decltype(i)::value];
     });
-    Line<V, kTile>::Input(d, v);
-    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+    Line<V, kCols>::Input(d, v);
+    tile::Unroll<kSide<kCols>>([&](auto i) __attribute__((always_inline)) {
       V::Store(v[decltype(i)::value], target + decltype(i)::value * element_stride);
     });
-    target += kSide * element_stride;
+    target += kSide<kCols> * element_stride;
   }
 }
 
 /// Copies the part of a tile that lies inside the image and puts zeros around it.
-template <class V, int kTile>
+template <class V, int kRows, int kCols>
 void PadInput(const WinogradInputTile& tile, float* padded) {
-  constexpr int kSide = kTile + 2;
   constexpr float kZeros[kColumns] = {};
-  for (std::int64_t row = 0; row < kSide; ++row) {
+  for (std::int64_t row = 0; row < kSide<kRows>; ++row) {
     const bool has_row = row >= tile.first_row && row < tile.last_row;
-    for (std::int64_t column = 0; column < kSide; ++column, padded += kColumns) {
+    for (std::int64_t column = 0; column < kSide<kCols>; ++column, padded += kColumns) {
       const bool inside = has_row && column >= tile.first_column && column < tile.last_column;
       const float* pixel =
           inside ? tile.image + (tile.offset + row * tile.row_stride + column * tile.column_stride)
@@ -125,26 +139,25 @@ void PadInput(const WinogradInputTile& tile, float* padded) {
   }
 }
 
-template <class V, int kTile>
+template <class V, int kRows, int kCols>
 void Input(const WinogradInputTile& tile) {
-  constexpr int kSide = kTile + 2;
-  const bool complete = tile.first_row == 0 && tile.first_column == 0 && tile.last_row == kSide &&
-                        tile.last_column == kSide;
-  alignas(64) float padded[kSide * kSide * kColumns];
+  const bool complete = tile.first_row == 0 && tile.first_column == 0 &&
+                        tile.last_row == kSide<kRows> && tile.last_column == kSide<kCols>;
+  alignas(64) float padded[kSide<kRows> * kSide<kCols> * kColumns];
   const float* pixels = padded;
-  std::int64_t row_stride = kSide * kColumns;
+  std::int64_t row_stride = kSide<kCols> * kColumns;
   std::int64_t column_stride = kColumns;
   if (complete) {
     pixels = tile.image + tile.offset;
     row_stride = tile.row_stride;
     column_stride = tile.column_stride;
   } else {
-    PadInput<V, kTile>(tile, padded);
+    PadInput<V, kRows, kCols>(tile, padded);
   }
   const auto transform = [&](std::int64_t step) __attribute__((always_inline)) {
     for (int lane = 0; lane < kColumns; lane += V::kLanes) {
-      TransformInput<V, kTile>(pixels + lane, row_stride, step, tile.target + lane,
-                               tile.element_stride);
+      TransformInput<V, kRows, kCols>(pixels + lane, row_stride, step, tile.target + lane,
+                                      tile.element_stride);
     }
   };
   // Addresses are constants where pixels are neighbours.
@@ -154,32 +167,32 @@ void Input(const WinogradInputTile& tile) {
 // ---- Output ----------------------------------------------------------------------------------
 
 /// A register of channels, counted from `lane`.
-template <class V, int kTile, Activation kActivation>
+template <class V, int kRows, int kCols, Activation kActivation>
 [[gnu::always_inline]] inline void TransformOutput(const Epilogue& epilogue,
                                                    const WinogradOutputTile& tile,
                                                    std::int64_t column_stride, int lane) {
-  constexpr int kSide = kTile + 2;
-  typename V::Register rows[kTile][kSide];
-  for (int column = 0; column < kSide; ++column) {
-    typename V::Register m[kSide];
-    typename V::Register y[kTile];
-    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
-      m[decltype(i)::value] = V::Load(
-          tile.products + (decltype(i)::value * kSide + column) * tile.element_stride + lane);
+  typename V::Register rows[kRows][kSide<kCols>];
+  for (int column = 0; column < kSide<kCols>; ++column) {
+    typename V::Register m[kSide<kRows>];
+    typename V::Register y[kRows];
+    tile::Unroll<kSide<kRows>>([&](auto i) __attribute__((always_inline)) {
+      m[decltype(i)::value] =
+          V::Load(tile.products +
+                  (decltype(i)::value * kSide<kCols> + column) * tile.element_stride + lane);
     });
-    Line<V, kTile>::Output(m, y);
-    tile::Unroll<kTile>([&](auto i) __attribute__((always_inline)) {
+    Line<V, kRows>::Output(m, y);
+    tile::Unroll<kRows>([&](auto i) __attribute__((always_inline)) {
       rows[decltype(i)::value][column] = y[decltype(i)::value];
     });
   }
   const auto bias = V::Load(tile.bias + lane);
   for (std::int64_t row = 0; row < tile.rows; ++row) {
-    typename V::Register m[kSide];
-    typename V::Register y[kTile];
-    tile::Unroll<kSide>([&](auto i) __attribute__((always_inline)) {
+    typename V::Register m[kSide<kCols>];
+    typename V::Register y[kCols];
+    tile::Unroll<kSide<kCols>>([&](auto i) __attribute__((always_inline)) {
       m[decltype(i)::value] = rows[row][decltype(i)::value];
     });
-    Line<V, kTile>::Output(m, y);
+    Line<V, kCols>::Output(m, y);
     const std::int64_t start = row * tile.row_stride + lane;
     for (std::int64_t column = 0; column < tile.columns; ++column) {
       const std::int64_t at = start + column * column_stride;
@@ -190,45 +203,51 @@ template <class V, int kTile, Activation kActivation>
   }
 }
 
-template <class V, int kTile, Activation kActivation>
+template <class V, int kRows, int kCols, Activation kActivation>
 void OutputAs(const Epilogue& epilogue, const WinogradOutputTile& tile) {
   const auto transform = [&](std::int64_t step) __attribute__((always_inline)) {
     for (int lane = 0; lane < kColumns; lane += V::kLanes) {
-      TransformOutput<V, kTile, kActivation>(epilogue, tile, step, lane);
+      TransformOutput<V, kRows, kCols, kActivation>(epilogue, tile, step, lane);
     }
   };
   // As in Input.
   tile.column_stride == kColumns ? transform(kColumns) : transform(tile.column_stride);
 }
 
-template <class V, int kTile>
+template <class V, int kRows, int kCols>
 void Output(const Epilogue& epilogue, const WinogradOutputTile& tile) {
   switch (epilogue.activation) {
     case Activation::kNone:
-      return OutputAs<V, kTile, Activation::kNone>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kNone>(epilogue, tile);
     case Activation::kRelu:
-      return OutputAs<V, kTile, Activation::kRelu>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kRelu>(epilogue, tile);
     case Activation::kClip:
-      return OutputAs<V, kTile, Activation::kClip>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kClip>(epilogue, tile);
     case Activation::kGeluErf:
-      return OutputAs<V, kTile, Activation::kGeluErf>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kGeluErf>(epilogue, tile);
     case Activation::kGeluTanh:
-      return OutputAs<V, kTile, Activation::kGeluTanh>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kGeluTanh>(epilogue, tile);
     case Activation::kSigmoid:
-      return OutputAs<V, kTile, Activation::kSigmoid>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kSigmoid>(epilogue, tile);
     case Activation::kTanh:
-      return OutputAs<V, kTile, Activation::kTanh>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kTanh>(epilogue, tile);
     case Activation::kSilu:
-      return OutputAs<V, kTile, Activation::kSilu>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kSilu>(epilogue, tile);
     case Activation::kHardSwish:
-      return OutputAs<V, kTile, Activation::kHardSwish>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kHardSwish>(epilogue, tile);
     case Activation::kLeakyRelu:
-      return OutputAs<V, kTile, Activation::kLeakyRelu>(epilogue, tile);
+      return OutputAs<V, kRows, kCols, Activation::kLeakyRelu>(epilogue, tile);
   }
 }
 
-template <class V, int kTile>
-inline constexpr WinogradTransforms kTransforms{.input = Input<V, kTile>,
-                                                .output = Output<V, kTile>};
+template <class V, int kRows, int kCols>
+inline constexpr WinogradTransforms kTransforms{.input = Input<V, kRows, kCols>,
+                                                .output = Output<V, kRows, kCols>};
+
+template <class V>
+inline constexpr WinogradTiles kTiles{.of_2x2 = kTransforms<V, 2, 2>,
+                                      .of_4x4 = kTransforms<V, 4, 4>,
+                                      .of_1x4 = kTransforms<V, 1, 4>,
+                                      .of_4x1 = kTransforms<V, 4, 1>};
 
 }  // namespace poprt::kernels::winograd

@@ -3,7 +3,6 @@
 
 namespace poprt::kernels {
 
-constexpr WinogradTransforms kPortableWinograd2 = winograd::kTransforms<Portable, 2>;
-constexpr WinogradTransforms kPortableWinograd4 = winograd::kTransforms<Portable, 4>;
+constexpr WinogradTiles kPortableWinograd = winograd::kTiles<Portable>;
 
 }  // namespace poprt::kernels
