@@ -15,13 +15,12 @@
 namespace poprt::kernels {
 namespace {
 
-/// Lines of neighbouring elements are handled one by one from here on.
-constexpr std::int64_t kLongRow = 200;
-/// So are lines of which a block would leave the caches.
+/// Lines of which a block would leave the caches are handled one by one.
 constexpr std::int64_t kLongLine = 16384;
 
 // Each of the following has two forms. Of one line: y[0, n) from x[0, n), which may be the same
-// memory; n > 0. Of kLines lines side by side (line_blocks.hpp): `y` from `x`.
+// memory; n > 0. Of kLines lines side by side (line_blocks.hpp): `y` from `x`. Lines of
+// neighbouring elements are handled one by one from kLongRow of them on.
 
 /// A block of `length` rows of kLines lines, in turn.
 template <typename C>
@@ -76,6 +75,7 @@ POPRT_INLINE void Maxima(const Block<const C>& x, C* maxima) {
 }
 
 struct SoftmaxLine {
+  static constexpr std::int64_t kLongRow = 200;
   template <typename C>
   void operator()(const C* x, C* y, std::int64_t n) const {
     const C maximum = Maximum(x, n);
@@ -104,6 +104,7 @@ struct SoftmaxLine {
 };
 
 struct LogSoftmaxLine {
+  static constexpr std::int64_t kLongRow = 200;
   template <typename C>
   void operator()(const C* x, C* y, std::int64_t n) const {
     const C maximum = Maximum(x, n);
@@ -134,6 +135,7 @@ struct LogSoftmaxLine {
 
 /// One at the first maximum, or the first NaN.
 struct HardmaxLine {
+  static constexpr std::int64_t kLongRow = 160;
   template <typename C>
   void operator()(const C* x, C* y, std::int64_t n) const {
     const std::int64_t best = IndexOfExtreme<true, false>(x, n);
@@ -166,6 +168,7 @@ struct HardmaxLine {
 
 /// A line whose norm is zero stays zero.
 struct LpLine {
+  static constexpr std::int64_t kLongRow = 24;
   std::int64_t p;
   template <typename C>
   void operator()(const C* x, C* y, std::int64_t n) const {
@@ -209,7 +212,7 @@ class LineMap {
       : line_(line),
         split_(SplitAt(type.shape, axis)),
         empty_(ElementCount(type.shape) == 0),
-        by_blocks_(split_.length < (split_.inner == 1 ? kLongRow : kLongLine)),
+        by_blocks_(split_.length < (split_.inner == 1 ? Line::kLongRow : kLongLine)),
         blocks_(split_, type.element),
         load_(type.element, kElementOf<C>),
         store_(kElementOf<C>, type.element) {}
