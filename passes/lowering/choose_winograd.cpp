@@ -7,6 +7,7 @@
 
 #include "passes/lowering/convolution_cost.hpp"
 #include "passes/rewrite.hpp"
+#include "runtime/kernels/blocked/winograd_filter.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -18,12 +19,21 @@ bool HasUnitStrides(const Attributes& attributes) {
                              [](std::int64_t stride) { return stride == 1; });
 }
 
-/// The alternatives to choose from for a filter, none where the algorithm does not apply.
+/// Whether what the kernel transforms at once, 48 tiles at most, stays far below what it refuses.
+bool FitsScratch(const kernels::WinogradFilter& filter, std::int64_t channels) {
+  constexpr std::int64_t kMostNumbers = std::int64_t{1} << 27;
+  constexpr std::int64_t kTiles = 48;
+  return channels <= kMostNumbers / (kTiles * filter.elements() * filter.parts());
+}
+
+/// What there is to choose from, direct convolution first.
 std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
-  constexpr std::int64_t kTaps = 3;
-  if (std::max(size.kernel_height, size.kernel_width) < kTaps) return {};
-  if (std::min(size.kernel_height, size.kernel_width) < kTaps) return {0, 4};
-  return {kWinogradTiles.begin(), kWinogradTiles.end()};
+  std::vector<std::int64_t> tiles;
+  for (const std::int64_t tile : kWinogradTiles) {
+    const auto filter = kernels::WinogradFilterOf({size.kernel_height, size.kernel_width}, tile);
+    if (tile == 0 || (filter && FitsScratch(*filter, size.in_channels))) tiles.push_back(tile);
+  }
+  return tiles;
 }
 
 /// Whether every group has blocks of channels of its own.
@@ -54,8 +64,9 @@ ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
 
 std::string NameOf(std::int64_t tile, const ConvolutionSize& size) {
   if (tile == 0) return "direct";
-  const auto side = [&](std::int64_t taps) { return std::to_string(taps < 3 ? 1 : tile); };
-  return "Winograd F(" + side(size.kernel_height) + "x" + side(size.kernel_width) + ")";
+  const auto [rows, columns] =
+      kernels::RequireWinogradFilter({size.kernel_height, size.kernel_width}, tile);
+  return "Winograd F(" + std::to_string(rows.tile) + "x" + std::to_string(columns.tile) + ")";
 }
 
 std::string Describe(const ConvolutionSize& size) {
@@ -92,7 +103,7 @@ absl::Status ChooseWinograd(ir::Graph& graph, const PassContext& context) {
     if (graph.type(node.inputs[0]).shape.size() != kBlockedRank) continue;
     const ConvolutionSize size = SizeOf(graph, node);
     const std::vector<std::int64_t> tiles = TilesFor(size);
-    if (tiles.empty() || !HasWholeGroups(size)) continue;
+    if (tiles.size() == 1 || !HasWholeGroups(size)) continue;
     Decision decision = DecisionOn(node, size, tiles);
     const std::size_t chosen = context.decide(graph, decision);
     node = std::move(decision.alternatives[chosen].node);

@@ -155,6 +155,34 @@ TEST(ChooseWinogradTest, LinesHaveOneSizeOfTiles) {
                                             "Winograd F(1x4)"}));
 }
 
+/// Offered to the context for one convolution that keeps its extents.
+std::size_t AlternativesFor(std::int64_t channels, const Ints& kernel, const Shape& image) {
+  std::size_t offered = 1;
+  PassContext context;
+  context.decide = [&](const ir::Graph&, const Decision& decision) {
+    offered = decision.alternatives.size();
+    return std::size_t{0};
+  };
+  const Shape out{image[0] - kernel[0] + 1, image[1] - kernel[1] + 1};
+  GraphForTest g;
+  const auto x = g.Input("x", {1, channels / 16, image[0], image[1], 16});
+  const auto w = g.graph.AddConstant(
+      "w", Tensor({ElementType::kFloat32, {16, channels, kernel[0], kernel[1]}}));
+  g.Output(g.Op(
+      "y", "BlockedConv", {x, w}, {1, 1, out[0], out[1], 16},
+      {{"in_channels", channels}, {"out_channels", std::int64_t{16}}, {"kernel_shape", kernel}}));
+  g.After("choose_winograd", context);
+  return offered;
+}
+
+TEST(ChooseWinogradTest, WhatTheKernelRefusesIsNotOffered) {
+  EXPECT_EQ(AlternativesFor(16, {1, 256}, {1, 600}), 2);
+  EXPECT_EQ(AlternativesFor(16, {1, 257}, {1, 600}), 1);
+  // Transforms of so many parts of so many channels would need more memory than there may be.
+  EXPECT_EQ(AlternativesFor(16, {52, 52}, {60, 60}), 3);
+  EXPECT_EQ(AlternativesFor(512, {52, 52}, {60, 60}), 2);
+}
+
 TEST(ChooseWinogradTest, NothingIsToBeDecidedWhereTheAlgorithmDoesNotFit) {
   PassContext context;
   context.decide = [](const ir::Graph&, const Decision&) {

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/blocked/winograd_filter.hpp"
+
 namespace poprt::passes {
 namespace {
 
-// Fitted to 18 layers of 2x2 to 224x224 pixels on a Zen 3 core, with weights in no cache and the
-// three algorithms taking turns: layers of half a millisecond and more are met within a fifth, most
-// of them within a tenth.
+// Fitted to 18 layers of 2x2 to 224x224 pixels on a Zen 3 core, with weights in no cache and direct
+// convolution and both square tiles taking turns: layers of half a millisecond and more are met
+// within a fifth, most of them within a tenth. Lines and wide filters agree as well with another
+// core, of which the transforms of lines are.
 constexpr double kFlopsPerCycle = 32;
 constexpr double kDirectEfficiency = 0.92;   ///< part of the peak
 constexpr double kProductEfficiency = 0.88;  ///< of the products of transforms
@@ -45,26 +48,13 @@ double TapsInside(std::int64_t in, std::int64_t out, std::int64_t taps, std::int
 
 /// Tiles along an axis, in each of the phases that taps meet.
 double Tiles(std::int64_t tile, std::int64_t out, std::int64_t dilation) {
+  if (tile == 1) return static_cast<double>(out);
   // So many phases have an output more than the others.
   const double longer = static_cast<double>(out % dilation);
   const std::int64_t outputs = out / dilation;
   return longer * CeilDiv(outputs + 1, tile) +
          (static_cast<double>(dilation) - longer) * CeilDiv(outputs, tile);
 }
-
-/// How the outputs of an axis are made of tiles, see kernels::WinogradAxis.
-struct Axis {
-  Axis(std::int64_t taps, std::int64_t tile_of_transform, std::int64_t out, std::int64_t dilation)
-      : tile(taps >= 3 ? tile_of_transform : 1),
-        side(tile == 1 ? 1 : tile + 2),
-        parts(tile == 1 ? taps : (taps - 1) / 3 + 1),
-        tiles(tile == 1 ? static_cast<double>(out) : Tiles(tile, out, dilation)) {}
-
-  std::int64_t tile;
-  std::int64_t side;
-  std::int64_t parts;
-  double tiles;
-};
 
 /// Products of the input channels of a group with its output channels, in all groups, the spare
 /// ones included.
@@ -89,10 +79,12 @@ double DirectCost(const ConvolutionSize& size) {
 }
 
 double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
-  const Axis rows(size.kernel_height, tile, size.out_height, size.dilation_height);
-  const Axis columns(size.kernel_width, tile, size.out_width, size.dilation_width);
+  const auto [rows, columns] =
+      kernels::RequireWinogradFilter({size.kernel_height, size.kernel_width}, tile);
   const auto parts = static_cast<double>(rows.parts * columns.parts);
-  const double tiles = static_cast<double>(size.batch) * rows.tiles * columns.tiles;
+  const double tiles = static_cast<double>(size.batch) *
+                       Tiles(rows.tile, size.out_height, size.dilation_height) *
+                       Tiles(columns.tile, size.out_width, size.dilation_width);
   const double weights =
       static_cast<double>(rows.side * columns.side) * parts * ChannelProducts(size);
   const double products = 2 * weights * tiles / kFlopsPerCycle / kProductEfficiency;

@@ -25,13 +25,14 @@ struct ConvolutionSize {
 /// Cycles of one core with AVX2 for "blocked_conv2d", which leaves out taps that meet only padding.
 double DirectCost(const ConvolutionSize& size);
 
-/// The same for "blocked_winograd_conv2d"; `tile` is its attribute, 2 or 4. One extent of the
-/// filter at least is 3 or more.
+/// The same for "blocked_winograd_conv2d"; `tile` is its attribute, one that
+/// kernels::WinogradFilterOf has a filter for.
 double WinogradCost(std::int64_t tile, const ConvolutionSize& size);
 
 /// What there is to choose from, by the attribute `tile` of "blocked_winograd_conv2d"; 0 stands for
 /// direct convolution. Ordered by bytes of weights: those of Winograd convolutions of 3x3 are
-/// 16 / 9 times as large for tile 2 and 4 times for tile 4.
+/// 16 / 9 times as large for tile 2 and 4 times for tile 4, and so are those of each part of a
+/// wider filter.
 inline constexpr std::array<std::int64_t, 3> kWinogradTiles{0, 2, 4};
 
 /// Cycles for one of kWinogradTiles.

@@ -17,6 +17,8 @@ using ir::ValueId;
 constexpr std::size_t kRowRank = 3;
 /// Longer sums take so long that two Transposes cost less than a convolution that is slower.
 constexpr std::int64_t kMostChannels = 512;
+/// Transposes of fewer pixels cost little, and a product reads its weights once for all images.
+constexpr std::int64_t kFewestPixels = 16;
 
 /// [K, N], or [N, K] if transposed, -> [N, K, 1, 1].
 Tensor AsFilters(const Tensor& weights, bool transposed) {
@@ -69,7 +71,9 @@ bool Lower(Rewriter& rewriter, Node& back) {
     return false;
   }
   const ValueId x = forth->inputs[0];
-  if (graph.type(x).shape[1] > kMostChannels) return false;
+  const Shape& shape = graph.type(x).shape;
+  if (shape[1] > kMostChannels) return false;
+  if (ElementCount({shape.begin() + 2, shape.end()}) < kFewestPixels) return false;
   const Tensor weights = *graph.ConstantOf(matmul->inputs[1]);
   const bool transposed = matmul->attributes.get_int("trans_b", 0) != 0;
   const TensorType y = graph.type(back.outputs[0]);

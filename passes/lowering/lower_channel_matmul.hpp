@@ -14,7 +14,7 @@ namespace poprt::passes {
 /// after:  FusedConv(x, w'[O, C, 1, 1], bias)
 ///
 /// The same with one spatial axis, as an image of one row. Not for more than 512 channels, whose
-/// sums take longer than the Transposes.
+/// sums take longer than the Transposes, nor for fewer than 16 pixels.
 absl::Status LowerChannelMatMul(ir::Graph& graph, const PassContext& context);
 
 }  // namespace poprt::passes

@@ -101,7 +101,7 @@ std::optional<Operands> ConstantOperands(const ir::Graph& graph, const Node& nod
 
 /// Convolutions of every phase, if they save an eighth of the multiplications of one of all phases:
 /// those by zeros, and those at borders that only some phases have. One of 3x3 taps is left whole,
-/// since Winograd's algorithm saves more, as are phases that do not fill blocks of channels.
+/// since Winograd's algorithm saves most there, as are phases that do not fill blocks of channels.
 std::optional<PhaseConvolutions> PhasesApart(const kernels::TransposedWindow& geometry,
                                              const Shape& input, std::int64_t channels,
                                              const Axis& rows, const Axis& columns) {

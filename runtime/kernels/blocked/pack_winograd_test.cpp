@@ -132,7 +132,7 @@ TEST(PackWinogradWeights, RejectsOtherTilesAndFilters) {
   EXPECT_THAT(message(Tensor({ElementType::kFloat32, {1, 1, 3}}), 2),
               HasSubstr("float32[1, 1, 3] cannot be transformed"));
   EXPECT_THAT(message(Tensor({ElementType::kFloat32, {1, 1, 3, 2}}), 2),
-              HasSubstr("fewer than 3 taps along an axis need tile 4"));
+              HasSubstr("of at least 3 along both"));
   EXPECT_THAT(message(Tensor({ElementType::kInt32, {1, 1, 3, 3}}), 2),
               HasSubstr("int32[1, 1, 3, 3] cannot be transformed"));
 }

@@ -27,8 +27,10 @@ namespace {
 constexpr std::int64_t kDepth = 256;
 // Panels of weights that pass over an element's tiles before the next element's are read.
 constexpr std::int64_t kPanels = 2;
-// Threads that may each transform all inputs of a strip.
+// Threads that may each transform all inputs of a strip, and the output blocks that more than two
+// of them should have each, so that it is worth it.
 constexpr int kMostTransforming = 64;
+constexpr std::int64_t kBlocksOfTransforming = 4;
 
 /// `floats` rounded up to an odd number of cache lines: a transformed tile is written to all
 /// elements side by side, which must not compete for the same places in the cache.
@@ -84,8 +86,10 @@ struct WinogradConv2d {
   const TileKernels* kernels;
   const WinogradTransforms* transforms;
   WinogradFilter filter;
-  std::int64_t depth_of_sums;  ///< input channels of a group
-  std::int64_t group_blocks;   ///< blocks of output channels of a group
+  std::int64_t sums;           ///< of a product: 1, or the parts where spare lanes lie between them
+  std::int64_t depth_of_sums;  ///< input channels of a group, of all parts where that is one sum
+  std::int64_t in_group_blocks;  ///< blocks of input channels of a group
+  std::int64_t group_blocks;     ///< blocks of output channels of a group
   BlockedImage in;
   BlockedImage out;
   TileAxis rows;
@@ -118,11 +122,16 @@ struct WinogradConv2d {
     const int workers = args.pool->size();
     if (strips.blocks() % workers == 0 || strips.blocks() >= 4 * workers) {
       RunSeparateStrips(args);
-    } else if (workers <= kMostTransforming && kPanels * workers <= out.blocks) {
+    } else if (EachTransforms(workers)) {
       for (std::int64_t s = 0; s < strips.blocks(); ++s) RunSharedWeights(args, Strip(s));
     } else {
       for (std::int64_t s = 0; s < strips.blocks(); ++s) RunSharedInputs(args, Strip(s));
     }
+  }
+
+  bool EachTransforms(int workers) const {
+    const std::int64_t blocks = workers <= 2 ? kPanels : kBlocksOfTransforming;
+    return workers <= kMostTransforming && blocks * workers <= out.blocks;
   }
 
   /// A tile's first output.
@@ -190,19 +199,21 @@ struct WinogradConv2d {
     });
   }
 
-  /// inputs[element][tile of the strip][part of the filter][channel] for the channels of some
-  /// blocks.
+  /// inputs[element][tile of the strip][group][part of the filter][channel of the group] for the
+  /// channels of some blocks.
   void TransformInputs(const KernelArguments& args, TileRange strip, std::int64_t first_block,
                        std::int64_t last_block, float* inputs) const {
     for (std::int64_t block = first_block; block < last_block; ++block) {
+      const std::int64_t before = block / in_group_blocks * filter.parts() * in_group_blocks;
+      float* const first = inputs + (before + block % in_group_blocks) * kPanel;
       for (std::int64_t t = strip.begin; t < strip.end; ++t) {
         const Place place = PlaceOf(t);
         const float* image =
             args.in<float>(0) + (place.image * in.blocks + block) * in.BlockFloats();
-        float* target = inputs + (t - strip.begin) * input_stride + block * kPanel;
+        float* target = first + (t - strip.begin) * input_stride;
         for (std::int64_t part = 0; part < filter.parts(); ++part) {
           TransformInput(image, place, part, target);
-          target += in.blocks * kPanel;
+          target += in_group_blocks * kPanel;
         }
       }
     }
@@ -246,26 +257,27 @@ struct WinogradConv2d {
   void Multiply(const KernelArguments& args, TileRange strip, std::int64_t first_block,
                 std::int64_t last_block, const float* inputs, float* products) const {
     const RegisterTiles row_tiles(strip.count(), kernels->rows);
-    const std::int64_t panel_floats = filter.parts() * depth_of_sums * kPanel;
+    const std::int64_t panel_floats = sums * depth_of_sums * kPanel;
     for (std::int64_t element = 0; element < Elements(); ++element) {
       for (std::int64_t block = first_block; block < last_block;) {
         const std::int64_t group = block / group_blocks;
         const std::int64_t count = std::min({std::int64_t{kernels->panels}, last_block - block,
                                              (group + 1) * group_blocks - block});
-        const float* a = inputs + element * input_element_stride + group * depth_of_sums;
+        const float* a = inputs + element * input_element_stride +
+                         group * filter.parts() * in_group_blocks * kPanel;
         const float* panel = args.in<float>(1) + (block * Elements() + element) * panel_floats;
         const float* next = panel + (block + count < last_block
                                          ? count * Elements() * panel_floats
                                          : (1 - (block - first_block) * Elements()) * panel_floats);
         float* const result =
             products + ((block - first_block) * Elements() + element) * product_element_stride;
-        const std::int64_t pieces = filter.parts() * depth.blocks();
+        const std::int64_t pieces = sums * depth.blocks();
         for (std::int64_t piece = 0; piece < pieces; ++piece) {
-          const std::int64_t part = piece / depth.blocks();
+          const std::int64_t sum = piece / depth.blocks();
           const std::int64_t k = depth.begin(piece % depth.blocks());
           const std::int64_t depth_of_piece = depth.end(piece % depth.blocks()) - k;
-          const float* const from = a + part * in.blocks * kPanel + k;
-          const float* const weights = panel + (part * depth_of_sums + k) * kPanel;
+          const float* const from = a + sum * in_group_blocks * kPanel + k;
+          const float* const weights = panel + (sum * depth_of_sums + k) * kPanel;
           const float* const ahead = piece + 1 == pieces ? next : weights + depth_of_piece * kPanel;
           const FetchAhead fetch(row_tiles.count(), depth_of_piece, sizeof(float));
           for (std::int64_t t = 0; t < row_tiles.count(); ++t) {
@@ -308,13 +320,21 @@ struct WinogradConv2d {
 
 /// Cuts the tiles: few enough in a strip that their transforms stay in the second-level cache, but
 /// enough that the weights, which every strip reads, are not what is waited for. An even number of
-/// strips where that is possible, since most machines have an even number of processors.
-EvenSplit SplitTiles(std::int64_t tiles) {
+/// strips where that is possible, since most machines have an even number of processors. Of a
+/// filter in several parts a tile has as many times more numbers.
+EvenSplit SplitTiles(std::int64_t tiles, const WinogradFilter& filter, std::int64_t channels) {
   constexpr std::int64_t kLargest = 48;
   constexpr std::int64_t kSmallest = 24;
-  const std::int64_t strips = CeilDiv(tiles, kLargest);
+  constexpr std::int64_t kLargestOfParts = 16;
+  constexpr std::int64_t kFloatsOfParts = std::int64_t{1} << 20;
+  std::int64_t largest = kLargest;
+  if (filter.parts() > 1) {
+    const std::int64_t fitting = kFloatsOfParts / (filter.elements() * filter.parts()) / channels;
+    largest = std::clamp(fitting, kLargestOfParts, kLargest);
+  }
+  const std::int64_t strips = CeilDiv(tiles, largest);
   const std::int64_t even = strips + strips % 2;
-  return {tiles, even > 0 && tiles / even >= kSmallest ? CeilDiv(tiles, even) : kLargest};
+  return {tiles, even > 0 && tiles / even >= kSmallest ? CeilDiv(tiles, even) : largest};
 }
 
 Window RequireWindow(const Attributes& attributes, const BlockedImage& image, const Ints& kernel) {
@@ -361,21 +381,27 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   const Epilogue epilogue = EpilogueWithActivation(call.attributes);
 
   if (RequireCount(call.outputs[0].shape, "output 0") == 0) return NothingToRun();
+  RequireSmallOffsets(window, in.height, in.width);
   const TileAxis rows(filter.rows, window.pads_begin[0], window.dilations[0], out[0]);
   const TileAxis columns(filter.columns, window.pads_begin[1], window.dilations[1], out[1]);
-  const auto conv = std::make_shared<WinogradConv2d>(
-      WinogradConv2d{.kernels = &loops.tiles,
-                     .transforms = &TransformsOf(loops.winograd, filter),
-                     .filter = filter,
-                     .depth_of_sums = depth,
-                     .group_blocks = BlocksOf(outs) / group,
-                     .in = in,
-                     .out = {in.batch, BlocksOf(outs), out[0], out[1]},
-                     .rows = rows,
-                     .columns = columns,
-                     .strips = SplitTiles(in.batch * rows.tiles() * columns.tiles()),
-                     .depth = EvenSplit(depth, kDepth),
-                     .epilogue = epilogue});
+  // The channels of a part follow those of the part before, unless spare lanes are between them.
+  const bool is_one_sum = filter.parts() == 1 || depth % kBlock == 0;
+  const std::int64_t depth_of_sums = is_one_sum ? filter.parts() * depth : depth;
+  const auto conv = std::make_shared<WinogradConv2d>(WinogradConv2d{
+      .kernels = &loops.tiles,
+      .transforms = &TransformsOf(loops.winograd, filter),
+      .filter = filter,
+      .sums = is_one_sum ? 1 : filter.parts(),
+      .depth_of_sums = depth_of_sums,
+      .in_group_blocks = in.blocks / group,
+      .group_blocks = BlocksOf(outs) / group,
+      .in = in,
+      .out = {in.batch, BlocksOf(outs), out[0], out[1]},
+      .rows = rows,
+      .columns = columns,
+      .strips = SplitTiles(in.batch * rows.tiles() * columns.tiles(), filter, channels),
+      .depth = EvenSplit(depth_of_sums, kDepth),
+      .epilogue = epilogue});
   const Ints block_sizes = CutIntoBlocks(call.attributes, {&conv->strips, &conv->depth});
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },

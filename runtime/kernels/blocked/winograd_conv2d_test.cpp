@@ -238,6 +238,9 @@ TEST(WinogradConv2d, GroupsReadTheirOwnChannelsForEveryPartOfAFilter) {
                            .pads = {2, 2, 2, 2},
                            .residual = true});
   }
+  // Threads share out the output blocks of one strip.
+  CheckWinograd(random, {.channels = 20, .outs = 70, .height = 1, .width = 40, .kernel = {1, 7}});
+  CheckWinograd(random, {.channels = 32, .outs = 70, .height = 9, .width = 9, .kernel = {5, 5}});
   // The depth is cut within each part.
   CheckWinograd(random, {.channels = 300, .outs = 20, .height = 1, .width = 30, .kernel = {1, 5}});
 }
@@ -292,12 +295,22 @@ TEST(WinogradConv2d, TilesOfNothingTakeNoMemory) {
 
 /// Errors that users may rely on, relative to the largest output.
 TEST(WinogradConv2d, ErrorStaysWithinItsBound) {
+  struct Filter {
+    std::int64_t tile;
+    Ints kernel;
+  };
+  const Filter filters[] = {{2, {3, 3}}, {4, {3, 3}}, {4, {1, 3}}, {4, {1, 11}}, {4, {5, 5}}};
   for (const std::int64_t channels : {16, 256}) {
-    for (const std::int64_t tile : {2, 4}) {
-      SCOPED_TRACE("tile " + std::to_string(tile) + ", channels " + std::to_string(channels));
+    for (const auto& [tile, kernel] : filters) {
+      SCOPED_TRACE(ToString(Shape(kernel)) + ", tile " + std::to_string(tile) + ", channels " +
+                   std::to_string(channels));
       Random random(5);
-      const WinogradCase c{
-          .tile = tile, .channels = channels, .outs = 16, .height = 12, .width = 12};
+      const WinogradCase c{.tile = tile,
+                           .channels = channels,
+                           .outs = 16,
+                           .height = 12,
+                           .width = 12,
+                           .kernel = kernel};
       const WinogradOperands operands = RandomOperands(random, c);
       const std::vector<Expected> expected = NaiveConv(c, operands);
       double largest = 0;
@@ -340,8 +353,8 @@ TEST(WinogradConv2d, BindRejectsAttributesThatDoNotFit) {
   EXPECT_THAT(ErrorWith("out_channels", std::int64_t{1} << 62), HasSubstr("the weights, input 1,"));
   EXPECT_THAT(ErrorWith("kernel_shape", Ints{3, 5}), HasSubstr("the weights, input 1, is"));
   EXPECT_EQ(ErrorWith("kernel_shape", Ints{2, 2}),
-            "Winograd convolution needs filters of 1 to 4096 taps along two axes, of at least 3 "
-            "along one");
+            "Winograd convolution with tile 4 needs filters of 1 to 256 taps along two axes, of at "
+            "least 3 along one");
   for (const std::int64_t group : {-1, 0, 2, 3}) {
     EXPECT_EQ(ErrorWith("group", group),
               "attribute group is " + std::to_string(group) +

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/tensor/attributes.hpp"
 
@@ -26,8 +27,11 @@ struct WinogradFilter {
   std::int64_t parts() const { return rows.parts * columns.parts; }
 };
 
-/// For filters of extents `kernel`, of which one at least is 3 or more; `tile` is 4, or 2 where
-/// both are. Throws KernelError for anything else.
+/// For filters of extents `kernel`, 1 to 256, of which one at least is 3 or more; `tile` is 4, or 2
+/// where both are. Nothing for anything else.
+std::optional<WinogradFilter> WinogradFilterOf(const Ints& kernel, std::int64_t tile);
+
+/// The same; throws KernelError where there is none.
 WinogradFilter RequireWinogradFilter(const Ints& kernel, std::int64_t tile);
 
 }  // namespace poprt::kernels

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// The algebra of Winograd's minimal filtering F(m x m, 3 x 3), which packing and kernels share. A
+/// The algebra of Winograd's minimal filtering F(m, 3), which packing and kernels share. A
 /// convolution of m + 2 inputs with 3 taps is a product of polynomials; it is found from the values
 /// of both at m + 1 points and at infinity.
 namespace poprt::kernels {

@@ -93,7 +93,7 @@ inline Values Doubles(const Tensor& tensor) {
 
 using Bind = BoundKernel (*)(const KernelCall&, const InnerLoops&);
 
-/// Binds and runs once. The scratch memory holds NaN before, and what lies behind it is checked.
+/// Binds and runs twice, with the same bits. The scratch memory holds NaN before, and what lies behind it is checked.
 inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
                         const Attributes& attributes, const InnerLoops& loops, int threads = 1) {
   KernelCall call{.inputs = {}, .outputs = {output}, .attributes = attributes};

@@ -38,6 +38,8 @@ inline constexpr int kRowVectors = V::kPanels* kVectors<V>;
 /// Panels of tiles of few rows, see TileKernels.
 template <class V>
 inline constexpr int kFewRowsPanels = V::kPanels == 1 ? 1 : 4;
+template <class V>
+inline constexpr bool kFewRowsHaveMorePanels = (kFewRowsPanels<V>) > V::kPanels;
 
 /// A chain of dependent multiply-adds takes four cycles a step while two may start in every cycle,
 /// so that tiles of few rows, the rows being kWidth registers, sum over several chains.
@@ -202,7 +204,7 @@ template <class V, class F>
 template <class V, int kMostRows, int kWidth, bool kInterleaved, class B>
 void ProductOf(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
                const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
-  if constexpr (kFewRowsPanels < V >> V::kPanels && !kInterleaved) {
+  if constexpr (kFewRowsHaveMorePanels<V> && !kInterleaved) {
     if (b.count == kFewRowsPanels<V>) {
       return WithRows<kInterleavedRows>(rows, [&](auto constant) POPRT_INLINE {
         Product<V, decltype(constant)::value, kFewRowsPanels<V>, kWidth, kInterleaved,

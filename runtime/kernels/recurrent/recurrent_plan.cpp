@@ -17,6 +17,10 @@ constexpr std::int64_t kRowsOfChunk = 128;
 constexpr std::int64_t kWorkOfTask = 1 << 15;
 constexpr std::int64_t kWorkOfStep = 5 << 15;
 constexpr std::int64_t kRowsForFree = 3;
+/// Inputs from which on 16 gates take longer to compute than to read from another core, and
+/// multiplications of a task of such.
+constexpr std::int64_t kFarInputs = 512;
+constexpr std::int64_t kWorkOfInputTask = 1 << 20;
 /// Numbers between the starts of two parts are a multiple of a cache line.
 constexpr std::int64_t kAlignment = 16;
 
@@ -65,6 +69,14 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
     const double pairs = std::ceil(static_cast<double>(d * panels) / static_cast<double>(2 * unit));
     tasks = 2 * static_cast<std::int64_t>(std::min(std::ceil(work / (2 * kWorkOfTask)), pairs));
     tasks = std::min(tasks, d * panels);
+  }
+  input_tasks = tasks;
+  if (shape.inputs >= kFarInputs) {
+    const double rows_of_chunk = static_cast<double>(chunk) * static_cast<double>(shape.batch);
+    const double input_work =
+        static_cast<double>(d * gates * padded) * static_cast<double>(shape.inputs) * rows_of_chunk;
+    const double wanted = std::min(input_work / kWorkOfInputTask, static_cast<double>(d * panels));
+    input_tasks = std::max(tasks, static_cast<std::int64_t>(wanted));
   }
   const bool linear = options.linear_before_reset;
   PartList list;

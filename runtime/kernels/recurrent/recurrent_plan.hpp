@@ -34,6 +34,9 @@ struct RecurrentPlan {
   /// Into which the panels of one step are cut evenly; 1 when steps are too small to share them
   /// out.
   std::int64_t tasks = 1;
+  /// The same for the input's part of the gates of a chunk: `tasks`, so that who ends a gate has
+  /// computed all of it, unless computing takes longer than reading what another core has computed.
+  std::int64_t input_tasks = 1;
 
   /// Parts of the scratch memory, counted in numbers of the type computed with.
   struct Parts {

@@ -31,19 +31,23 @@ class RecurrentRun : private RecurrentUnits<T> {
       ReadState(d);
       ClearPastEnd(d);
     }
-    // Threads that have a direction each need not wait for each other after every step. Gates that
-    // another thread has computed would take longer to read than to compute.
+    // Threads that have a direction each need not wait for each other after every step.
     const int threads = args_.pool == nullptr ? 1 : args_.pool->size();
-    const bool whole = plan_.tasks == 1 || threads <= directions_;
+    const bool has_threads = threads > directions_;
     for (std::int64_t first = 0; first < longest_; first += plan_.chunk) {
       const std::int64_t last = std::min(first + plan_.chunk, longest_);
-      if (whole) {
-        ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
-          for (std::int64_t d = begin; d < end; ++d) RunDirection(d, first, last);
-        });
-      } else {
-        RunTasks(first, last);
+      const bool shares_inputs = has_threads && plan_.input_tasks > 1;
+      if (shares_inputs) ShareInputs(first, last);
+      if (has_threads && plan_.tasks > 1) {
+        ShareSteps(first, last);
+        continue;
       }
+      ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t d = begin; d < end; ++d) {
+          if (!shares_inputs) ComputeInputs(d, first, last);
+          RunSteps(d, first, last);
+        }
+      });
     }
     for (std::int64_t d = 0; d < directions_; ++d) WriteState(d);
   }
@@ -185,31 +189,36 @@ class RecurrentRun : private RecurrentUnits<T> {
     return plan_.kind == RecurrentKind::kGru && !plan_.options.linear_before_reset ? 2 : 1;
   }
 
-  void RunDirection(std::int64_t d, std::int64_t first, std::int64_t last) const {
+  void ComputeInputs(std::int64_t d, std::int64_t first, std::int64_t last) const {
     const std::int64_t rows = (last - first) * batch_;
     for (std::int64_t row = 0; row < rows; ++row) GatherRow(d, first, row);
     ProjectPanels(d, 0, plan_.panels, first, rows);
+  }
+
+  void RunSteps(std::int64_t d, std::int64_t first, std::int64_t last) const {
     for (std::int64_t step = first; step < last; ++step) {
       for (int phase = 0; phase < Phases(); ++phase) RunStep(d, step, phase);
     }
   }
 
-  /// Tasks are parts of the panels of all directions.
-  void RunTasks(std::int64_t first, std::int64_t last) const {
+  void ShareInputs(std::int64_t first, std::int64_t last) const {
     const std::int64_t rows = (last - first) * batch_;
     ForRanges(args_.pool, directions_ * rows, GrainFor(plan_.shape.inputs),
               [&](std::int64_t begin, std::int64_t end, int) {
                 for (std::int64_t i = begin; i < end; ++i) GatherRow(i / rows, first, i % rows);
               });
-    args_.pool->Run(plan_.tasks, [&](std::int64_t task, int) {
-      ForUnits(task, [&](std::int64_t d, std::int64_t from, std::int64_t to) {
+    args_.pool->Run(plan_.input_tasks, [&](std::int64_t task, int) {
+      ForUnits(task, plan_.input_tasks, [&](std::int64_t d, std::int64_t from, std::int64_t to) {
         ProjectPanels(d, from, to, first, rows);
       });
     });
+  }
+
+  void ShareSteps(std::int64_t first, std::int64_t last) const {
     for (std::int64_t step = first; step < last; ++step) {
       for (int phase = 0; phase < Phases(); ++phase) {
         const auto run = [&](std::int64_t task, int) {
-          ForUnits(task, [&](std::int64_t d, std::int64_t from, std::int64_t to) {
+          ForUnits(task, plan_.tasks, [&](std::int64_t d, std::int64_t from, std::int64_t to) {
             RunPanels(d, step, from, to, phase);
           });
         };
@@ -218,13 +227,12 @@ class RecurrentRun : private RecurrentUnits<T> {
     }
   }
 
-  /// Calls f(direction, first panel, one past the last) for the units of a task.
+  /// Calls f(direction, first panel, one past the last) for the units of one of `tasks` parts of
+  /// the panels of all directions.
   template <typename F>
-  void ForUnits(std::int64_t task, const F& f) const {
+  void ForUnits(std::int64_t task, std::int64_t tasks, const F& f) const {
     const std::int64_t panels = directions_ * plan_.panels;
-    const auto begin = [&](std::int64_t of) {
-      return (panels * of + plan_.tasks - 1) / plan_.tasks;
-    };
+    const auto begin = [&](std::int64_t of) { return (panels * of + tasks - 1) / tasks; };
     const std::int64_t end = begin(task + 1);
     for (std::int64_t i = begin(task); i < end;) {
       const std::int64_t first = i % plan_.panels;
@@ -306,19 +314,27 @@ class RecurrentRun : private RecurrentUnits<T> {
   /// Panels [first, last) of one unit.
   void RunPanels(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last,
                  int phase) const {
+    const bool linear = plan_.options.linear_before_reset;
+    const C* const hidden = Hidden(d, step);
+    const auto add = [&](const C* rows, std::int64_t gate, std::int64_t next_gate) {
+      const bool same_panels = next_gate > gate;
+      AddPanels(rows, d, gate, first, last,
+                next_gate * plan_.panels + (same_panels ? first : last % plan_.panels),
+                {Tile(d, gate, first, step), TileStride()});
+    };
     switch (plan_.kind) {
       case RecurrentKind::kRnn:
-        AddPanels(Hidden(d, step), d, 0, first, last, {Tile(d, 0, first, step), TileStride()});
+        add(hidden, 0, 0);
         break;
       case RecurrentKind::kGru:
-        for (int gate = 0; phase == 0 && gate < 2; ++gate) {
-          AddPanels(Hidden(d, step), d, gate, first, last,
-                    {Tile(d, gate, first, step), TileStride()});
+        if (phase == 0) {
+          add(hidden, 0, 1);
+          add(hidden, 1, linear ? 2 : 0);
         }
-        if (plan_.options.linear_before_reset) {
+        if (linear) {
           AddLinear(d, step, first, last);
         } else if (phase == 1) {
-          AddPanels(Reset(d), d, 2, first, last, {Tile(d, 2, first, step), TileStride()});
+          add(Reset(d), 2, 2);
         }
         break;
       case RecurrentKind::kLstm:
@@ -338,13 +354,12 @@ class RecurrentRun : private RecurrentUnits<T> {
     }
   }
 
-  /// Adds rows * R of one gate to the tiles of panels.
+  /// Adds rows * R of one gate to the tiles of panels; that of number `next` is multiplied by next.
   void AddPanels(const C* rows, std::int64_t d, std::int64_t gate, std::int64_t first,
-                 std::int64_t last, const RecurrentTiles<C>& tiles) const {
-    const std::int64_t panels = plan_.panels;
+                 std::int64_t last, std::int64_t next, const RecurrentTiles<C>& tiles) const {
     AddProduct(*plan_.kernels, {rows, plan_.padded, batch_},
-               Weights(In::kR, d, gate * panels + first, last - first, 1),
-               WeightPanel(In::kR, d, gate * panels + last % panels), tiles);
+               Weights(In::kR, d, gate * plan_.panels + first, last - first, 1),
+               WeightPanel(In::kR, d, next), tiles);
   }
 
   /// GRU: what the reset gate is multiplied by, when that is linear before.
@@ -353,7 +368,8 @@ class RecurrentRun : private RecurrentUnits<T> {
       const C* bias = memory_ + plan_.parts.recurrent_bias + d * plan_.padded + panel * kPanel;
       for (std::int64_t b = 0; b < batch_; ++b) CopyPanel(bias, Linear(d, panel) + b * kPanel);
     }
-    AddPanels(Hidden(d, step), d, 2, first, last, {Linear(d, first), batch_ * kPanel});
+    AddPanels(Hidden(d, step), d, 2, first, last, last % plan_.panels,
+              {Linear(d, first), batch_ * kPanel});
   }
 
   std::int64_t longest_ = 0;  ///< steps that any sequence has

@@ -344,22 +344,21 @@ TEST(RecurrentTest, TunedFormsTakePackedWeights) {
 
 /// Large enough that steps are shared out, in parts that differ in size, and long enough for
 /// several chunks.
-Case LargeCase(RecurrentKind kind, const std::string& direction, std::int64_t batch) {
+Case LargeCase(RecurrentKind kind, const std::string& direction, std::int64_t batch,
+               ElementType element, std::int64_t inputs = 30) {
   std::mt19937 random(kSeed);
   const std::int64_t d = direction == "bidirectional" ? 2 : 1, gates = GatesOf(kind), h = 240;
   const std::int64_t steps = 160 / batch;
-  Case test{.kind = kind,
-            .element = kFloat32,
-            .shape = {.steps = steps, .batch = batch, .inputs = 30, .hidden = h},
-            .attributes = {{"direction", direction}},
-            .inputs = {RandomTensor(random, kFloat32, {steps, batch, 30}, -1, 1),
-                       RandomTensor(random, kFloat32, {d, gates * h, 30}, -0.1, 0.1),
-                       RandomTensor(random, kFloat32, {d, gates * h, h}, -0.1, 0.1), Tensor(),
-                       RandomTensor(random, kInt32, {batch}, 0, steps + 1)}};
-  if (kind == RecurrentKind::kGru && batch < kTileRows) {
-    test.attributes.set("linear_before_reset", std::int64_t{1});
-  }
-  return test;
+  return {.kind = kind,
+          .element = element,
+          .shape = {.steps = steps, .batch = batch, .inputs = inputs, .hidden = h},
+          .attributes = {{"direction", direction}},
+          .inputs = {RandomTensor(random, element, {steps, batch, inputs}, -1, 1),
+                     RandomTensor(random, element, {d, gates * h, inputs}, -0.1, 0.1),
+                     RandomTensor(random, element, {d, gates * h, h}, -0.1, 0.1),
+                     RandomTensor(random, element, {d, 2 * gates * h}, -0.1, 0.1),
+                     RandomTensor(random, kInt32, {batch}, 0, steps + 1),
+                     RandomTensor(random, element, {d, batch, h}, -1, 1)}};
 }
 
 std::vector<Tensor> RunWithThreads(std::string_view name, const Case& test, int threads) {
@@ -382,20 +381,38 @@ std::vector<Tensor> RunWithThreads(std::string_view name, const Case& test, int 
   return results;
 }
 
+void ExpectSameWithThreads(std::string_view name, const Case& test) {
+  SCOPED_TRACE(std::string(name) + " of batch " + std::to_string(test.shape.batch));
+  const auto alone = RunOnce(name, test.inputs, test.outputs(), test.attributes);
+  ExpectReference(test, alone);
+  for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(name, test, threads), alone);
+}
+
+constexpr RecurrentKind kKinds[] = {RecurrentKind::kRnn, RecurrentKind::kGru, RecurrentKind::kLstm};
+
 TEST(RecurrentTest, LongSequencesDoNotDependOnThreads) {
-  for (const RecurrentKind kind :
-       {RecurrentKind::kRnn, RecurrentKind::kGru, RecurrentKind::kLstm}) {
+  for (const RecurrentKind kind : kKinds) {
     for (const char* direction : {"reverse", "bidirectional"}) {
       for (const std::int64_t batch : {kTileRows + 2, kTileRows / 2}) {
-        const Case test = LargeCase(kind, direction, batch);
-        for (const std::string_view name : {NameOf(kind), TunedNameOf(kind)}) {
-          SCOPED_TRACE(std::string(name) + " " + direction + " " + std::to_string(batch));
-          const auto alone = RunOnce(name, test.inputs, test.outputs(), test.attributes);
-          ExpectReference(test, alone);
-          for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(name, test, threads), alone);
-        }
+        Case test = LargeCase(kind, direction, batch, kFloat32);
+        ExpectSameWithThreads(NameOf(kind), test);
+        ExpectSameWithThreads(TunedNameOf(kind), test);
+        if (kind != RecurrentKind::kGru) continue;
+        test.attributes.set("linear_before_reset", std::int64_t{1});
+        ExpectSameWithThreads(TunedNameOf(kind), test);
       }
     }
+  }
+}
+
+TEST(RecurrentTest, OtherElementsAndManyInputsDoNotDependOnThreads) {
+  for (const RecurrentKind kind : kKinds) {
+    const auto name = TunedNameOf(kind);
+    ExpectSameWithThreads(name, LargeCase(kind, "forward", 3, ElementType::kFloat64));
+    ExpectSameWithThreads(name, LargeCase(kind, "forward", 3, ElementType::kFloat16));
+    // So many inputs are shared out apart, of small steps too.
+    ExpectSameWithThreads(name, LargeCase(kind, "reverse", 1, kFloat32, 520));
+    ExpectSameWithThreads(name, LargeCase(kind, "bidirectional", 8, kFloat32, 520));
   }
 }
 
