@@ -26,6 +26,7 @@ ConvolutionSize Square(std::int64_t in, std::int64_t out, std::int64_t extent) {
 /// The tile that ChooseWinograd takes by the costs.
 std::int64_t ChooseWinogradTile(const ConvolutionSize& size) {
   std::vector<double> costs;
+  costs.reserve(kWinogradTiles.size());
   for (const std::int64_t tile : kWinogradTiles) costs.push_back(ConvolutionCost(tile, size));
   return kWinogradTiles[CheapestWorthwhile(costs)];
 }

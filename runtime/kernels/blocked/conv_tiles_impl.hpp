@@ -52,7 +52,8 @@ template <class V, int kSteps, int kPixels, class W, int kPanels>
                                              TileSums<V, kPixels, kPanels>& sums) {
   Unroll<kSteps>([&](auto s) POPRT_INLINE {
     constexpr int kS = decltype(s)::value;
-    SumStep<V, kS % sums.kChainCount>(inputs, kS, weights + kS * kBlock, weights_step, sums);
+    constexpr int kChain = kS % TileSums<V, kPixels, kPanels>::kChainCount;
+    SumStep<V, kChain>(inputs, kS, weights + kS * kBlock, weights_step, sums);
   });
 }
 

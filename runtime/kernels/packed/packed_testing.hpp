@@ -93,7 +93,8 @@ inline Values Doubles(const Tensor& tensor) {
 
 using Bind = BoundKernel (*)(const KernelCall&, const InnerLoops&);
 
-/// Binds and runs twice, with the same bits. The scratch memory holds NaN before, and what lies behind it is checked.
+/// Binds and runs twice, with the same bits. The scratch memory holds NaN before, and what lies
+/// behind it is checked.
 inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
                         const Attributes& attributes, const InnerLoops& loops, int threads = 1) {
   KernelCall call{.inputs = {}, .outputs = {output}, .attributes = attributes};
@@ -116,7 +117,7 @@ inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const Tens
         {.inputs = sources, .outputs = targets, .scratch = scratch.mutable_data(), .pool = &pool});
     return result;
   };
-  const Tensor result = run();
+  Tensor result = run();
   EXPECT_TRUE(run() == result) << "the second run has other bits";
   for (std::size_t i = scratch_bytes; i < scratch_bytes + 64; ++i) {
     EXPECT_EQ(scratch.data()[i], std::byte{0xFF}) << "written behind the scratch memory";

@@ -160,7 +160,8 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
     // One row, or many panels, pass as fast as they come; the processor itself fetches them ahead.
     if constexpr (kRows > 1 && kPanels <= V::kPanels) {
       constexpr bool kOneLine = !kInterleaved && kFetching == Fetching::kNear;
-      Fetch<kFetching, kInterleaved ? 1 : kPanels, kOneLine ? 1 : 2>(fetched, panel_stride);
+      constexpr int kFetched = kInterleaved ? 1 : kPanels;  // NOLINT: the same for one panel
+      Fetch<kFetching, kFetched, kOneLine ? 1 : 2>(fetched, panel_stride);
       fetched += step;
     }
     a += 4 * kStepOfA;
