@@ -4,13 +4,12 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pack_winograd.hpp"
-#include "runtime/kernels/blocked/winograd_filter.hpp"
+#include "runtime/kernels/blocked/winograd_tiling.hpp"
 #include "runtime/kernels/blocked/winograd_transforms.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -37,50 +36,6 @@ constexpr std::int64_t kBlocksOfTransforming = 4;
 std::int64_t SpreadStride(std::int64_t floats) {
   return floats / kPanel % 2 == 0 ? floats + kPanel : floats;
 }
-
-/// Tiles that are computed together, a strip. Those of all images are numbered row by row.
-struct TileRange {
-  std::int64_t begin;
-  std::int64_t end;
-
-  std::int64_t count() const { return end - begin; }
-};
-
-/// Zero for what is not positive.
-std::int64_t CeilDiv(std::int64_t count, std::int64_t size) {
-  return count <= 0 ? 0 : (count - 1) / size + 1;
-}
-
-/// How tiles lie along an axis of the output. Taps that are `dilation` pixels apart meet every
-/// dilation-th pixel only: these, a phase, are tiled as an image of their own.
-struct TileAxis {
-  TileAxis(const WinogradAxis& axis, std::int64_t pad_begin, std::int64_t dilation_of_taps,
-           std::int64_t outputs)
-      : pad(pad_begin), dilation(dilation_of_taps), step(axis.tile == 1 ? 1 : dilation) {
-    for (std::int64_t phase = 0; phase < std::min(step, outputs); ++phase) {
-      for (std::int64_t at = phase; at < outputs; at += axis.tile * step) begins.push_back(at);
-    }
-  }
-
-  std::int64_t tiles() const { return static_cast<std::int64_t>(begins.size()); }
-  std::int64_t Begin(std::int64_t i) const { return begins[static_cast<std::size_t>(i)]; }
-
-  std::int64_t pad;
-  std::int64_t dilation;
-  std::int64_t step;                 ///< from one pixel of a tile to the next
-  std::vector<std::int64_t> begins;  ///< the first outputs of tiles
-};
-
-/// [begin, end) of the tile's `side` pixels from `start` on, `step` apart, that lie inside an image
-/// of `extent`.
-struct Inside {
-  Inside(std::int64_t start, std::int64_t step, std::int64_t side, std::int64_t extent)
-      : begin(std::min(CeilDiv(-start, step), side)),
-        end(std::clamp(CeilDiv(extent - start, step), begin, side)) {}
-
-  std::int64_t begin;
-  std::int64_t end;
-};
 
 struct WinogradConv2d {
   const TileKernels* kernels;
@@ -226,8 +181,8 @@ struct WinogradConv2d {
     const std::int64_t first_tap_column = part % filter.columns.parts * filter.columns.taps;
     const std::int64_t row = place.row - rows.pad + first_tap_row * rows.dilation;
     const std::int64_t column = place.column - columns.pad + first_tap_column * columns.dilation;
-    const Inside inside_rows(row, rows.step, filter.rows.side, in.height);
-    const Inside inside_columns(column, columns.step, filter.columns.side, in.width);
+    const PixelsInside inside_rows(row, rows.step, filter.rows.side, in.height);
+    const PixelsInside inside_columns(column, columns.step, filter.columns.side, in.width);
     transforms->input({.image = image,
                        .row_stride = rows.step * in.width * kPanel,
                        .column_stride = columns.step * kPanel,
@@ -317,25 +272,6 @@ struct WinogradConv2d {
     }
   }
 };
-
-/// Cuts the tiles: few enough in a strip that their transforms stay in the second-level cache, but
-/// enough that the weights, which every strip reads, are not what is waited for. An even number of
-/// strips where that is possible, since most machines have an even number of processors. Of a
-/// filter in several parts a tile has as many times more numbers.
-EvenSplit SplitTiles(std::int64_t tiles, const WinogradFilter& filter, std::int64_t channels) {
-  constexpr std::int64_t kLargest = 48;
-  constexpr std::int64_t kSmallest = 24;
-  constexpr std::int64_t kLargestOfParts = 16;
-  constexpr std::int64_t kFloatsOfParts = std::int64_t{1} << 20;
-  std::int64_t largest = kLargest;
-  if (filter.parts() > 1) {
-    const std::int64_t fitting = kFloatsOfParts / (filter.elements() * filter.parts()) / channels;
-    largest = std::clamp(fitting, kLargestOfParts, kLargest);
-  }
-  const std::int64_t strips = CeilDiv(tiles, largest);
-  const std::int64_t even = strips + strips % 2;
-  return {tiles, even > 0 && tiles / even >= kSmallest ? CeilDiv(tiles, even) : largest};
-}
 
 Window RequireWindow(const Attributes& attributes, const BlockedImage& image, const Ints& kernel) {
   Window window = ResolveWindow(attributes, {image.height, image.width}, kernel);
