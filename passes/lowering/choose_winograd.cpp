@@ -8,6 +8,7 @@
 #include "passes/lowering/convolution_cost.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/blocked/winograd_filter.hpp"
+#include "runtime/kernels/blocked/winograd_tiling.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -19,11 +20,11 @@ bool HasUnitStrides(const Attributes& attributes) {
                              [](std::int64_t stride) { return stride == 1; });
 }
 
-/// Whether what the kernel transforms at once, 48 tiles at most, stays far below what it refuses.
+/// Whether what the kernel transforms at once stays far below what it refuses.
 bool FitsScratch(const kernels::WinogradFilter& filter, std::int64_t channels) {
   constexpr std::int64_t kMostNumbers = std::int64_t{1} << 27;
-  constexpr std::int64_t kTiles = 48;
-  return channels <= kMostNumbers / (kTiles * filter.elements() * filter.parts());
+  return channels <=
+         kMostNumbers / (kernels::kMostTilesOfStrip * filter.elements() * filter.parts());
 }
 
 /// What there is to choose from, direct convolution first.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "passes/graph_for_test.hpp"
@@ -11,17 +12,26 @@
 namespace poprt::passes {
 namespace {
 
-/// One 3x3 convolution in blocks, of 32 to 48 channels, that keeps the extents.
-GraphForTest Convolution(std::int64_t batch, Attributes attributes = {}) {
+/// One convolution in blocks of images [B, C, H, W], `attributes` with its kernel_shape.
+GraphForTest BlockedConvolution(const Shape& in, const Shape& out, Attributes attributes) {
+  const auto blocked = [](const Shape& s) { return Shape{s[0], s[1] / 16, s[2], s[3], 16}; };
+  const Ints kernel = attributes.get_ints("kernel_shape");
+  const std::int64_t depth = in[1] / attributes.get_int("group", 1);
+  attributes.set("in_channels", in[1]);
+  attributes.set("out_channels", out[1]);
   GraphForTest g;
-  const auto x = g.Input("x", {batch, 2, 14, 10, 16});
-  const auto w = g.graph.AddConstant("w", Tensor({ElementType::kFloat32, {48, 32, 3, 3}}));
-  attributes.set("in_channels", std::int64_t{32});
-  attributes.set("out_channels", std::int64_t{48});
+  const auto x = g.Input("x", blocked(in));
+  const auto w = g.graph.AddConstant(
+      "w", Tensor({ElementType::kFloat32, {out[1], depth, kernel[0], kernel[1]}}));
+  g.Output(g.Op("y", "BlockedConv", {x, w}, blocked(out), std::move(attributes)));
+  return g;
+}
+
+/// One of 3x3, of 32 to 48 channels, that keeps the extents.
+GraphForTest Convolution(std::int64_t batch, Attributes attributes = {}) {
   attributes.set("kernel_shape", Ints{3, 3});
   attributes.set("pads", Ints(4, 1));
-  g.Output(g.Op("y", "BlockedConv", {x, w}, {batch, 3, 14, 10, 16}, std::move(attributes)));
-  return g;
+  return BlockedConvolution({batch, 32, 14, 10}, {batch, 48, 14, 10}, std::move(attributes));
 }
 
 std::int64_t TileOf(const GraphForTest& g) {
@@ -90,15 +100,10 @@ TEST(ChooseWinogradTest, GroupsOfWholeBlocksCostLess) {
     said.push_back(decision.what);
     return std::size_t{2};
   };
-  GraphForTest g;
-  const auto x = g.Input("x", {1, 4, 28, 28, 16});
-  const auto w = g.graph.AddConstant("w", Tensor({ElementType::kFloat32, {64, 16, 3, 3}}));
-  g.Output(g.Op("y", "BlockedConv", {x, w}, {1, 4, 28, 28, 16},
-                {{"in_channels", std::int64_t{64}},
-                 {"out_channels", std::int64_t{64}},
-                 {"group", std::int64_t{4}},
-                 {"kernel_shape", Ints{3, 3}},
-                 {"pads", Ints(4, 1)}}));
+  const Shape image{1, 64, 28, 28};
+  GraphForTest g = BlockedConvolution(
+      image, image,
+      {{"group", std::int64_t{4}}, {"kernel_shape", Ints{3, 3}}, {"pads", Ints(4, 1)}});
   g.After("choose_winograd", context);
   EXPECT_EQ(TileOf(g), 4);
   EXPECT_EQ(said,
@@ -141,21 +146,15 @@ TEST(ChooseWinogradTest, LinesHaveOneSizeOfTiles) {
     for (const Alternative& alternative : decision.alternatives) said.push_back(alternative.name);
     return std::size_t{1};
   };
-  GraphForTest g;
-  const auto x = g.Input("x", {1, 2, 14, 10, 16});
-  const auto w = g.graph.AddConstant("w", Tensor({ElementType::kFloat32, {32, 32, 2, 5}}));
-  g.Output(g.Op("y", "BlockedConv", {x, w}, {1, 2, 13, 10, 16},
-                {{"in_channels", std::int64_t{32}},
-                 {"out_channels", std::int64_t{32}},
-                 {"kernel_shape", Ints{2, 5}},
-                 {"pads", Ints{0, 2, 0, 2}}}));
+  GraphForTest g = BlockedConvolution({1, 32, 14, 10}, {1, 32, 13, 10},
+                                      {{"kernel_shape", Ints{2, 5}}, {"pads", Ints{0, 2, 0, 2}}});
   g.After("choose_winograd", context);
   EXPECT_EQ(TileOf(g), 4);
   EXPECT_EQ(said, (std::vector<std::string>{"2x5 convolution, 32 to 32 channels, 13x10", "direct",
                                             "Winograd F(1x4)"}));
 }
 
-/// Offered to the context for one convolution that keeps its extents.
+/// Offered to the context for one convolution without padding.
 std::size_t AlternativesFor(std::int64_t channels, const Ints& kernel, const Shape& image) {
   std::size_t offered = 1;
   PassContext context;
@@ -163,14 +162,9 @@ std::size_t AlternativesFor(std::int64_t channels, const Ints& kernel, const Sha
     offered = decision.alternatives.size();
     return std::size_t{0};
   };
-  const Shape out{image[0] - kernel[0] + 1, image[1] - kernel[1] + 1};
-  GraphForTest g;
-  const auto x = g.Input("x", {1, channels / 16, image[0], image[1], 16});
-  const auto w = g.graph.AddConstant(
-      "w", Tensor({ElementType::kFloat32, {16, channels, kernel[0], kernel[1]}}));
-  g.Output(g.Op(
-      "y", "BlockedConv", {x, w}, {1, 1, out[0], out[1], 16},
-      {{"in_channels", channels}, {"out_channels", std::int64_t{16}}, {"kernel_shape", kernel}}));
+  GraphForTest g = BlockedConvolution({1, channels, image[0], image[1]},
+                                      {1, 16, image[0] - kernel[0] + 1, image[1] - kernel[1] + 1},
+                                      {{"kernel_shape", kernel}});
   g.After("choose_winograd", context);
   return offered;
 }

@@ -19,8 +19,6 @@ namespace {
 constexpr std::int64_t kPanelPairs = 20;
 constexpr std::int64_t kStripFloats = 1 << 16;
 constexpr std::int64_t kStripTaps = 1 << 12;
-constexpr std::int64_t kSmallestStrip = 8;
-constexpr std::int64_t kSmallestOfLargeWeights = 17;  ///< than the image: each strip reads them
 constexpr std::int64_t kSmallestHalf = 4;  ///< of a strip, where a thread would be idle otherwise
 
 /// Keeps offsets within the weights of an input block in 32 bits.
@@ -96,8 +94,7 @@ struct ConvBlocking {
 
   /// The tasks of an image and group.
   TaskGrid Grid() const {
-    return {strips.blocks(), outs.blocks(),
-            small_weights ? TaskGrid::Outside::kPixels : TaskGrid::Outside::kChannels};
+    return TaskGrid::OfStrips(strips.blocks(), outs.blocks(), small_weights);
   }
 
   bool small_weights;  ///< smaller than the image

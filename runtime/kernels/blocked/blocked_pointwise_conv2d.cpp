@@ -19,8 +19,6 @@ namespace {
 // A strip of all channels stays close to the core while the weights of all groups pass over it; it
 // is long enough to make loading them worth while.
 constexpr std::int64_t kStripFloats = 1 << 14;
-constexpr std::int64_t kSmallestStrip = 8;
-constexpr std::int64_t kSmallestOfLargeWeights = 17;  ///< than the image: each strip reads them
 // Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
 constexpr double kWorkOfTask = 1 << 18;
 constexpr std::int64_t kTasks = 16;
@@ -96,9 +94,8 @@ struct BlockedPointwise {
 
   /// The tasks of an image.
   TaskGrid Grid() const {
-    return {blocking.strips.blocks(), blocking.outs.blocks(),
-            PointwiseBlocking::HasSmallWeights(product) ? TaskGrid::Outside::kPixels
-                                                        : TaskGrid::Outside::kChannels};
+    return TaskGrid::OfStrips(blocking.strips.blocks(), blocking.outs.blocks(),
+                              PointwiseBlocking::HasSmallWeights(product));
   }
 
   /// Floats from a block of a strip to the next in scratch memory.

@@ -4,6 +4,11 @@
 
 namespace poprt::kernels {
 
+/// Tiles of the smallest strip of pixels that is estimated, and of one whose weights are larger
+/// than the image: each strip reads them.
+inline constexpr std::int64_t kSmallestStrip = 8;
+inline constexpr std::int64_t kSmallestOfLargeWeights = 17;
+
 /// Numbers tasks, each of which is one part of the pixels by one part of the channels. A worker has
 /// a range of the numbers (ThreadPool), so workers share out what is counted outside. Where that is
 /// pixels in one layer and the next, each core finds in its caches what it wrote; where weights are
@@ -23,6 +28,12 @@ class TaskGrid {
   /// For parts of one image's pixels, or those of all channels of several images.
   static TaskGrid OfPlanes(std::int64_t images, std::int64_t pixels, std::int64_t channels) {
     return {pixels, channels, images == 1 ? Outside::kPixels : Outside::kChannels};
+  }
+
+  /// For strips of an image's pixels, whose weights, of all channels, are smaller than the image or
+  /// not.
+  static TaskGrid OfStrips(std::int64_t strips, std::int64_t channels, bool small_weights) {
+    return {strips, channels, small_weights ? Outside::kPixels : Outside::kChannels};
   }
 
   std::int64_t count() const { return pixels_ * channels_; }

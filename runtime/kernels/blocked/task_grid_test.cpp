@@ -32,5 +32,10 @@ TEST(TaskGrid, SeveralImagesAreSharedOutByPlanes) {
   EXPECT_EQ(InOrder(TaskGrid::OfPlanes(2, 2, 2)), (Tasks{{0, 0}, {1, 0}, {0, 1}, {1, 1}}));
 }
 
+TEST(TaskGrid, StripsOfLargeWeightsAreSharedOutByChannels) {
+  EXPECT_EQ(InOrder(TaskGrid::OfStrips(2, 2, true)), (Tasks{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
+  EXPECT_EQ(InOrder(TaskGrid::OfStrips(2, 2, false)), (Tasks{{0, 0}, {1, 0}, {0, 1}, {1, 1}}));
+}
+
 }  // namespace
 }  // namespace poprt::kernels

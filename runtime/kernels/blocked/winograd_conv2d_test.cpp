@@ -352,9 +352,10 @@ TEST(WinogradConv2d, BindRejectsAttributesThatDoNotFit) {
   EXPECT_THAT(ErrorWith("in_channels", std::int64_t{-1}), HasSubstr("must be at least 1"));
   EXPECT_THAT(ErrorWith("out_channels", std::int64_t{1} << 62), HasSubstr("the weights, input 1,"));
   EXPECT_THAT(ErrorWith("kernel_shape", Ints{3, 5}), HasSubstr("the weights, input 1, is"));
-  EXPECT_EQ(ErrorWith("kernel_shape", Ints{2, 2}),
-            "Winograd convolution with tile 4 needs filters of 1 to 256 taps along two axes, of at "
-            "least 3 along one");
+  EXPECT_EQ(
+      ErrorWith("kernel_shape", Ints{2, 2}),
+      "kernel_shape is [2, 2], Winograd convolution with tile 4 needs filters of 1 to 256 taps "
+      "along two axes, of at least 3 along one");
   for (const std::int64_t group : {-1, 0, 2, 3}) {
     EXPECT_EQ(ErrorWith("group", group),
               "attribute group is " + std::to_string(group) +

@@ -30,10 +30,10 @@ WinogradFilter RequireWinogradFilter(const Ints& kernel, std::int64_t tile) {
   Require(tile == 2 || tile == 4,
           "attribute tile is " + std::to_string(tile) + ", allowed are 2 and 4");
   const auto filter = WinogradFilterOf(kernel, tile);
-  Require(filter.has_value(), "Winograd convolution with tile " + std::to_string(tile) +
-                                  " needs filters of 1 to " + std::to_string(kLargestExtent) +
-                                  " taps along two axes, of at least 3 along " +
-                                  (tile == 2 ? "both" : "one"));
+  Require(filter.has_value(),
+          "kernel_shape is " + ToString(Shape(kernel)) + ", Winograd convolution with tile " +
+              std::to_string(tile) + " needs filters of 1 to " + std::to_string(kLargestExtent) +
+              " taps along two axes, of at least 3 along " + (tile == 2 ? "both" : "one"));
   return *filter;
 }
 

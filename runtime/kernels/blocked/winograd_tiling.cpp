@@ -18,14 +18,13 @@ PixelsInside::PixelsInside(std::int64_t start, std::int64_t step, std::int64_t s
       end(std::clamp(CeilDiv(extent - start, step), begin, side)) {}
 
 EvenSplit SplitTiles(std::int64_t tiles, const WinogradFilter& filter, std::int64_t channels) {
-  constexpr std::int64_t kLargest = 48;
   constexpr std::int64_t kSmallest = 24;
   constexpr std::int64_t kLargestOfParts = 16;
   constexpr std::int64_t kFloatsOfParts = std::int64_t{1} << 20;
-  std::int64_t largest = kLargest;
+  std::int64_t largest = kMostTilesOfStrip;
   if (filter.parts() > 1) {
     const std::int64_t fitting = kFloatsOfParts / (filter.elements() * filter.parts()) / channels;
-    largest = std::clamp(fitting, kLargestOfParts, kLargest);
+    largest = std::clamp(fitting, kLargestOfParts, kMostTilesOfStrip);
   }
   const std::int64_t strips = CeilDiv(tiles, largest);
   const std::int64_t even = strips + strips % 2;

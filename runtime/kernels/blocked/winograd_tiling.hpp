@@ -46,6 +46,9 @@ struct TileRange {
   std::int64_t count() const { return end - begin; }
 };
 
+/// Tiles of a strip, at most, unless block sizes say otherwise.
+inline constexpr std::int64_t kMostTilesOfStrip = 48;
+
 /// Cuts the tiles: few enough in a strip that their transforms stay in the second-level cache, but
 /// enough that the weights, which every strip reads, are not what is waited for. An even number of
 /// strips where that is possible, since most machines have an even number of processors. Of a
