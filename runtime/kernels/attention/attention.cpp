@@ -14,8 +14,8 @@
 namespace poprt::kernels {
 namespace {
 
-// A task packs keys and values of its head, so it should have many query rows; heads are cut only
-// for long sequences or where there are few of them.
+// Every worker packs keys and values of the heads of its tasks, so a task should have many query
+// rows; heads are cut only for long sequences or where there are few of them.
 constexpr std::int64_t kMostRowsOfTask = 256;
 constexpr std::int64_t kFewestRowsOfTask = 48;
 constexpr std::int64_t kTasks = 8;
@@ -43,7 +43,15 @@ std::int64_t LargestBlock(const AttentionSizes& sizes) {
 
 std::int64_t PanelsOf(std::int64_t columns) { return (columns + kPanel - 1) / kPanel; }
 
-/// Floats of the scratch memory of a worker, one area behind the other.
+/// Whose keys and values a worker has packed: where they begin in their operands. Heads may share
+/// them.
+struct Packed {
+  std::int64_t keys;
+  std::int64_t values;
+};
+constexpr std::int64_t kFloatsOfPacked = 16;
+
+/// Floats of the scratch memory of a worker, one area behind the other; Packed comes first.
 struct Areas {
   std::int64_t keys;       ///< panels of 16 keys, [depth][16] each
   std::int64_t values;     ///< panels of 16 channels, [keys][16] each
@@ -55,7 +63,8 @@ struct Areas {
   std::int64_t mask_rows;  ///< of a block, widened from float16
 
   std::int64_t total() const {
-    return keys + values + scores + weights + factors + tiles + queries + mask_rows;
+    return kFloatsOfPacked + keys + values + scores + weights + factors + tiles + queries +
+           mask_rows;
   }
 };
 
@@ -145,6 +154,7 @@ struct Attention {
     std::int64_t head;
   };
   struct Scratch {
+    Packed* packed;
     float* keys;
     float* values;
     float* scores;
@@ -298,7 +308,8 @@ struct Attention {
       memory += floats;
       return area;
     };
-    return {.keys = take(areas.keys),
+    return {.packed = reinterpret_cast<Packed*>(take(kFloatsOfPacked)),
+            .keys = take(areas.keys),
             .values = take(areas.values),
             .scores = take(areas.scores),
             .weights = take(areas.weights),
@@ -308,14 +319,20 @@ struct Attention {
             .mask_rows = take(areas.mask_rows)};
   }
 
+  /// Does nothing where the task before had the same keys or values.
+  void PackHead(const KernelArguments& args, const Head& at, const Scratch& scratch) const {
+    const Packed wanted{operands.k.at(at.batch, at.head, 0), operands.v.at(at.batch, at.head, 0)};
+    Packed& packed = *scratch.packed;
+    if (packed.keys != wanted.keys) PackKeys(args.inputs[1], wanted.keys, scratch.keys);
+    if (packed.values != wanted.values) PackValues(args.inputs[2], wanted.values, scratch.values);
+    packed = wanted;
+  }
+
   void RunTask(const KernelArguments& args, std::int64_t index, float* memory) const {
     const std::int64_t product = index / tasks.blocks();
     const Head at{product / operands.sizes.heads, product % operands.sizes.heads};
     const Scratch scratch = Divide(memory);
-    if (!is_thin) {
-      PackKeys(args.inputs[1], operands.k.at(at.batch, at.head, 0), scratch.keys);
-      PackValues(args.inputs[2], operands.v.at(at.batch, at.head, 0), scratch.values);
-    }
+    if (!is_thin) PackHead(args, at, scratch);
     const std::int64_t begin = tasks.begin(index % tasks.blocks());
     const std::int64_t end = tasks.end(index % tasks.blocks());
     // Full blocks first: they are whole register tiles.
@@ -326,6 +343,9 @@ struct Attention {
 
   void Run(const KernelArguments& args) const {
     const std::int64_t heads = operands.sizes.batches * operands.sizes.heads;
+    for (int worker = 0; worker < args.pool->size(); ++worker) {
+      *Divide(WorkerScratch(args, worker, scratch_bytes)).packed = {-1, -1};
+    }
     args.pool->Run(heads * tasks.blocks(), [&](std::int64_t index, int worker) {
       RunTask(args, index, WorkerScratch(args, worker, scratch_bytes));
     });
