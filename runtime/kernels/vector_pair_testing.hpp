@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-// A vector type V of twice as many lanes as another one has, see packed/tile_kernels_impl.hpp.
+// A vector type V of twice as many lanes as another one has, see packed/vector_type.hpp.
 namespace poprt::kernels::testing {
 
-/// Half is a V of blocked/blocked_tiles_impl.hpp with all that packed/tile_kernels_impl.hpp lists.
+/// Half is a V of blocked/blocked_tiles_impl.hpp with all that packed/vector_type.hpp lists.
 /// No function is inlined: loops unrolled over so many registers would compile for minutes.
 template <class Half>
 struct VectorPair {
@@ -49,6 +49,16 @@ struct VectorPair {
   }
   [[gnu::noinline]] static Register Even(R a, R b) {
     return {Half::Even(a.low, a.high), Half::Even(b.low, b.high)};
+  }
+  [[gnu::noinline]] static float FirstLane(R x) { return Half::FirstLane(x.low); }
+  template <int kDistance>
+  [[gnu::noinline]] static Register SwapLanes(R x) {
+    if constexpr (kDistance == Half::kLanes) {
+      return {x.high, x.low};
+    } else {
+      return {Half::template SwapLanes<kDistance>(x.low),
+              Half::template SwapLanes<kDistance>(x.high)};
+    }
   }
   [[gnu::noinline]] static Register Add(R a, R b) {
     return {Half::Add(a.low, b.low), Half::Add(a.high, b.high)};

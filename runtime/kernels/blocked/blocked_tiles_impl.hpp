@@ -7,7 +7,7 @@
 #include "runtime/kernels/blocked/window_tiles_impl.hpp"
 
 // BlockedTiles written once over a vector type V of 8 or 16 floats, as TileKernels are. V has what
-// tile_kernels_impl.hpp lists (but for KeepFirst and Even), AccumulateFrom(acc, a, const float* b),
+// vector_type.hpp lists (but for KeepFirst and Even), AccumulateFrom(acc, a, const float* b),
 // MaxOrNan(a, b), Join(a, b, n) (the first n lanes of a, the others of b), and kUnrolls: whether
 // code is unrolled as far as registers go.
 namespace poprt::kernels::tile {

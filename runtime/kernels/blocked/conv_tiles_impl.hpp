@@ -9,9 +9,6 @@
 // Tiles of convolutions that sum over channels, over a vector type V, see blocked_tiles_impl.hpp.
 namespace poprt::kernels::tile {
 
-// As in tile_kernels_impl.hpp.
-#define POPRT_INLINE __attribute__((always_inline))
-
 // ---- Convolution -----------------------------------------------------------------------------
 
 /// Weights of a cache line.
@@ -286,5 +283,3 @@ void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
 }
 
 }  // namespace poprt::kernels::tile
-
-#undef POPRT_INLINE

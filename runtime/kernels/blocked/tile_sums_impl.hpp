@@ -4,14 +4,14 @@
 #include <type_traits>
 
 #include "runtime/kernels/blocked/blocked_tiles.hpp"
-#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/packed/activations_impl.hpp"
+#include "runtime/kernels/packed/register_tile.hpp"
+#include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_group.hpp"
+#include "runtime/kernels/packed/vector_type.hpp"
 
 // Register tiles of pixels by 16 channels, over a vector type V, see blocked_tiles_impl.hpp.
 namespace poprt::kernels::tile {
-
-// As in tile_kernels_impl.hpp.
-#define POPRT_INLINE __attribute__((always_inline))
 
 /// What a pixel of padding holds.
 alignas(64) inline constexpr float kZeros[kBlock] = {};
@@ -160,5 +160,3 @@ template <class V, int kPixels, int kPanels, int kWidth, int kCount>
 }
 
 }  // namespace poprt::kernels::tile
-
-#undef POPRT_INLINE

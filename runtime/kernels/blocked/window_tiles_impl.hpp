@@ -8,9 +8,6 @@
 // Tiles of depthwise convolutions and poolings, over a vector type V, see blocked_tiles_impl.hpp.
 namespace poprt::kernels::tile {
 
-// As in tile_kernels_impl.hpp.
-#define POPRT_INLINE __attribute__((always_inline))
-
 /// Calls tile(std::integral_constant<int, pixels of the tile>, offset in x, offset in y) for all
 /// tiles of an area. `x_pixel` and `y_pixel` are those of the area, as constants where possible.
 template <class V, class F>
@@ -302,5 +299,3 @@ void Average(const WindowArea& area, float factor) {
 }
 
 }  // namespace poprt::kernels::tile
-
-#undef POPRT_INLINE

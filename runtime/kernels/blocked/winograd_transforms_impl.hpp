@@ -4,9 +4,11 @@
 
 #include "runtime/kernels/blocked/winograd_points.hpp"
 #include "runtime/kernels/blocked/winograd_transforms.hpp"
-#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/packed/activations_impl.hpp"
+#include "runtime/kernels/packed/unroll.hpp"
+#include "runtime/kernels/packed/vector_type.hpp"
 
-// WinogradTransforms written once over a vector type V, see tile_kernels_impl.hpp.
+// WinogradTransforms written once over a vector type V, see vector_type.hpp.
 //
 // A two-dimensional transform M d M^T is the transform of a line, first of the columns, then of the
 // rows. `Line<V, m>` has both transforms of a line, of which tiles of one output have none:

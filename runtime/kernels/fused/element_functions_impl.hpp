@@ -3,10 +3,11 @@
 #include <iterator>
 
 #include "runtime/kernels/fused/element_functions.hpp"
-#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/packed/activations_impl.hpp"
 #include "runtime/kernels/packed/vector_group.hpp"
+#include "runtime/kernels/packed/vector_type.hpp"
 
-// ElementFunctions written once over the vector type V of tile_kernels_impl.hpp.
+// ElementFunctions written once over the vector type V of vector_type.hpp.
 namespace poprt::kernels::elements {
 
 /// x * 2^n for whole n from -150 to 129, which may be subnormal or infinite. `magic` is 1.5 * 2^23:

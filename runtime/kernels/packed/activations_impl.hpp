@@ -3,7 +3,7 @@
 #include "runtime/kernels/packed/tile_kernels.hpp"
 
 // Activations and the functions they are made of, written once over the vector type V of
-// tile_kernels_impl.hpp.
+// vector_type.hpp.
 namespace poprt::kernels::tile {
 
 /// Horner's rule, highest power first.

@@ -1,13 +1,11 @@
 #pragma once
 
 #include "runtime/kernels/packed/thin_product.hpp"
-#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/packed/unroll.hpp"
+#include "runtime/kernels/packed/vector_type.hpp"
 
-// ThinProducts written once over the vector type V of tile_kernels_impl.hpp.
+// ThinProducts written once over the vector type V of vector_type.hpp.
 namespace poprt::kernels::thin {
-
-// As in tile_kernels_impl.hpp.
-#define POPRT_INLINE __attribute__((always_inline))
 
 /// Rows of the matrix that are read side by side: each is a stream the processor fetches ahead.
 inline constexpr int kStreams = 8;
@@ -113,5 +111,3 @@ template <class V>
 inline constexpr ThinProducts kProducts = {ByRows<V>, ByColumns<V>};
 
 }  // namespace poprt::kernels::thin
-
-#undef POPRT_INLINE

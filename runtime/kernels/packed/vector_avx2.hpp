@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-// The vector type V of tile_kernels_impl.hpp for processors with AVX2, FMA and F16C. In an unnamed
+// The vector type V of vector_type.hpp for processors with AVX2, FMA and F16C. In an unnamed
 // namespace, so that every file that includes this has its own copy of the code.
 namespace poprt::kernels {
 namespace {  // NOLINT: on purpose, see above
@@ -84,6 +84,13 @@ struct Avx2 {
       x[i] = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x20);
       x[i + 4] = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x31);
     }
+  }
+  static float FirstLane(Register x) { return _mm256_cvtss_f32(x); }
+  template <int kDistance>
+  static Register SwapLanes(Register x) {
+    if constexpr (kDistance == 4) return _mm256_permute2f128_ps(x, x, 1);
+    if constexpr (kDistance == 2) return _mm256_permute_ps(x, _MM_SHUFFLE(1, 0, 3, 2));
+    if constexpr (kDistance == 1) return _mm256_permute_ps(x, _MM_SHUFFLE(2, 3, 0, 1));
   }
   static Register Add(Register a, Register b) { return _mm256_add_ps(a, b); }
   static Register Sub(Register a, Register b) { return _mm256_sub_ps(a, b); }

@@ -6,7 +6,7 @@
 
 #include "runtime/kernels/packed/vector_avx2.hpp"
 
-// The vector type V of tile_kernels_impl.hpp for processors with AVX-512 F, BW, VL and DQ, as
+// The vector type V of vector_type.hpp for processors with AVX-512 F, BW, VL and DQ, as
 // vector_avx2.hpp is for those with AVX2.
 namespace poprt::kernels {
 namespace {  // NOLINT: on purpose, see vector_avx2.hpp
@@ -63,6 +63,14 @@ struct Avx512 {
     const __m512i lanes = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14,  //
                                             16, 18, 20, 22, 24, 26, 28, 30);
     return _mm512_permutex2var_ps(a, lanes, b);
+  }
+  static float FirstLane(Register x) { return _mm512_cvtss_f32(x); }
+  template <int kDistance>
+  static Register SwapLanes(Register x) {
+    if constexpr (kDistance == 8) return _mm512_shuffle_f32x4(x, x, _MM_SHUFFLE(1, 0, 3, 2));
+    if constexpr (kDistance == 4) return _mm512_shuffle_f32x4(x, x, _MM_SHUFFLE(2, 3, 0, 1));
+    if constexpr (kDistance == 2) return _mm512_permute_ps(x, _MM_SHUFFLE(1, 0, 3, 2));
+    if constexpr (kDistance == 1) return _mm512_permute_ps(x, _MM_SHUFFLE(2, 3, 0, 1));
   }
   static Register Add(Register a, Register b) { return _mm512_add_ps(a, b); }
   static Register Sub(Register a, Register b) { return _mm512_sub_ps(a, b); }

@@ -4,12 +4,10 @@
 
 namespace poprt::kernels::tile {
 
-// A group lives in registers only where all of this and what uses it becomes one function.
-#define POPRT_INLINE [[gnu::always_inline]]
-
 /// kCount vectors V that are computed with side by side, themselves a vector type as far as
 /// activations_impl.hpp needs one. A function of one vector is a chain of instructions that wait
-/// for each other; the chains of a group take turns, further than a processor looks ahead.
+/// for each other; the chains of a group take turns, further than a processor looks ahead. A group
+/// lives in registers only where all of this and what uses it becomes one function.
 template <class V, int kCount>
 struct VectorGroup {
   static constexpr int kLanes = kCount * V::kLanes;
@@ -17,77 +15,77 @@ struct VectorGroup {
     typename V::Register part[kCount];
   };
 
-  POPRT_INLINE static Register Zero() { return Set(0.0F); }
-  POPRT_INLINE static Register Set(float x) {
+  [[gnu::always_inline]] static Register Zero() { return Set(0.0F); }
+  [[gnu::always_inline]] static Register Set(float x) {
     return Each([x](int) { return V::Set(x); });
   }
-  POPRT_INLINE static Register Load(const float* p) {
+  [[gnu::always_inline]] static Register Load(const float* p) {
     return Each([p](int i) __attribute__((always_inline)) { return V::Load(p + i * V::kLanes); });
   }
-  POPRT_INLINE static void Store(const Register& x, float* p) {
+  [[gnu::always_inline]] static void Store(const Register& x, float* p) {
     for (int i = 0; i < kCount; ++i) V::Store(x.part[i], p + i * V::kLanes);
   }
-  POPRT_INLINE static Register Add(const Register& a, const Register& b) {
+  [[gnu::always_inline]] static Register Add(const Register& a, const Register& b) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Add(a.part[i], b.part[i]); });
   }
-  POPRT_INLINE static Register Sub(const Register& a, const Register& b) {
+  [[gnu::always_inline]] static Register Sub(const Register& a, const Register& b) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Sub(a.part[i], b.part[i]); });
   }
-  POPRT_INLINE static Register Mul(const Register& a, const Register& b) {
+  [[gnu::always_inline]] static Register Mul(const Register& a, const Register& b) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Mul(a.part[i], b.part[i]); });
   }
-  POPRT_INLINE static Register Div(const Register& a, const Register& b) {
+  [[gnu::always_inline]] static Register Div(const Register& a, const Register& b) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Div(a.part[i], b.part[i]); });
   }
-  POPRT_INLINE static Register MulAdd(const Register& a, const Register& b, const Register& c) {
+  [[gnu::always_inline]] static Register MulAdd(const Register& a, const Register& b,
+                                                const Register& c) {
     return Each([&](int i) __attribute__((always_inline)) {
       return V::MulAdd(a.part[i], b.part[i], c.part[i]);
     });
   }
-  POPRT_INLINE static Register Max(const Register& a, const Register& b) {
+  [[gnu::always_inline]] static Register Max(const Register& a, const Register& b) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Max(a.part[i], b.part[i]); });
   }
-  POPRT_INLINE static Register Min(const Register& a, const Register& b) {
+  [[gnu::always_inline]] static Register Min(const Register& a, const Register& b) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Min(a.part[i], b.part[i]); });
   }
-  POPRT_INLINE static Register Abs(const Register& x) {
+  [[gnu::always_inline]] static Register Abs(const Register& x) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Abs(x.part[i]); });
   }
-  POPRT_INLINE static Register Sqrt(const Register& x) {
+  [[gnu::always_inline]] static Register Sqrt(const Register& x) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Sqrt(x.part[i]); });
   }
-  POPRT_INLINE static Register Round(const Register& x) {
+  [[gnu::always_inline]] static Register Round(const Register& x) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Round(x.part[i]); });
   }
-  POPRT_INLINE static Register SelectLess(const Register& a, const Register& b, const Register& x,
-                                          const Register& y) {
+  [[gnu::always_inline]] static Register SelectLess(const Register& a, const Register& b,
+                                                    const Register& x, const Register& y) {
     return Each([&](int i) __attribute__((always_inline)) {
       return V::SelectLess(a.part[i], b.part[i], x.part[i], y.part[i]);
     });
   }
-  POPRT_INLINE static Register Scale(const Register& x, const Register& n) requires requires {
+  [[gnu::always_inline]] static Register Scale(const Register& x,
+                                               const Register& n) requires requires {
     V::Scale(x.part[0], n.part[0]);
   }
   {
     return Each([&](int i)
                     __attribute__((always_inline)) { return V::Scale(x.part[i], n.part[i]); });
   }
-  POPRT_INLINE static Register PowerOfTwo(const Register& shifted) {
+  [[gnu::always_inline]] static Register PowerOfTwo(const Register& shifted) {
     return Each([&](int i)
                     __attribute__((always_inline)) { return V::PowerOfTwo(shifted.part[i]); });
   }
 
  private:
   template <class F>
-  POPRT_INLINE static Register Each(F value_of) {
+  [[gnu::always_inline]] static Register Each(F value_of) {
     return Each(value_of, std::make_integer_sequence<int, kCount>());
   }
   template <class F, int... kParts>
-  POPRT_INLINE static Register Each(F value_of, std::integer_sequence<int, kParts...>) {
+  [[gnu::always_inline]] static Register Each(F value_of, std::integer_sequence<int, kParts...>) {
     return {{value_of(kParts)...}};
   }
 };
-
-#undef POPRT_INLINE
 
 }  // namespace poprt::kernels::tile

@@ -7,7 +7,7 @@
 
 #include "runtime/tensor/half.hpp"
 
-// The vector type V of tile_kernels_impl.hpp for any processor. In an unnamed namespace, so that
+// The vector type V of vector_type.hpp for any processor. In an unnamed namespace, so that
 // every file that includes this has its own copy of the code.
 namespace poprt::kernels {
 namespace {  // NOLINT: on purpose, see above
@@ -68,6 +68,11 @@ struct Portable {
     for (int i = 0; i < 8; ++i) {
       for (int k = 0; k < i; ++k) std::swap(x[i].lane[k], x[k].lane[i]);
     }
+  }
+  static float FirstLane(const Register& x) { return x.lane[0]; }
+  template <int kDistance>
+  static Register SwapLanes(const Register& x) {
+    return Each([&x](int i) { return x.lane[i ^ kDistance]; });
   }
   static Register Add(const Register& a, const Register& b) {
     return Each([&a, &b](int i) { return a.lane[i] + b.lane[i]; });

@@ -2,10 +2,11 @@
 
 #include <cstdint>
 
-#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/packed/activations_impl.hpp"
+#include "runtime/kernels/packed/vector_type.hpp"
 #include "runtime/kernels/rows/row_kernels.hpp"
 
-// RowKernels written once over a vector type V, see tile_kernels_impl.hpp. A row is read a
+// RowKernels written once over a vector type V, see vector_type.hpp. A row is read a
 // register at a time; only the last step looks at how many of them there are.
 namespace poprt::kernels::rows {
 
@@ -22,29 +23,25 @@ template <class V>
   return V::SelectLess(V::Load(kLaneNumbers), V::Set(static_cast<float>(count)), x, V::Set(other));
 }
 
-/// Every kStep-th of kCount * kStep lanes: even and odd ones, which are independent, then both.
-template <int kCount, int kStep = 1, class Combine>
-[[gnu::always_inline]] inline float FoldEvery(const float* lanes, const Combine& combine) {
-  if constexpr (kCount == 1) {
-    return *lanes;
+/// All lanes folded into one: halves, quarters and so on, lane by lane.
+template <class V, int kDistance = V::kLanes / 2, class Combine>
+[[gnu::always_inline]] inline float FoldLanes(typename V::Register x, const Combine& combine) {
+  x = combine(x, V::template SwapLanes<kDistance>(x));
+  if constexpr (kDistance > 1) {
+    return FoldLanes<V, kDistance / 2>(x, combine);
   } else {
-    return combine(FoldEvery<kCount / 2, 2 * kStep>(lanes, combine),
-                   FoldEvery<kCount / 2, 2 * kStep>(lanes + kStep, combine));
+    return V::FirstLane(x);
   }
 }
 
 template <class V>
-float SumOfLanes(typename V::Register x) {
-  float lanes[V::kLanes];
-  V::Store(x, lanes);
-  return FoldEvery<V::kLanes>(lanes, [](float a, float b) { return a + b; });
+[[gnu::always_inline]] inline float SumOfLanes(typename V::Register x) {
+  return FoldLanes<V>(x, [](auto a, auto b) { return V::Add(a, b); });
 }
 
 template <class V>
-float LargestLane(typename V::Register x) {
-  float lanes[V::kLanes];
-  V::Store(x, lanes);
-  return FoldEvery<V::kLanes>(lanes, [](float a, float b) { return b > a ? b : a; });
+[[gnu::always_inline]] inline float LargestLane(typename V::Register x) {
+  return FoldLanes<V>(x, [](auto a, auto b) { return V::Max(a, b); });
 }
 
 /// e to the power of a difference to the largest element, which is not positive. Keeps a NaN.
@@ -77,8 +74,10 @@ void SoftmaxScoreRow(const ScoreRows& block, std::int64_t row) {
   const std::int64_t whole = last / V::kLanes * V::kLanes;
   const std::uint8_t* keep = kKeep ? block.keep + row * block.keep_stride : nullptr;
   const float* mask = kMask ? block.mask + row * block.mask_stride : nullptr;
-  const auto at = [&](std::int64_t k) {
-    return block.scores + (k / kColumns * block.rows + row) * kColumns + k % kColumns;
+  float* const scores = block.scores + row * kColumns;
+  const std::int64_t panel = block.rows * kColumns;
+  const auto at = [scores, panel](std::int64_t k) {
+    return scores + k / kColumns * panel + k % kColumns;
   };
   const auto score_at = [&](std::int64_t k, std::int64_t count) {
     return Score<V, kKeep, kMask>(block, at(k), kKeep ? keep + k : nullptr,

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/kernels/packed/register_tile.hpp"
+#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/unroll.hpp"
+#include "runtime/kernels/packed/vector_type.hpp"
+
+// The inner loop of products: sums of some rows by some panels stay in registers over the
+// whole depth.
+namespace poprt::kernels::tile {
+
+/// Rows of the largest interleaved tile, see row_tiles.hpp.
+inline constexpr int kInterleavedRows = 6;
+
+/// Panels of tiles of few rows, see TileKernels.
+template <class V>
+inline constexpr int kFewRowsPanels = V::kPanels == 1 ? 1 : 4;
+template <class V>
+inline constexpr bool kFewRowsHaveMorePanels = (kFewRowsPanels<V>) > V::kPanels;
+
+/// How registers of panels are loaded, register kV of a row.
+template <class V, int kWidth, int kRowWidth, class B>
+struct PanelLoads {
+  [[gnu::always_inline]] explicit PanelLoads(const Panels<B>& /*panels*/) {}
+  template <int kV>
+  [[gnu::always_inline]] typename V::Register Load(const B* p) const {
+    return V::Load(p);
+  }
+};
+template <class V, int kWidth, int kRowWidth>
+struct PanelLoads<V, kWidth, kRowWidth, std::int8_t> {
+  [[gnu::always_inline]] explicit PanelLoads(const Panels<std::int8_t>& panels) {
+    const auto stride = panels.stride / static_cast<std::int64_t>(sizeof(float));
+    Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
+      constexpr int kV = decltype(v)::value;
+      scales[kV] = V::Load(panels.scales + kV / kWidth * stride + kV % kWidth * V::kLanes);
+    });
+  }
+  template <int kV>
+  [[gnu::always_inline]] typename V::Register Load(const std::int8_t* p) const {
+    return V::Mul(V::Load(p), scales[kV]);
+  }
+  typename V::Register scales[kRowWidth];
+};
+
+/// sums += A * B for one step of the depth, kWidth registers of each panel.
+template <class V, int kWidth, bool kInterleaved, class B, int kRows, int kRowWidth>
+[[gnu::always_inline]] inline void ProductStep(const float* a, std::int64_t lda, const B* b,
+                                               std::int64_t panel_stride,
+                                               const PanelLoads<V, kWidth, kRowWidth, B>& loads,
+                                               typename V::Register (&sums)[kRows][kRowWidth]) {
+  typename V::Register columns[kRowWidth];
+  Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
+    constexpr int kV = decltype(v)::value;
+    columns[kV] = loads.template Load<kV>(b + kV / kWidth * panel_stride + kV % kWidth * V::kLanes);
+  });
+  Unroll<kRows>([&](auto r) POPRT_INLINE {
+    constexpr int kR = decltype(r)::value;
+    const auto factor = V::template Repeat<kRowWidth>(kInterleaved ? a + kR : a + kR * lda);
+    Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
+      constexpr int kV = decltype(v)::value;
+      V::Accumulate(sums[kR][kV], factor, columns[kV]);
+    });
+  });
+}
+
+/// How a product fetches what is needed next, see Ahead.
+enum class Fetching { kNear, kFar };
+
+/// Fetches kLines cache lines of each panel from `first` on.
+template <Fetching kFetching, int kPanels, int kLines, class B>
+[[gnu::always_inline]] inline void Fetch(const B* first, std::int64_t panel_stride) {
+  constexpr int kLevel = kFetching == Fetching::kNear ? 3 : 2;
+  constexpr std::int64_t kLine = 64 / sizeof(B);
+  Unroll<kPanels>([&](auto panel) POPRT_INLINE {
+    Unroll<kLines>([&](auto line) POPRT_INLINE {
+      __builtin_prefetch(
+          first + decltype(panel)::value * panel_stride + decltype(line)::value * kLine, 0, kLevel);
+    });
+  });
+}
+
+/// kRows rows times kPanels panels, kWidth registers of each.
+template <class V, int kRows, int kPanels, int kWidth, bool kInterleaved, Fetching kFetching,
+          class B>
+void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int64_t depth,
+             const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
+  // As many for one panel as for all, and hence the same results.
+  constexpr int kSums = kChains<kRows, V::kPanels * kWidth>;
+  constexpr int kRowWidth = kPanels * kWidth;
+  constexpr int kStepOfA = kInterleaved ? kRows : 1;  // NOLINT: the same for one row
+  typename V::Register sums[kSums][kRows][kRowWidth];
+  const auto each_sum = [](auto f) POPRT_INLINE {
+    Unroll<kRows>([&](auto r)
+                      POPRT_INLINE { Unroll<kRowWidth>([&](auto v) POPRT_INLINE { f(r, v); }); });
+  };
+  Unroll<kSums>([&](auto c) POPRT_INLINE {
+    each_sum([&](auto r, auto v) POPRT_INLINE {
+      sums[decltype(c)::value][decltype(r)::value][decltype(v)::value] = V::Zero();
+    });
+  });
+  const PanelLoads<V, kWidth, kRowWidth, B> loads(panels);
+  const B* b = panels.first;
+  const B* fetched = ahead.first;
+  const std::int64_t step = ahead.step;
+  const std::int64_t panel_stride = panels.stride;
+  std::int64_t left = depth;
+  for (; left >= 4; left -= 4) {
+    Unroll<4>([&](auto s) POPRT_INLINE {
+      constexpr int kStep = decltype(s)::value;
+      ProductStep<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
+                                           panel_stride, loads, sums[kStep % kSums]);
+    });
+    // One row, or many panels, pass as fast as they come; the processor itself fetches them ahead.
+    if constexpr (kRows > 1 && kPanels <= V::kPanels) {
+      constexpr bool kOneLine = !kInterleaved && kFetching == Fetching::kNear;
+      constexpr int kFetched = kInterleaved ? 1 : kPanels;  // NOLINT: the same for one panel
+      Fetch<kFetching, kFetched, kOneLine ? 1 : 2>(fetched, panel_stride);
+      fetched += step;
+    }
+    a += 4 * kStepOfA;
+    b += 4 * kColumns;
+  }
+  for (; left > 0; --left) {
+    ProductStep<V, kWidth, kInterleaved>(a, lda, b, panel_stride, loads, sums[0]);
+    a += kStepOfA;
+    b += kColumns;
+  }
+  each_sum([&](auto r, auto v) POPRT_INLINE {
+    constexpr int kR = decltype(r)::value;
+    constexpr int kV = decltype(v)::value;
+    auto sum = sums[0][kR][kV];
+    Unroll<kSums - 1>(
+        [&](auto c) POPRT_INLINE { sum = V::Add(sum, sums[decltype(c)::value + 1][kR][kV]); });
+    float* const at =
+        tiles.first + kV / kWidth * tiles.stride + kR * kColumns + kV % kWidth * V::kLanes;
+    V::Store(accumulate ? V::Add(V::Load(at), sum) : sum, at);
+  });
+}
+
+template <class V, int kMostRows, int kWidth, bool kInterleaved, class B>
+void ProductOf(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
+               const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
+  if constexpr (kFewRowsHaveMorePanels<V> && !kInterleaved) {
+    if (b.count == kFewRowsPanels<V>) {
+      return WithRows<kInterleavedRows>(rows, [&](auto constant) POPRT_INLINE {
+        Product<V, decltype(constant)::value, kFewRowsPanels<V>, kWidth, kInterleaved,
+                Fetching::kNear>(a, lda, b, depth, ahead, tiles, accumulate);
+      });
+    }
+  }
+  WithPanels<V>(b.count, [&](auto panels) POPRT_INLINE {
+    WithRows<kMostRows>(rows, [&](auto constant) POPRT_INLINE {
+      constexpr int kRows = decltype(constant)::value;
+      constexpr int kPanels = decltype(panels)::value;
+      if constexpr (!kInterleaved && kRows > 1) {
+        if (!ahead.is_near) {
+          return Product<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kFar>(
+              a, lda, b, depth, ahead, tiles, accumulate);
+        }
+      }
+      Product<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kNear>(a, lda, b, depth, ahead,
+                                                                        tiles, accumulate);
+    });
+  });
+}
+
+template <class V, class B>
+void RowMajor(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
+              const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
+  ProductOf<V, V::kRows, kVectors<V>, false>(rows, a, lda, b, depth, ahead, tiles, accumulate);
+}
+
+template <class V, int kWidth>
+void Interleaved(int rows, const float* a, const Panels<float>& b, std::int64_t depth,
+                 const Ahead<float>& ahead, const Tiles& tiles, bool accumulate) {
+  ProductOf<V, kInterleavedRows, kWidth, true>(rows, a, 0, b, depth, ahead, tiles, accumulate);
+}
+
+}  // namespace poprt::kernels::tile
