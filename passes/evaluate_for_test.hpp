@@ -62,16 +62,20 @@ class Evaluator {
       for (ir::ValueId id : node.outputs) {
         types.push_back(id == ir::kAbsent ? TensorType{} : graph_.type(id));
       }
-      const std::string kernel = node.op == "SubpixelShuffle"      ? "subpixel_shuffle"
-                                 : node.op == "BlockChannels"      ? "block_channels"
-                                 : node.op == "UnblockChannels"    ? "unblock_channels"
-                                 : node.op == "BlockedMaxPool"     ? "blocked_max_pool"
-                                 : node.op == "BlockedAveragePool" ? "blocked_average_pool"
-                                 : node.op == "JoinChannels"       ? "join_channels"
-                                 : node.op == "FusedAttention"     ? "attention"
-                                 : node.op == "FusedNorm"          ? "norm_rows"
-                                 : node.op == "FusedElementwise"   ? "fused_elementwise"
-                                                                   : node.op;
+      static const std::map<std::string, std::string> kKernels{
+          {"BlockChannels", "block_channels"},
+          {"BlockedAveragePool", "blocked_average_pool"},
+          {"BlockedDynamicConv", "blocked_conv2d"},
+          {"BlockedDynamicDepthwiseConv", "blocked_depthwise_conv2d"},
+          {"BlockedMaxPool", "blocked_max_pool"},
+          {"FusedAttention", "attention"},
+          {"FusedElementwise", "fused_elementwise"},
+          {"FusedNorm", "norm_rows"},
+          {"JoinChannels", "join_channels"},
+          {"SubpixelShuffle", "subpixel_shuffle"},
+          {"UnblockChannels", "unblock_channels"}};
+      const auto named = kKernels.find(node.op);
+      const std::string kernel = named == kKernels.end() ? node.op : named->second;
       const std::vector<Tensor> results = kernels::RunOnce(kernel, inputs, types, node.attributes);
       for (std::size_t i = 0; i < results.size(); ++i) values_[node.outputs[i]] = results[i];
     }

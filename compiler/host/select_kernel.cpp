@@ -196,6 +196,8 @@ std::string_view KernelNamed(std::string_view op) {
   if (op == "BlockChannels") return "block_channels";
   if (op == "UnblockChannels") return "unblock_channels";
   if (op == "JoinChannels") return "join_channels";
+  if (op == "BlockedDynamicConv") return "blocked_conv2d";
+  if (op == "BlockedDynamicDepthwiseConv") return "blocked_depthwise_conv2d";
   if (op == "BlockedMaxPool") return "blocked_max_pool";
   if (op == "BlockedAveragePool") return "blocked_average_pool";
   if (op == "BatchMatMul") return "batch_matmul";

@@ -255,6 +255,28 @@ TEST(BlockChannelsTest, ImagesOfTokensAreNearlyBlocked) {
 }
 
 /// Every image is two halves of the one before: a thousand of them would have 2^1000 parts.
+TEST(BlockChannelsTest, WeightsThatAreComputedArePackedByTheProgram) {
+  const auto blocked = [](Shape image, Shape weights, std::int64_t group, bool biased = false) {
+    Network g;
+    const Shape result{image[0], weights[0], image[2], image[3]};
+    std::vector<ir::ValueId> inputs = {g.Input("x", image), g.Input("w", weights)};
+    if (biased) inputs.push_back(g.Input("b", {weights[0]}));
+    g.Output(g.Op("y", "Conv", inputs, result,
+                  {{"group", group}, {"pads", Ints{weights[2] / 2, 1, weights[2] / 2, 1}}}));
+    return g.Blocked();
+  };
+  const std::string packing = "BlockChannels:2 Reshape:2 Transpose:2 ";
+  EXPECT_EQ(blocked({2, 32, 5, 6}, {48, 32, 1, 3}, 1, true),
+            "BlockChannels:2 Reshape:3 Transpose:3 BlockedDynamicConv:3 UnblockChannels:48");
+  EXPECT_EQ(blocked({1, 32, 5, 7}, {64, 16, 3, 3}, 2),
+            packing + "BlockedDynamicConv:4 UnblockChannels:64");
+  EXPECT_EQ(blocked({1, 32, 7, 5}, {32, 1, 5, 3}, 32, true),
+            "BlockChannels:2 Reshape:16 Transpose:15 BlockedDynamicDepthwiseConv:2 "
+            "UnblockChannels:32");
+  EXPECT_EQ(blocked({1, 32, 5, 6}, {48, 32, 1, 3}, 1), "Conv:48") << "30 pixels only";
+  EXPECT_EQ(blocked({2, 32, 5, 6}, {40, 32, 1, 3}, 1), "Conv:40") << "no whole blocks";
+}
+
 TEST(BlockChannelsTest, PartsOfPartsAreFollowedOnlySoFar) {
   Network g;
   auto x = g.Conv("a", g.Input("x", {1, 16, 2, 2}), 24);

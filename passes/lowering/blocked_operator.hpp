@@ -18,6 +18,10 @@
 ///                           `channel_order`, of 1x1 filters only: channel c of the convolution is
 ///                           channel channel_order[c] of x; `channels_last`, of the same without a
 ///                           residual: the result is [B, H, W, O]
+///   BlockedDynamicConv(x, w [, bias]), BlockedDynamicDepthwiseConv(x, w [, bias])
+///                           as BlockedConv, of weights that are computed, in the form which
+///                           PackBlockedConv2dWeights or PackBlockedDepthwiseWeights makes; without
+///                           activation and residual
 ///   BlockedPointwiseDepthwise(x, w [, bias], f [, filter_bias])
 ///                           a BlockedConv of single pixels and the depthwise one of its result;
 ///                           attributes of the second but for `in_channels`, `group`,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/node_inserter.hpp"
 #include "passes/lowering/subpixel_convolution.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/kernel.hpp"
@@ -18,25 +19,8 @@ using ir::ValueId;
 
 const Ints kExchangeChannelsAndDepth = {0, 2, 1, 3, 4};
 
-/// Puts nodes before the convolution, named after it.
-class Inserter {
- public:
-  Inserter(Rewriter& rewriter, std::string name) : rewriter_(rewriter), name_(std::move(name)) {}
-
-  ValueId operator()(const char* op, std::vector<ValueId> inputs, Shape shape,
-                     Attributes attributes) {
-    const ElementType element = rewriter_.graph().type(inputs[0]).element;
-    return rewriter_.Insert(rewriter_.graph().MakeNode(
-        op, std::move(inputs), {element, std::move(shape)}, std::move(attributes), name_));
-  }
-
- private:
-  Rewriter& rewriter_;
-  std::string name_;
-};
-
 /// [B, C, D, H, W] -> [B, out, taps * C, H, W]: what each of `out` slices of the result reads.
-ValueId SlicesOfWindows(Inserter& insert, ValueId x, const Shape& shape,
+ValueId SlicesOfWindows(NodeInserter& insert, ValueId x, const Shape& shape,
                         const kernels::Window& window, std::int64_t out) {
   const std::int64_t depth = shape[2] + window.pads_begin[0] + window.pads_end[0];
   if (depth != shape[2]) {
@@ -89,7 +73,7 @@ bool LowerConv(Rewriter& rewriter, Node& node) {
                              {weights.shape().begin() + 2, weights.shape().end()});
   const std::int64_t depth = y.shape[2];
 
-  Inserter insert(rewriter, node.name);
+  NodeInserter insert(rewriter, node.name);
   const ValueId slices = SlicesOfWindows(insert, node.inputs[0], x.shape, window, depth);
   const Tensor of_images = SliceWeights(weights);
   const Shape images{x.shape[0] * depth, of_images.shape()[1], x.shape[3], x.shape[4]};
@@ -148,7 +132,7 @@ bool LowerConvTranspose(Rewriter& rewriter, Node& node) {
   const auto multiplies = [&](std::size_t axis) { return Multiplies(geometry, spatial, axis); };
   if (!multiplies(0) || !multiplies(1) || !multiplies(2)) return false;
 
-  Inserter insert(rewriter, node.name);
+  NodeInserter insert(rewriter, node.name);
   const Shape images{s[0], s[1], s[2] * s[3], s[4]};
   const TensorType of_images{weights.element(),
                              {kernel[0], kernel[1] * kernel[2], kernel[3], kernel[4]}};
