@@ -25,6 +25,8 @@ constexpr std::int64_t kLongestPiece = 2048;
 constexpr std::int64_t kPieceElements = 6144;  ///< together
 /// Shorter rows are gathered so that pieces may go across them.
 constexpr std::int64_t kShortestRow = 48;
+/// Elements of gathered rows that are written at a time; buffers have room for as many more.
+constexpr std::int64_t kChunk = 16;
 
 /// How an operand lies along the output, of which adjacent dimensions are joined.
 enum class Access : std::uint8_t {
@@ -40,6 +42,7 @@ struct Operand {
   std::vector<std::int64_t> strides;  ///< per dimension, in elements
   std::int64_t buffer = -1;           ///< of float32 elements when they cannot be read in place
   std::int64_t period = 0;            ///< of kCycle
+  std::int64_t count = 0;             ///< of all its elements
 };
 
 struct Instruction {
@@ -51,10 +54,11 @@ struct Instruction {
   bool is_single = false;    ///< of operands that are one element for the whole piece
 };
 
-/// Where a task is: the index of the current row, and each operand's first element of it.
+/// Where a task is: the index of the current row, and each operand's first element of it. As many
+/// of them as there are dimensions and operands are set.
 struct Cursor {
-  std::array<std::int64_t, kMostRank> index{};
-  std::array<std::int64_t, kMostInputs> offsets{};
+  std::array<std::int64_t, kMostRank> index;
+  std::array<std::int64_t, kMostInputs> offsets;
 };
 
 struct FusedElementwise {
@@ -89,11 +93,12 @@ struct FusedElementwise {
   }
 
  private:
-  float* Buffer(float* scratch, std::int64_t i) const { return scratch + i * piece; }
+  float* Buffer(float* scratch, std::int64_t i) const { return scratch + i * (piece + kChunk); }
 
   void RunRange(const KernelArguments& args, std::int64_t begin, std::int64_t end,
                 float* scratch) const {
-    Cursor cursor = CursorAt(begin);
+    Cursor cursor;
+    MoveTo(begin, cursor);
     bool new_row = true;
     std::int64_t column = begin % inner();
     for (std::int64_t at = begin; at < end;) {
@@ -107,14 +112,14 @@ struct FusedElementwise {
         NextRow(cursor);
         column = 0;
       } else if (!by_row() && at < end) {
-        cursor = CursorAt(at);
+        MoveTo(at, cursor);
         column = at % inner();
       }
     }
   }
 
-  Cursor CursorAt(std::int64_t position) const {
-    Cursor cursor;
+  void MoveTo(std::int64_t position, Cursor& cursor) const {
+    std::fill_n(cursor.offsets.begin(), operands.size(), std::int64_t{0});
     position /= inner();
     for (std::size_t d = extents.empty() ? 0 : extents.size() - 1; d-- > 0;) {
       cursor.index[d] = position % extents[d];
@@ -123,7 +128,6 @@ struct FusedElementwise {
         cursor.offsets[i] += cursor.index[d] * operands[i].strides[d];
       }
     }
-    return cursor;
   }
 
   void NextRow(Cursor& cursor) const {
@@ -197,19 +201,33 @@ struct FusedElementwise {
     return half ? static_cast<float>(args.in<Float16>(i)[offset]) : args.in<float>(i)[offset];
   }
 
+  /// Writes whole chunks: what is too much is overwritten by the next row or lies behind the piece.
+  template <typename F>
+  static void WriteChunks(std::int64_t n, float* to, F value_at) {
+    for (std::int64_t k = 0; k < n; k += kChunk) {
+      POPRT_INDEPENDENT_LOOP
+      for (std::int64_t c = k; c < k + kChunk; ++c) to[c] = value_at(c);
+    }
+  }
+
   /// n elements from `column` of the row of the cursor on, across rows.
   template <typename T>
   void Gather(const T* from, std::size_t i, const Cursor& cursor, std::int64_t column,
               std::int64_t n, float* to) const {
     const std::vector<std::int64_t>& strides = operands[i].strides;
     const std::int64_t stride = extents.empty() ? 0 : strides.back();
-    auto index = cursor.index;
+    std::array<std::int64_t, kMostRank> index;
+    std::copy_n(cursor.index.begin(), extents.size(), index.begin());
     std::int64_t offset = cursor.offsets[i];
+    const T* const end = from + operands[i].count;
     for (std::int64_t done = 0; done < n;) {
       const std::int64_t run = std::min(n - done, inner() - column);
       const T* row = from + offset + column * stride;
       if (stride == 0) {
-        std::fill_n(to + done, run, static_cast<float>(*row));
+        const auto value = static_cast<float>(*row);
+        WriteChunks(run, to + done, [value](std::int64_t) { return value; });
+      } else if (stride == 1 && end - row >= run + kChunk) {
+        WriteChunks(run, to + done, [row](std::int64_t k) { return static_cast<float>(row[k]); });
       } else {
         for (std::int64_t k = 0; k < run; ++k) to[done + k] = static_cast<float>(row[k]);
       }
@@ -286,7 +304,8 @@ void LayOut(const KernelCall& call, FusedElementwise& fused) {
   JoinCycles(call, fused);
   for (std::size_t i = 0; i < fused.operands.size(); ++i) {
     Operand& operand = fused.operands[i];
-    if (ElementCount(call.inputs[i].shape) == fused.count) {
+    operand.count = ElementCount(call.inputs[i].shape);
+    if (operand.count == fused.count) {
       operand.access = Access::kFlat;
     } else if (operand.period > 0) {
       operand.access = Access::kCycle;
@@ -396,7 +415,7 @@ BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops
   while (2 * fused->piece <= kLongestPiece && 2 * fused->piece * streams <= kPieceElements) {
     fused->piece *= 2;
   }
-  fused->scratch_bytes = ScratchBytes(fused->buffers * fused->piece);
+  fused->scratch_bytes = ScratchBytes(fused->buffers * (fused->piece + kChunk));
   return {.run = [fused](const KernelArguments& args) { fused->Run(args); },
           .scratch_bytes = fused->scratch_bytes,
           .in_place_inputs = fused->InPlaceInputs()};
