@@ -13,6 +13,7 @@
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/lower_to_integer_matmul.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/quantized/pack_byte_weights.hpp"
 
 /// A tiny interpreter: generic kernels, node by node. Fused operators are taken apart.
 namespace poprt::passes {
@@ -57,6 +58,8 @@ class Evaluator {
       values_[node.outputs[0]] = Blocked(node, inputs, type);
     } else if (node.op == "BlockedPointwiseDepthwise") {
       values_[node.outputs[0]] = PointwiseDepthwise(node, inputs, type);
+    } else if (node.op == "BlockedByteConv") {
+      values_[node.outputs[0]] = BlockedByteConv(node, inputs, type);
     } else {
       std::vector<TensorType> types;
       for (ir::ValueId id : node.outputs) {
@@ -199,6 +202,15 @@ class Evaluator {
     std::vector<Tensor> operands{inner, inputs[3]};
     if (inputs.size() > 4) operands.push_back(inputs[4]);
     return Blocked(second, operands, type);
+  }
+
+  static Tensor BlockedByteConv(const ir::Node& node, std::vector<Tensor> inputs,
+                                const TensorType& type) {
+    const bool depthwise = node.attributes.get_int("group", 1) > 1;
+    inputs[1] = depthwise ? kernels::PackByteDepthwiseWeights(inputs[1])
+                          : kernels::PackByteConvWeights(inputs[1]);
+    return One(depthwise ? "blocked_byte_depthwise_conv2d" : "blocked_byte_conv2d", inputs, type,
+               node.attributes);
   }
 
   static Tensor Activate(const Attributes& attributes, const Tensor& x) {

@@ -12,6 +12,7 @@
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/quantized/pack_byte_weights.hpp"
 #include "runtime/kernels/quantized/pack_quads.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
@@ -150,6 +151,17 @@ KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& no
   return choice;
 }
 
+KernelChoice SelectByteConvolution(const ir::Graph& graph, const ir::Node& node) {
+  const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
+  const bool depthwise = node.attributes.get_int("group", 1) > 1;
+  KernelChoice choice{.kernel = depthwise ? "blocked_byte_depthwise_conv2d" : "blocked_byte_conv2d",
+                      .operands = ValueOperands(node),
+                      .attributes = node.attributes};
+  choice.operands[kWeights].packed = depthwise ? kernels::PackByteDepthwiseWeights(weights)
+                                               : kernels::PackByteConvWeights(weights);
+  return choice;
+}
+
 KernelChoice SelectPointwiseDepthwise(const ir::Graph& graph, const ir::Node& node) {
   constexpr std::size_t kFilters = 3;
   constexpr std::size_t kFilterBias = 4;
@@ -236,6 +248,7 @@ KernelChoice Select(const ir::Graph& graph, const ir::Node& node) {
   if (node.op == "IntegerMatMul") return SelectIntegerGemm(graph, node);
   if (node.op == "FusedConv") return SelectConvolution(graph, node);
   if (node.op == "BlockedConv") return SelectBlockedConvolution(graph, node);
+  if (node.op == "BlockedByteConv") return SelectByteConvolution(graph, node);
   if (node.op == "BlockedPointwiseDepthwise") return SelectPointwiseDepthwise(graph, node);
   if (node.op == "RNN") return SelectRecurrent(graph, node, kernels::RecurrentKind::kRnn, "rnn");
   if (node.op == "GRU") return SelectRecurrent(graph, node, kernels::RecurrentKind::kGru, "gru");

@@ -9,6 +9,7 @@
 
 #include "passes/constant_values.hpp"
 #include "passes/lowering/block_dynamic_conv.hpp"
+#include "passes/lowering/block_quantized.hpp"
 #include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/channel_shuffle.hpp"
 #include "passes/lowering/fused_operator.hpp"
@@ -270,6 +271,10 @@ bool BlockNode(Rewriter& rewriter, Node& node) {
   if (node.op == "BlockChannels") return Cancel(rewriter, node);
   if (node.op == "FusedConv") return BlockConv(rewriter, node);
   if (node.op == "Conv") return BlockDynamicConv(rewriter, node);
+  if (node.op == "QLinearConv") return BlockQLinearConv(rewriter, node);
+  if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear") {
+    return BlockQuantization(rewriter, node);
+  }
   if (node.op == "MaxPool" || node.op == "AveragePool" || node.op == "GlobalMaxPool" ||
       node.op == "GlobalAveragePool") {
     return BlockPool(rewriter, node);

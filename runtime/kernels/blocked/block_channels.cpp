@@ -3,6 +3,7 @@
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
@@ -38,8 +39,10 @@ struct BlockLayout {
 };
 
 BlockLayout LayoutOf(const Image& image, const TensorType& blocks) {
-  RequireType(blocks, BlockedImageType(image.batch, image.channels, image.height, image.width),
-              "the blocked image");
+  RequireType(
+      blocks,
+      BlockedImageType(image.batch, image.channels, image.height, image.width, blocks.element),
+      "the blocked image");
   const auto pixels = CheckedElementCount({image.height, image.width});
   Require(pixels.has_value(), "the image is too large");
   return {.batch = image.batch,
@@ -103,6 +106,42 @@ BoundKernel UnblockPixels(const PixelLayout& layout) {
   }};
 }
 
+// ---- Bytes -----------------------------------------------------------------------------------
+
+BoundKernel BlockBytes(const BlockLayout& layout) {
+  return {.run = [layout](const KernelArguments& args) {
+    layout.Run(*args.pool, [&](std::int64_t from, std::int64_t to, std::int64_t channels,
+                               std::int64_t pixels) {
+      std::uint8_t* const y = args.out<std::uint8_t>(0) + to;
+      if (channels < kBlock) std::fill_n(y, pixels * kBlock, std::uint8_t{0});
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const std::uint8_t* const x = args.in<std::uint8_t>(0) + from + c * layout.pixels;
+        for (std::int64_t p = 0; p < pixels; ++p) y[p * kBlock + c] = x[p];
+      }
+    });
+  }};
+}
+
+BoundKernel UnblockBytes(const BlockLayout& layout) {
+  return {.run = [layout](const KernelArguments& args) {
+    layout.Run(*args.pool,
+               [&](std::int64_t to, std::int64_t from, std::int64_t channels, std::int64_t pixels) {
+                 const std::uint8_t* const x = args.in<std::uint8_t>(0) + from;
+                 for (std::int64_t c = 0; c < channels; ++c) {
+                   std::uint8_t* const y = args.out<std::uint8_t>(0) + to + c * layout.pixels;
+                   for (std::int64_t p = 0; p < pixels; ++p) y[p] = x[p * kBlock + c];
+                 }
+               });
+  }};
+}
+
+/// Blocks hold float32, or uint8 of planes of channels.
+void RequireBlockable(const TensorType& type, bool channels_last) {
+  const bool is_bytes = type.element == ElementType::kUint8 && !channels_last;
+  Require(is_bytes || type.element == ElementType::kFloat32,
+          "input 0 is " + ToString(type) + ", allowed are float32 and, of planes, uint8");
+}
+
 /// The image that an operand of either order of axes is.
 Image ImageOf(const TensorType& type, bool channels_last) {
   const Image planes = RequireImage(type, channels_last ? "the image" : "the image of planes");
@@ -115,10 +154,12 @@ Image ImageOf(const TensorType& type, bool channels_last) {
 
 BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles) {
   RequireArity(call, 1, 1);
-  Require(call.inputs[0].element == ElementType::kFloat32,
-          "input 0 is " + ToString(call.inputs[0]) + ", allowed is float32");
   const bool channels_last = FlagAttribute(call, "channels_last", false);
+  const ElementType element = call.inputs[0].element;
+  RequireBlockable(call.inputs[0], channels_last);
+  RequireElement(call.outputs[0], Types({element}), "output 0");
   const BlockLayout layout = LayoutOf(ImageOf(call.inputs[0], channels_last), call.outputs[0]);
+  if (element == ElementType::kUint8) return BlockBytes(layout);
   if (channels_last) return BlockPixels({layout});
   return {.run = [layout, block = tiles.block](const KernelArguments& args) {
     layout.Run(*args.pool, [&](std::int64_t from, std::int64_t to, std::int64_t channels,
@@ -131,14 +172,16 @@ BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles)
 BoundKernel BindUnblockChannels(const KernelCall& call, const BlockedTiles& tiles) {
   RequireArity(call, 1, 1);
   const std::int64_t channels = RequirePositive(call.attributes, "channels");
-  const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
   const bool channels_last = FlagAttribute(call, "channels_last", false);
-  RequireType(
-      call.outputs[0],
-      {ElementType::kFloat32, channels_last ? Shape{in.batch, in.height, in.width, channels}
-                                            : Shape{in.batch, channels, in.height, in.width}},
-      "output 0");
+  const ElementType element = call.inputs[0].element;
+  RequireBlockable(call.inputs[0], channels_last);
+  const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0", element);
+  RequireType(call.outputs[0],
+              {element, channels_last ? Shape{in.batch, in.height, in.width, channels}
+                                      : Shape{in.batch, channels, in.height, in.width}},
+              "output 0");
   const BlockLayout layout = LayoutOf(ImageOf(call.outputs[0], channels_last), call.inputs[0]);
+  if (element == ElementType::kUint8) return UnblockBytes(layout);
   if (channels_last) return UnblockPixels({layout});
   return {.run = [layout, unblock = tiles.unblock](const KernelArguments& args) {
     layout.Run(*args.pool, [&](std::int64_t to, std::int64_t from, std::int64_t count,

@@ -6,6 +6,7 @@
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/task_grid.hpp"
+#include "runtime/kernels/blocked/tile_taps.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -104,9 +105,7 @@ struct ConvBlocking {
   EvenSplit outs;      ///< of output blocks
 };
 
-/// Convolution of a blocked image by the indirect algorithm (Dukhan 2019): a table holds where each
-/// output pixel finds its input for each tap, so that tiles may span rows of the image, and padding
-/// is an address like any other. Taps that meet nothing but padding are left out.
+/// Convolution of a blocked image by the indirect algorithm, see tile_taps.hpp.
 struct BlockedConv2d {
   const BlockedTiles* kernels;
   BlockedImage in;
@@ -123,65 +122,6 @@ struct BlockedConv2d {
   std::size_t scratch_bytes = 0;
 
   std::int64_t Taps() const { return window.kernel[0] * window.kernel[1]; }
-
-  /// Writes the taps of one tile; returns one past the last.
-  TileTap* FindTaps(std::int64_t first, std::int64_t pixels, TileTap* taps) const {
-    constexpr int kLanes = kMostTilePixels;
-    std::int32_t rows[kLanes];
-    std::int32_t columns[kLanes];
-    std::int64_t row = first / out.width;
-    std::int64_t column = first % out.width;
-    for (std::int64_t r = 0; r < kLanes; ++r) {
-      rows[r] = static_cast<std::int32_t>(row * window.strides[0] - window.pads_begin[0]);
-      columns[r] = static_cast<std::int32_t>(column * window.strides[1] - window.pads_begin[1]);
-      if (r + 1 >= pixels) continue;  // lanes behind the tile repeat its last pixel
-      if (++column == out.width) {
-        column = 0;
-        ++row;
-      }
-    }
-    const auto height = static_cast<std::int32_t>(in.height);
-    const auto width = static_cast<std::int32_t>(in.width);
-    std::int32_t tap = 0;
-    for (std::int64_t i = 0; i < window.kernel[0]; ++i) {
-      const auto row_shift = static_cast<std::int32_t>(i * window.dilations[0]);
-      for (std::int64_t k = 0; k < window.kernel[1]; ++k, ++tap) {
-        const auto column_shift = static_cast<std::int32_t>(k * window.dilations[1]);
-        std::int32_t offsets[kLanes];
-        std::int32_t all = -1;
-        for (int r = 0; r < kLanes; ++r) {
-          const std::int32_t at_row = rows[r] + row_shift;
-          const std::int32_t at_column = columns[r] + column_shift;
-          const bool outside = static_cast<int>(at_row < 0) | static_cast<int>(at_row >= height) |
-                               static_cast<int>(at_column < 0) |
-                               static_cast<int>(at_column >= width);
-          const std::uint32_t offset =
-              (static_cast<std::uint32_t>(at_row) * static_cast<std::uint32_t>(width) +
-               static_cast<std::uint32_t>(at_column)) *
-              static_cast<std::uint32_t>(kBlock);
-          offsets[r] = outside ? kPadding : static_cast<std::int32_t>(offset);
-          all &= offsets[r];
-        }
-        if (all < 0) continue;  // padding only
-        taps->weights = tap * static_cast<std::int32_t>(kBlock * kBlock);
-        std::copy_n(offsets, kLanes, taps->inputs);
-        ++taps;
-      }
-    }
-    return taps;
-  }
-
-  /// Fills the tables of pixels [first, last); returns the number of tiles.
-  std::int64_t FindTiles(std::int64_t first, std::int64_t last, ConvTile* tiles,
-                         TileTap* taps) const {
-    const RegisterTiles cut(last - first, kernels->pixels);
-    for (std::int64_t t = 0; t < cut.count(); ++t) {
-      TileTap* const end = FindTaps(first + cut.begin(t), cut.size(t), taps);
-      tiles[t] = {.pixels = cut.size(t), .taps = static_cast<std::int32_t>(end - taps)};
-      taps = end;
-    }
-    return cut.count();
-  }
 
   /// Weights of an output block of all groups from an input block on.
   const std::byte* Weights(const KernelArguments& args, std::int64_t out_block,
@@ -203,7 +143,9 @@ struct BlockedConv2d {
     auto* const taps = reinterpret_cast<TileTap*>(scratch + tiles_bytes);
     const std::int64_t first_pixel = blocking.tiles.begin(blocking.strips.begin(strip));
     const std::int64_t last_pixel = blocking.tiles.begin(blocking.strips.end(strip));
-    const std::int64_t tile_count = FindTiles(first_pixel, last_pixel, tiles, taps);
+    const std::int64_t tile_count =
+        FindTiles({in.height, in.width, out.width, window}, kernels->pixels, first_pixel,
+                  last_pixel, tiles, taps);
 
     const auto conv = half_weights ? kernels->conv_f16 : kernels->conv_f32;
     const float* const residual = OptionalInput(args, 3);

@@ -12,19 +12,22 @@
 
 namespace poprt::kernels {
 
-BlockedImage RequireBlockedImage(const TensorType& type, std::string_view what) {
+BlockedImage RequireBlockedImage(const TensorType& type, std::string_view what,
+                                 ElementType element) {
   const Shape& shape = type.shape;
-  if (type.element != ElementType::kFloat32 || shape.size() != 5 || shape[4] != kBlock) {
+  if (type.element != element || shape.size() != 5 || shape[4] != kBlock) {
     throw KernelError(std::string(what) + " is " + ToString(type) +
-                      ", expected is a blocked image, float32[batch, blocks, height, width, 16]");
+                      ", expected is a blocked image, " + std::string(ElementName(element)) +
+                      "[batch, blocks, height, width, 16]");
   }
   return {shape[0], shape[1], shape[2], shape[3]};
 }
 
 BlockedImage RequireBlockedImage(const TensorType& type, std::int64_t channels,
-                                 std::string_view what) {
-  const BlockedImage image = RequireBlockedImage(type, what);
-  RequireType(type, BlockedImageType(image.batch, channels, image.height, image.width), what);
+                                 std::string_view what, ElementType element) {
+  const BlockedImage image = RequireBlockedImage(type, what, element);
+  RequireType(type, BlockedImageType(image.batch, channels, image.height, image.width, element),
+              what);
   return image;
 }
 

@@ -79,11 +79,13 @@ struct BlockedImage {
 };
 
 /// Throws unless `type` is a blocked image of any number of channels; `what` names the operand.
-BlockedImage RequireBlockedImage(const TensorType& type, std::string_view what);
+BlockedImage RequireBlockedImage(const TensorType& type, std::string_view what,
+                                 ElementType element = ElementType::kFloat32);
 
 /// As above for a given number of channels.
 BlockedImage RequireBlockedImage(const TensorType& type, std::int64_t channels,
-                                 std::string_view what);
+                                 std::string_view what,
+                                 ElementType element = ElementType::kFloat32);
 
 /// Throws unless the padded image and the window have extents of at most 2^30 and the image has
 /// fewer than 2^31 floats a block, so that offsets fit in 32 bits.

@@ -185,6 +185,34 @@ TEST(BlockedLayout, BlocksAndUnblocksAnyImage) {
   });
 }
 
+TEST(BlockedLayout, BlocksAndUnblocksBytes) {
+  ForSeeds(20, [](std::mt19937& seeds) {
+    Random random(seeds());
+    const std::int64_t channels = random.Int(1, 50);
+    const TensorType planes{ElementType::kUint8,
+                            {random.Int(0, 2), channels, random.Int(0, 40), random.Int(1, 40)}};
+    const Shape& s = planes.shape;
+    const TensorType blocks = BlockedImageType(s[0], channels, s[2], s[3], ElementType::kUint8);
+    Tensor x(planes);
+    for (std::int64_t i = 0; i < x.count(); ++i) {
+      x.mutable_data()[i] = static_cast<std::byte>(random.Int(1, 255));
+    }
+    const Tensor blocked =
+        RunPacked(BindBlocked<BindBlockChannels>, {x}, blocks, {}, PortableInnerLoops(), 3);
+    for (std::int64_t i = 0; i < blocked.count(); ++i) {
+      const BlockedPosition at = BlockedPosition::Of(i, blocks.shape);
+      const std::byte expected =
+          at.channel >= channels
+              ? std::byte{0}
+              : x.data()[Flat(s, Index{at.image, at.channel, at.row, at.column})];
+      ASSERT_EQ(blocked.data()[i], expected) << i;
+    }
+    EXPECT_EQ(RunPacked(BindBlocked<BindUnblockChannels>, {blocked}, planes,
+                        {{"channels", channels}}, PortableInnerLoops(), 3),
+              x);
+  });
+}
+
 TEST(BlockedLayout, BindRejectsWhatDoesNotFit) {
   const TensorType planes{ElementType::kFloat32, {1, 20, 3, 4}};
   const TensorType blocks = BlockedImageType(1, 20, 3, 4);

@@ -29,8 +29,8 @@ void RequireGroups(std::int64_t out_channels, std::int64_t in_channels, std::int
 }  // namespace
 
 TensorType BlockedImageType(std::int64_t batch, std::int64_t channels, std::int64_t height,
-                            std::int64_t width) {
-  return {ElementType::kFloat32, {batch, BlocksOf(channels), height, width, kBlock}};
+                            std::int64_t width, ElementType element) {
+  return {element, {batch, BlocksOf(channels), height, width, kBlock}};
 }
 
 TensorType PackedBlockedConv2dType(std::int64_t out_channels, std::int64_t in_channels,

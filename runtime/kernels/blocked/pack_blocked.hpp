@@ -17,10 +17,10 @@ constexpr std::int64_t BlocksOf(std::int64_t channels) {
   return channels / 16 + (channels % 16 != 0 ? 1 : 0);
 }
 
-/// Type of a blocked image, float32 [batch, ceil(channels / 16), height, width, 16]: channel c of a
-/// pixel is element [c / 16, pixel, c % 16]. Spare lanes hold any number.
+/// Type of a blocked image, [batch, ceil(channels / 16), height, width, 16]: channel c of a pixel is
+/// element [c / 16, pixel, c % 16]. Spare lanes hold any number.
 TensorType BlockedImageType(std::int64_t batch, std::int64_t channels, std::int64_t height,
-                            std::int64_t width);
+                            std::int64_t width, ElementType element = ElementType::kFloat32);
 
 /// Type of "blocked_conv2d" weights, [group, ceil(outs / 16), ceil(ins / 16), taps, 16, 16] for the
 /// `outs` output and `ins` input channels of a group; the last axis is the output channel, spare

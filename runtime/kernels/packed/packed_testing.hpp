@@ -93,17 +93,21 @@ inline Values Doubles(const Tensor& tensor) {
 
 using Bind = BoundKernel (*)(const KernelCall&, const InnerLoops&);
 
-/// Binds and runs twice, with the same bits. The scratch memory holds NaN before, and what lies
-/// behind it is checked.
-inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
-                        const Attributes& attributes, const InnerLoops& loops, int threads = 1) {
+inline KernelCall CallOf(const std::vector<Tensor>& inputs, const TensorType& output,
+                         const Attributes& attributes) {
   KernelCall call{.inputs = {}, .outputs = {output}, .attributes = attributes};
+  for (const Tensor& input : inputs) call.inputs.push_back(input.type());
+  return call;
+}
+
+/// Runs twice, with the same bits. The scratch memory holds NaN before, and what lies behind it is
+/// checked.
+inline Tensor RunBound(const BoundKernel& kernel, const std::vector<Tensor>& inputs,
+                       const TensorType& output, int threads) {
   std::vector<const std::byte*> sources;
   for (const Tensor& input : inputs) {
-    call.inputs.push_back(input.type());
     sources.push_back(input.type().defined() ? input.data() : nullptr);
   }
-  const BoundKernel kernel = bind(call, loops);
   EXPECT_EQ(kernel.scratch_bytes % 64, 0U);
   const std::size_t scratch_bytes = kernel.scratch_bytes * static_cast<std::size_t>(threads);
   Tensor scratch({ElementType::kUint8, {static_cast<std::int64_t>(scratch_bytes + 64)}});
@@ -123,6 +127,12 @@ inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const Tens
     EXPECT_EQ(scratch.data()[i], std::byte{0xFF}) << "written behind the scratch memory";
   }
   return result;
+}
+
+/// Binds, and runs as above.
+inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
+                        const Attributes& attributes, const InnerLoops& loops, int threads = 1) {
+  return RunBound(bind(CallOf(inputs, output, attributes), loops), inputs, output, threads);
 }
 
 /// A result as a double, and the sum of the absolute values it was summed from.

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "runtime/kernels/blocked/blocked_tiles.hpp"
+
 /// Sums of products of bytes, the inner loop of all products and convolutions of 8-bit integers.
 /// This header is included by files that are compiled for more than the baseline processor: it must
 /// stay free of inline functions.
@@ -15,8 +17,57 @@ inline constexpr std::int64_t kQuadRows = 6;
 inline constexpr std::int64_t kQuadLanes = 48;
 inline constexpr std::int64_t kQuadVector = 16;
 
+/// How sums become bytes: y = (sum + base) * factor + point in double precision, clipped to 0 to 255
+/// and rounded to nearest even. NaN becomes 0.
+struct ByteEpilogue {
+  const std::int32_t* bases;  ///< of the channels of a block
+  const float* factors;       ///< of the channels of a block, times kByteUnit
+  std::int32_t point;         ///< 0 to 255
+};
+
+/// Results in floats as integers of so many to one are one off at most where they are not clipped.
+/// Where one, plus a half and one more, is so near a multiple that only kNearTie of its lower bits
+/// are set, doubles decide.
+inline constexpr int kByteUnitBits = 13;
+inline constexpr std::int32_t kByteUnit = 1 << kByteUnitBits;
+inline constexpr std::int32_t kNearTie = 3;
+/// Beyond all results that are not clipped; as a result, a signed integer of 16 bits.
+inline constexpr float kClipped = 0x1p27F;
+
+/// What tiles of pixels share: output blocks of 16 channels of a convolution of an image of bytes
+/// in blocks of channels, see blocked_bytes.hpp.
+struct BytePanel {
+  const std::uint8_t* x;        ///< first input block
+  std::int64_t x_stride;        ///< from one input block to the next
+  std::int64_t blocks;          ///< input blocks
+  std::int64_t last_quads;      ///< quads of channels in the last of them
+  const std::uint8_t* padding;  ///< the 16 channels of a pixel outside
+  const Quad* weights;          ///< [blocks][taps][4][16]
+  std::int64_t taps;            ///< of the filter
+  std::int64_t outs;            ///< output blocks, up to QuadTiles::outs
+  std::int64_t weights_stride;  ///< from one output block to the next, as y_stride
+  ByteEpilogue epilogue;        ///< of the first output block; the next lie behind
+  std::uint8_t* y;              ///< first pixel of the first tile
+  std::int64_t y_stride;
+};
+
+/// Pixels of a row of a depthwise convolution of one block, whose padding is there.
+struct ByteDepthwiseRow {
+  const std::uint8_t* x;     ///< 16 bytes of each pixel; up to 48 more than are needed are read
+  std::int64_t row_bytes;    ///< from one row of the window to the next
+  std::int64_t pixel_bytes;  ///< from the window of one pixel to that of the next
+  std::int64_t rows;         ///< of the window
+  std::int64_t segments;     ///< of four taps, of a row
+  const Quad* weights;       ///< [rows][segments][16]
+  ByteEpilogue epilogue;
+  std::uint8_t* y;
+  std::int64_t pixels;
+};
+
 struct QuadTiles {
   const char* name;
+  std::int64_t pixels;  ///< of the largest tile that `convolve` has registers for
+  std::int64_t outs;    ///< the same of output blocks
   /// out[r * pitch + lane] = sum over t in [0, count) and the bytes i of quads of
   /// values[offsets[t] + lane][i] * factors[r * count + t][i], modulo 2^32. Values are unsigned,
   /// factors signed. lanes is a multiple of kQuadVector.
@@ -26,6 +77,10 @@ struct QuadTiles {
   /// to[i] = the bytes i of four rows, the first lowest, with each moved: combined with `move` by
   /// exclusive or; for i in [0, n).
   void (*interleave)(const std::uint8_t* const* rows, std::int64_t n, Quad move, Quad* to);
+  /// All tiles of a panel, one after the other. Bytes of the image are unsigned, weights signed.
+  void (*convolve)(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
+                   const TileTap* taps);
+  void (*depthwise)(const ByteDepthwiseRow& row);
 };
 
 extern const QuadTiles kPortableQuadTiles;

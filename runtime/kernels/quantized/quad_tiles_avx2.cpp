@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_store_avx2.hpp"
 #include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
@@ -10,6 +12,8 @@ struct Avx2 {
   static constexpr std::int64_t kLanes = 8;
   static constexpr int kVectors = 2;
   static constexpr std::int64_t kMostRows = 4;
+  static constexpr int kTilePixels = 4;
+  static constexpr int kTileOuts = 1;
   struct Pairs {
     __m256i even;
     __m256i odd;
@@ -18,19 +22,43 @@ struct Avx2 {
   using Factors = Pairs;
   using Sums = __m256i;
 
-  static Values Load(const Quad* from) {
-    const __m256i quads = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  static Values Unsigned(__m256i quads) {
     return {_mm256_and_si256(quads, _mm256_set1_epi16(0xFF)), _mm256_srli_epi16(quads, 8)};
   }
-  static Factors Broadcast(Quad factor) {
-    const __m256i quads = _mm256_set1_epi32(static_cast<int>(factor));
+  static Factors Signed(__m256i quads) {
     return {_mm256_srai_epi16(_mm256_slli_epi16(quads, 8), 8), _mm256_srai_epi16(quads, 8)};
+  }
+  static __m256i LoadQuads(const Quad* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  }
+  static Values Load(const Quad* from) { return Unsigned(LoadQuads(from)); }
+  static Factors Broadcast(Quad factor) {
+    return Signed(_mm256_set1_epi32(static_cast<int>(factor)));
+  }
+  static Values Repeat(const std::uint8_t* four) {
+    int quad;
+    __builtin_memcpy(&quad, four, sizeof(quad));
+    return Unsigned(_mm256_set1_epi32(quad));
+  }
+  static Factors LoadFactors(const Quad* from) { return Signed(LoadQuads(from)); }
+  static Values FourPixels(const std::uint8_t* pixels, std::int64_t lane) {
+    const auto load = [&](int pixel) {
+      return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixels + 16 * pixel + lane));
+    };
+    const __m128i first = _mm_unpacklo_epi8(load(0), load(1));
+    const __m128i second = _mm_unpacklo_epi8(load(2), load(3));
+    const __m256i all =
+        _mm256_set_m128i(_mm_unpackhi_epi16(first, second), _mm_unpacklo_epi16(first, second));
+    return Unsigned(all);
   }
   static Sums Zero() { return _mm256_setzero_si256(); }
   static Sums Add(Sums sums, const Values& values, const Factors& factors) {
     const __m256i even = _mm256_madd_epi16(values.even, factors.even);
     const __m256i odd = _mm256_madd_epi16(values.odd, factors.odd);
     return _mm256_add_epi32(sums, _mm256_add_epi32(even, odd));
+  }
+  static void StoreBytes(const Sums (&sums)[2], const ByteEpilogue& epilogue, std::uint8_t* y) {
+    StoreSixteenBytes(sums[0], sums[1], epilogue, y);
   }
   static void Store(std::int32_t* to, Sums sums) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sums);
@@ -39,7 +67,12 @@ struct Avx2 {
 
 }  // namespace
 
-const QuadTiles kAvx2QuadTiles{
-    .name = "avx2", .multiply = Multiply<Avx2>, .interleave = Interleave};
+const QuadTiles kAvx2QuadTiles{.name = "avx2",
+                               .pixels = Avx2::kTilePixels,
+                               .outs = Avx2::kTileOuts,
+                               .multiply = Multiply<Avx2>,
+                               .interleave = Interleave,
+                               .convolve = Convolve<Avx2>,
+                               .depthwise = Depthwise<Avx2>};
 
 }  // namespace poprt::kernels

@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_store_avx2.hpp"
 #include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
@@ -9,6 +11,8 @@ struct Avx2Vnni {
   static constexpr std::int64_t kLanes = 8;
   static constexpr int kVectors = 2;
   static constexpr std::int64_t kMostRows = 6;
+  static constexpr int kTilePixels = 6;
+  static constexpr int kTileOuts = 1;
   using Values = __m256i;
   using Factors = __m256i;
   // As the instruction has it: g++ copies sums of type __m256i around it.
@@ -18,10 +22,32 @@ struct Avx2Vnni {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
   }
   static Factors Broadcast(Quad factor) { return _mm256_set1_epi32(static_cast<int>(factor)); }
+  static Values Repeat(const std::uint8_t* four) {
+    int quad;
+    __builtin_memcpy(&quad, four, sizeof(quad));
+    return _mm256_set1_epi32(quad);
+  }
+  static Factors LoadFactors(const Quad* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  }
+  static Values FourPixels(const std::uint8_t* pixels, std::int64_t lane) {
+    const auto load = [&](int pixel) {
+      return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixels + 16 * pixel + lane));
+    };
+    const __m128i first = _mm_unpacklo_epi8(load(0), load(1));
+    const __m128i second = _mm_unpacklo_epi8(load(2), load(3));
+    const __m256i all =
+        _mm256_set_m128i(_mm_unpackhi_epi16(first, second), _mm_unpacklo_epi16(first, second));
+    return all;
+  }
   static Sums Zero() { return Sums{}; }
   static Sums Add(Sums sums, Values values, Factors factors) {
     return reinterpret_cast<Sums>(
         _mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sums), values, factors));
+  }
+  static void StoreBytes(const Sums (&sums)[2], const ByteEpilogue& epilogue, std::uint8_t* y) {
+    StoreSixteenBytes(reinterpret_cast<__m256i>(sums[0]), reinterpret_cast<__m256i>(sums[1]),
+                      epilogue, y);
   }
   static void Store(std::int32_t* to, Sums sums) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(sums));
@@ -30,7 +56,12 @@ struct Avx2Vnni {
 
 }  // namespace
 
-const QuadTiles kAvx2VnniQuadTiles{
-    .name = "avx2_vnni", .multiply = Multiply<Avx2Vnni>, .interleave = Interleave};
+const QuadTiles kAvx2VnniQuadTiles{.name = "avx2_vnni",
+                                   .pixels = Avx2Vnni::kTilePixels,
+                                   .outs = Avx2Vnni::kTileOuts,
+                                   .multiply = Multiply<Avx2Vnni>,
+                                   .interleave = Interleave,
+                                   .convolve = Convolve<Avx2Vnni>,
+                                   .depthwise = Depthwise<Avx2Vnni>};
 
 }  // namespace poprt::kernels

@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_store_avx512.hpp"
 #include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
@@ -10,6 +12,8 @@ struct Avx512 {
   static constexpr std::int64_t kLanes = 16;
   static constexpr int kVectors = 3;
   static constexpr std::int64_t kMostRows = 6;
+  static constexpr int kTilePixels = 8;
+  static constexpr int kTileOuts = 2;
   struct Pairs {
     __m512i even;
     __m512i odd;
@@ -18,13 +22,29 @@ struct Avx512 {
   using Factors = Pairs;
   using Sums = __m512i;
 
-  static Values Load(const Quad* from) {
-    const __m512i quads = _mm512_loadu_si512(from);
+  static Values Unsigned(__m512i quads) {
     return {_mm512_and_si512(quads, _mm512_set1_epi16(0xFF)), _mm512_srli_epi16(quads, 8)};
   }
-  static Factors Broadcast(Quad factor) {
-    const __m512i quads = _mm512_set1_epi32(static_cast<int>(factor));
+  static Factors Signed(__m512i quads) {
     return {_mm512_srai_epi16(_mm512_slli_epi16(quads, 8), 8), _mm512_srai_epi16(quads, 8)};
+  }
+  static Values Load(const Quad* from) { return Unsigned(_mm512_loadu_si512(from)); }
+  static Factors Broadcast(Quad factor) {
+    return Signed(_mm512_set1_epi32(static_cast<int>(factor)));
+  }
+  static Values Repeat(const std::uint8_t* four) {
+    int quad;
+    __builtin_memcpy(&quad, four, sizeof(quad));
+    return Unsigned(_mm512_set1_epi32(quad));
+  }
+  static Factors LoadFactors(const Quad* from) { return Signed(_mm512_loadu_si512(from)); }
+  static Values FourPixels(const std::uint8_t* pixels, std::int64_t /*lane*/) {
+    // Dwords of the four pixels side by side, then their bytes.
+    const __m512i dwords = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i bytes =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    const __m512i all = _mm512_permutexvar_epi32(dwords, _mm512_loadu_si512(pixels));
+    return Unsigned(_mm512_shuffle_epi8(all, bytes));
   }
   static Sums Zero() { return _mm512_setzero_si512(); }
   static Sums Add(Sums sums, const Values& values, const Factors& factors) {
@@ -32,12 +52,20 @@ struct Avx512 {
     const __m512i odd = _mm512_madd_epi16(values.odd, factors.odd);
     return _mm512_add_epi32(sums, _mm512_add_epi32(even, odd));
   }
+  static void StoreBytes(const Sums (&sums)[1], const ByteEpilogue& epilogue, std::uint8_t* y) {
+    StoreSixteenBytes(sums[0], epilogue, y);
+  }
   static void Store(std::int32_t* to, Sums sums) { _mm512_storeu_si512(to, sums); }
 };
 
 }  // namespace
 
-const QuadTiles kAvx512QuadTiles{
-    .name = "avx512", .multiply = Multiply<Avx512>, .interleave = Interleave};
+const QuadTiles kAvx512QuadTiles{.name = "avx512",
+                                 .pixels = Avx512::kTilePixels,
+                                 .outs = Avx512::kTileOuts,
+                                 .multiply = Multiply<Avx512>,
+                                 .interleave = Interleave,
+                                 .convolve = Convolve<Avx512>,
+                                 .depthwise = Depthwise<Avx512>};
 
 }  // namespace poprt::kernels

@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_store_avx512.hpp"
 #include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
@@ -9,6 +11,8 @@ struct Avx512Vnni {
   static constexpr std::int64_t kLanes = 16;
   static constexpr int kVectors = 3;
   static constexpr std::int64_t kMostRows = 6;
+  static constexpr int kTilePixels = 8;
+  static constexpr int kTileOuts = 2;
   using Values = __m512i;
   using Factors = __m512i;
   // As the instruction has it: g++ copies sums of type __m512i around it.
@@ -16,10 +20,27 @@ struct Avx512Vnni {
 
   static Values Load(const Quad* from) { return _mm512_loadu_si512(from); }
   static Factors Broadcast(Quad factor) { return _mm512_set1_epi32(static_cast<int>(factor)); }
+  static Values Repeat(const std::uint8_t* four) {
+    int quad;
+    __builtin_memcpy(&quad, four, sizeof(quad));
+    return _mm512_set1_epi32(quad);
+  }
+  static Factors LoadFactors(const Quad* from) { return _mm512_loadu_si512(from); }
+  static Values FourPixels(const std::uint8_t* pixels, std::int64_t /*lane*/) {
+    // Dwords of the four pixels side by side, then their bytes.
+    const __m512i dwords = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i bytes =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    const __m512i all = _mm512_permutexvar_epi32(dwords, _mm512_loadu_si512(pixels));
+    return _mm512_shuffle_epi8(all, bytes);
+  }
   static Sums Zero() { return Sums{}; }
   static Sums Add(Sums sums, Values values, Factors factors) {
     return reinterpret_cast<Sums>(
         _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sums), values, factors));
+  }
+  static void StoreBytes(const Sums (&sums)[1], const ByteEpilogue& epilogue, std::uint8_t* y) {
+    StoreSixteenBytes(reinterpret_cast<__m512i>(sums[0]), epilogue, y);
   }
   static void Store(std::int32_t* to, Sums sums) {
     _mm512_storeu_si512(to, reinterpret_cast<__m512i>(sums));
@@ -28,7 +49,12 @@ struct Avx512Vnni {
 
 }  // namespace
 
-const QuadTiles kAvx512VnniQuadTiles{
-    .name = "avx512_vnni", .multiply = Multiply<Avx512Vnni>, .interleave = Interleave};
+const QuadTiles kAvx512VnniQuadTiles{.name = "avx512_vnni",
+                                     .pixels = Avx512Vnni::kTilePixels,
+                                     .outs = Avx512Vnni::kTileOuts,
+                                     .multiply = Multiply<Avx512Vnni>,
+                                     .interleave = Interleave,
+                                     .convolve = Convolve<Avx512Vnni>,
+                                     .depthwise = Depthwise<Avx512Vnni>};
 
 }  // namespace poprt::kernels

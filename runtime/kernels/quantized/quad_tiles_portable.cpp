@@ -1,3 +1,4 @@
+#include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
 #include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
@@ -7,6 +8,8 @@ struct Portable {
   static constexpr std::int64_t kLanes = 16;
   static constexpr int kVectors = 1;
   static constexpr std::int64_t kMostRows = 4;
+  static constexpr int kTilePixels = 4;
+  static constexpr int kTileOuts = 1;
   struct Values {
     Quad lane[kLanes];
   };
@@ -19,6 +22,27 @@ struct Portable {
     return values;
   }
   static Factors Broadcast(Quad factor) { return factor; }
+  struct FactorLanes {
+    Quad lane[kLanes];
+  };
+  static Values Repeat(const std::uint8_t* four) {
+    Values values;
+    for (Quad& lane : values.lane) __builtin_memcpy(&lane, four, sizeof(lane));
+    return values;
+  }
+  static FactorLanes LoadFactors(const Quad* from) {
+    FactorLanes factors;
+    for (std::int64_t i = 0; i < kLanes; ++i) factors.lane[i] = from[i];
+    return factors;
+  }
+  static Values FourPixels(const std::uint8_t* pixels, std::int64_t /*lane*/) {
+    Values values;
+    for (std::int64_t i = 0; i < kLanes; ++i) {
+      values.lane[i] = pixels[i] | Quad{pixels[16 + i]} << 8 | Quad{pixels[32 + i]} << 16 |
+                       Quad{pixels[48 + i]} << 24;
+    }
+    return values;
+  }
   static Sums Zero() { return {}; }
   static Sums Add(Sums sums, const Values& values, Factors factor) {
     for (int byte = 0; byte < 4; ++byte) {
@@ -30,6 +54,27 @@ struct Portable {
     }
     return sums;
   }
+  static Sums Add(Sums sums, const Values& values, const FactorLanes& factors) {
+    for (int byte = 0; byte < 4; ++byte) {
+      for (std::int64_t i = 0; i < kLanes; ++i) {
+        const Quad signed_byte = ((factors.lane[i] >> (8 * byte) & 0xFFU) ^ 0x80U) - 0x80U;
+        sums.lane[i] += (values.lane[i] >> (8 * byte) & 0xFFU) * signed_byte;
+      }
+    }
+    return sums;
+  }
+  static void StoreBytes(const Sums (&sums)[1], const ByteEpilogue& epilogue, std::uint8_t* y) {
+    for (std::int64_t c = 0; c < kLanes; ++c) {
+      const auto sum =
+          static_cast<std::int32_t>(sums[0].lane[c] + static_cast<Quad>(epilogue.bases[c]));
+      const double product = static_cast<double>(sum) * static_cast<double>(epilogue.factors[c]);
+      const double value = product / kByteUnit + epilogue.point;
+      const double floor = value > 0 ? value : 0;
+      const double clipped = floor < 255 ? floor : 255;
+      // Adding 1.5 * 2^52 rounds to the nearest integer.
+      y[c] = static_cast<std::uint8_t>((clipped + 0x1.8p52) - 0x1.8p52);
+    }
+  }
   static void Store(std::int32_t* to, const Sums& sums) {
     for (std::int64_t i = 0; i < kLanes; ++i) to[i] = static_cast<std::int32_t>(sums.lane[i]);
   }
@@ -37,7 +82,12 @@ struct Portable {
 
 }  // namespace
 
-const QuadTiles kPortableQuadTiles{
-    .name = "portable", .multiply = Multiply<Portable>, .interleave = Interleave};
+const QuadTiles kPortableQuadTiles{.name = "portable",
+                                   .pixels = Portable::kTilePixels,
+                                   .outs = Portable::kTileOuts,
+                                   .multiply = Multiply<Portable>,
+                                   .interleave = Interleave,
+                                   .convolve = Convolve<Portable>,
+                                   .depthwise = Depthwise<Portable>};
 
 }  // namespace poprt::kernels

@@ -5,6 +5,8 @@
 
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/quantized/best_quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_conv2d.hpp"
 
 namespace poprt::kernels {
 
@@ -39,6 +41,15 @@ std::int64_t ChannelStride(const TensorType& type, std::int64_t channels, std::s
   return 1;
 }
 
+namespace {
+
+template <BoundKernel (*kBind)(const KernelCall&, const QuadTiles&)>
+BoundKernel BindBest(const KernelCall& call) {
+  return kBind(call, BestQuadTiles());
+}
+
+}  // namespace
+
 std::span<const KernelDef> QuantizedKernels() {
   static constexpr std::array kTable{
       KernelDef{"ConvInteger", &GuardedBind<BindConvInteger>},
@@ -48,6 +59,8 @@ std::span<const KernelDef> QuantizedKernels() {
       KernelDef{"QLinearConv", &GuardedBind<BindQLinearConv>},
       KernelDef{"QLinearMatMul", &GuardedBind<BindQLinearMatMul>},
       KernelDef{"QuantizeLinear", &GuardedBind<BindQuantizeLinear>},
+      KernelDef{"blocked_byte_conv2d", &GuardedBind<BindBest<BindByteConv2d>>},
+      KernelDef{"blocked_byte_depthwise_conv2d", &GuardedBind<BindBest<BindByteDepthwiseConv2d>>},
       KernelDef{"integer_gemm", &GuardedBind<BindIntegerGemm>},
   };
   return kTable;

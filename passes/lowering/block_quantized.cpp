@@ -1,0 +1,152 @@
+#include "passes/lowering/block_quantized.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "passes/constant_values.hpp"
+#include "passes/lowering/blocked_operator.hpp"
+#include "passes/lowering/fused_operator.hpp"
+#include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/requantizer.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+namespace poprt::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+
+/// Positions of QLinearConv's inputs.
+enum Input : std::size_t { kX, kXScale, kXPoint, kW, kWScale, kWPoint, kYScale, kYPoint, kBias };
+
+/// With fewer output channels most of a block would be computed for nothing.
+constexpr std::int64_t kFewestChannels = 8;
+
+bool IsByteImage(const TensorType& type) {
+  constexpr std::size_t kImageRank = 4;
+  return type.element == ElementType::kUint8 && type.shape.size() == kImageRank &&
+         ElementCount(type.shape) > 0;
+}
+
+/// Whether every input of the convolution but the image is a constant that the kernels take.
+bool HasConstantParameters(const Graph& graph, const Node& conv) {
+  for (std::size_t i = kXScale; i < conv.inputs.size(); ++i) {
+    if (HasInput(conv, i) && graph.ConstantOf(conv.inputs[i]) == nullptr) return false;
+  }
+  for (const Input one : {kXScale, kXPoint, kYScale, kYPoint}) {
+    if (graph.ConstantOf(conv.inputs[one])->count() != 1) return false;
+  }
+  const Tensor& weights = *graph.ConstantOf(conv.inputs[kW]);
+  const double middle = weights.element() == ElementType::kUint8 ? 128 : 0;
+  return weights.count() > 0 && UniformValue(graph, conv.inputs[kWPoint]) == middle;
+}
+
+/// Whether the convolution has a form in blocks that pays for the conversion of its input.
+bool TakesBlocks(const Graph& graph, const Node& conv) {
+  const TensorType& x = graph.type(conv.inputs[kX]);
+  const TensorType& y = graph.type(conv.outputs[0]);
+  if (!IsByteImage(x) || !IsByteImage(y) || !HasConstantParameters(graph, conv)) return false;
+  const std::int64_t group = conv.attributes.get_int("group", 1);
+  if (group == 1) return y.shape[1] >= kFewestChannels;
+  const Shape& w = graph.type(conv.inputs[kW]).shape;
+  const Shape& s = x.shape;
+  const kernels::Window window =
+      kernels::ResolveWindow(conv.attributes, {s[2], s[3]}, {w[2], w[3]});
+  return group == s[1] && group == y.shape[1] && window.dilations == Ints({1, 1});
+}
+
+/// The weights as signed numbers around zero.
+Tensor SignedWeights(const Tensor& weights) {
+  std::vector<double> values = ToDoubles(weights);
+  if (weights.element() == ElementType::kUint8) {
+    for (double& value : values) value -= 128;
+  }
+  return FromDoubles({ElementType::kInt8, weights.shape()}, values);
+}
+
+/// What is added to the sums of each channel: the bias, and what the zero point of the image takes.
+Tensor BasesOf(const Tensor& weights, double x_point, const std::vector<double>& bias,
+               std::int64_t lanes) {
+  const std::vector<double> values = ToDoubles(weights);
+  const auto outs = static_cast<std::size_t>(weights.shape()[0]);
+  const std::size_t products = values.size() / outs;
+  Tensor bases({ElementType::kInt32, {lanes}});
+  for (std::size_t o = 0; o < static_cast<std::size_t>(lanes); ++o) {
+    std::int64_t sum = 0;
+    for (std::size_t i = o * products; o < outs && i < (o + 1) * products; ++i) {
+      sum += static_cast<std::int64_t>(values[i]);
+    }
+    const std::int64_t base = (o < outs ? static_cast<std::int64_t>(bias[o]) : 0) -
+                              static_cast<std::int64_t>(x_point) * sum;
+    reinterpret_cast<std::int32_t*>(bases.mutable_data())[o] = static_cast<std::int32_t>(base);
+  }
+  return bases;
+}
+
+/// From sums to units of the result, see byte_conv2d.hpp.
+Tensor FactorsOf(double x_scale, const std::vector<double>& w_scales, double y_scale,
+                 std::int64_t lanes) {
+  std::vector<double> factors;
+  for (const double w_scale : w_scales) {
+    factors.push_back(kernels::kByteUnit * kernels::ProductFactor(ElementType::kFloat32,
+                                                                  static_cast<float>(x_scale),
+                                                                  static_cast<float>(w_scale),
+                                                                  static_cast<float>(y_scale)));
+  }
+  factors.resize(static_cast<std::size_t>(lanes));
+  return FromDoubles({ElementType::kFloat32, {lanes}}, factors);
+}
+
+}  // namespace
+
+bool BlockQLinearConv(Rewriter& rewriter, Node& conv) {
+  const Graph& graph = rewriter.graph();
+  if (!TakesBlocks(graph, conv)) return false;
+  const TensorType y = graph.type(conv.outputs[0]);
+  const std::int64_t outs = y.shape[1];
+  const auto number = [&](Input i) { return ToDoubles(*graph.ConstantOf(conv.inputs[i])).front(); };
+  const Tensor weights = SignedWeights(*graph.ConstantOf(conv.inputs[kW]));
+  const auto scales = AlongAxis(graph, conv.inputs[kWScale], outs, 0);
+  std::vector<double> bias(static_cast<std::size_t>(outs));
+  if (HasInput(conv, kBias)) bias = ToDoubles(*graph.ConstantOf(conv.inputs[kBias]));
+  if (!scales || bias.size() != static_cast<std::size_t>(outs)) return false;
+
+  const std::int64_t lanes = BlockedType(y).shape[1] * kBlock;
+  const std::int64_t in_channels = graph.type(conv.inputs[kX]).shape[1];
+  const Tensor bases = BasesOf(weights, number(kXPoint), bias, lanes);
+  const Tensor factors = FactorsOf(number(kXScale), *scales, number(kYScale), lanes);
+  Attributes attributes = conv.attributes;
+  attributes.set("in_channels", in_channels);
+  attributes.set("out_channels", outs);
+  attributes.set("kernel_shape", Ints{weights.shape()[2], weights.shape()[3]});
+  attributes.set("x_point", static_cast<std::int64_t>(number(kXPoint)));
+  attributes.set("y_point", static_cast<std::int64_t>(number(kYPoint)));
+  std::vector<ir::ValueId> inputs{Block(rewriter, conv.inputs[kX]),
+                                  rewriter.AddConstant(conv.name + "_weights", weights),
+                                  rewriter.AddConstant(conv.name + "_bases", bases),
+                                  rewriter.AddConstant(conv.name + "_factors", factors)};
+  BecomeUnblocked(rewriter, conv, "BlockedByteConv", std::move(inputs), std::move(attributes));
+  return true;
+}
+
+bool BlockQuantization(Rewriter& rewriter, Node& node) {
+  const Graph& graph = rewriter.graph();
+  const bool quantizes = node.op == "QuantizeLinear";
+  const TensorType& bytes = graph.type(quantizes ? node.outputs[0] : node.inputs[0]);
+  const TensorType& floats = graph.type(quantizes ? node.inputs[0] : node.outputs[0]);
+  if (!IsByteImage(bytes) || !CanBlock(floats) || !IsBlocked(rewriter, node.inputs[0])) {
+    return false;
+  }
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    if (HasInput(node, i) && ElementCount(graph.type(node.inputs[i]).shape) != 1) return false;
+  }
+  if (node.attributes.get_int("block_size", 0) != 0) return false;
+  std::vector<ir::ValueId> inputs = node.inputs;
+  inputs[0] = Block(rewriter, inputs[0]);
+  BecomeUnblocked(rewriter, node, std::string(node.op), std::move(inputs), node.attributes);
+  return true;
+}
+
+}  // namespace poprt::passes

@@ -1,0 +1,264 @@
+#include "runtime/kernels/quantized/byte_conv2d.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/packed/packed_testing.hpp"
+#include "runtime/kernels/quantized/best_quad_tiles.hpp"
+#include "runtime/kernels/quantized/pack_byte_weights.hpp"
+#include "runtime/kernels/quantized/requantizer.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+using testing::Draw;
+using testing::ForSeeds;
+using testing::Random;
+
+constexpr ElementType kInt32 = ElementType::kInt32;
+constexpr ElementType kFloat32 = ElementType::kFloat32;
+constexpr ElementType kUint8 = ElementType::kUint8;
+
+Tensor RandomBytes(std::mt19937& random, const TensorType& type) {
+  Tensor tensor(type);
+  // Now and then the bytes whose sums are largest.
+  const bool is_extreme = random() % 4 == 0;
+  const std::byte extreme{static_cast<unsigned char>(type.element == kUint8 ? 0xFF : 0x80)};
+  for (std::int64_t i = 0; i < tensor.count(); ++i) {
+    tensor.mutable_data()[i] = is_extreme ? extreme : static_cast<std::byte>(random());
+  }
+  return tensor;
+}
+
+template <typename T>
+Tensor Filled(ElementType element, std::int64_t count, const std::function<T(std::size_t)>& value) {
+  Tensor tensor({element, {count}});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    tensor.as_mutable<T>()[i] = value(i);
+  }
+  return tensor;
+}
+
+/// A convolution by both ways.
+struct Case {
+  Tensor x;
+  Tensor w;
+  std::vector<float> w_scales;
+  std::vector<std::int32_t> bias;
+  float x_scale;
+  float y_scale;
+  std::int64_t x_point;
+  std::int64_t y_point;
+  TensorType y;
+  Attributes attributes;  ///< of the operator
+
+  std::int64_t group() const { return attributes.get_int("group", 1); }
+  std::int64_t outs() const { return w.shape()[0]; }
+
+  Tensor Wanted() const {
+    const auto byte = [](std::int64_t value) {
+      Tensor tensor({kUint8, {}});
+      *tensor.mutable_data() = static_cast<std::byte>(value);
+      return tensor;
+    };
+    const auto number = [](float value) {
+      Tensor tensor({kFloat32, {}});
+      tensor.as_mutable<float>()[0] = value;
+      return tensor;
+    };
+    Tensor w_points({ElementType::kInt8, {outs()}});
+    const std::vector<Tensor> inputs{
+        x,
+        number(x_scale),
+        byte(x_point),
+        w,
+        Filled<float>(kFloat32, outs(), [&](std::size_t i) { return w_scales[i]; }),
+        w_points,
+        number(y_scale),
+        byte(y_point),
+        Filled<std::int32_t>(kInt32, outs(), [&](std::size_t i) { return bias[i]; })};
+    return RunOnce("QLinearConv", inputs, {y}, attributes).front();
+  }
+
+  Tensor Blocked(const QuadTiles& tiles, int threads) const {
+    const Shape& s = x.shape();
+    const TensorType in = BlockedImageType(s[0], s[1], s[2], s[3], kUint8);
+    const TensorType out = BlockedImageType(y.shape[0], y.shape[1], y.shape[2], y.shape[3], kUint8);
+    const std::int64_t lanes = out.shape[1] * out.shape[4];
+    const auto of_channel = [&](std::size_t i, auto value) {
+      return i < w_scales.size() ? value : decltype(value){};
+    };
+    const Tensor bases = Filled<std::int32_t>(
+        kInt32, lanes, [&](std::size_t i) { return of_channel(i, i < bias.size() ? Base(i) : 0); });
+    const Tensor factors = Filled<float>(kFloat32, lanes, [&](std::size_t i) -> float {
+      if (i >= w_scales.size()) return 0;
+      return static_cast<float>(kByteUnit * ProductFactor(kFloat32, x_scale, w_scales[i], y_scale));
+    });
+    const bool depthwise = group() > 1;
+    Attributes blocked = attributes;
+    blocked.set("in_channels", s[1]);
+    blocked.set("out_channels", outs());
+    blocked.set("kernel_shape", Ints{w.shape()[2], w.shape()[3]});
+    blocked.set("x_point", x_point);
+    blocked.set("y_point", y_point);
+    const Tensor image = RunOnce("block_channels", {x}, {in}, {}).front();
+    const Tensor weights = depthwise ? PackByteDepthwiseWeights(w) : PackByteConvWeights(w);
+    const std::vector<Tensor> operands{image, weights, bases, factors};
+    const KernelCall call = testing::CallOf(operands, out, blocked);
+    const Tensor result = testing::RunBound(
+        depthwise ? BindByteDepthwiseConv2d(call, tiles) : BindByteConv2d(call, tiles), operands,
+        out, threads);
+    return RunOnce("unblock_channels", {result}, {y}, {{"channels", outs()}}).front();
+  }
+
+  std::int32_t Base(std::size_t channel) const {
+    const std::int64_t products = w.count() / outs();
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < products; ++i) {
+      sum += w.as<std::int8_t>()[channel * static_cast<std::size_t>(products) +
+                                 static_cast<std::size_t>(i)];
+    }
+    return static_cast<std::int32_t>(bias[channel] - x_point * sum);
+  }
+};
+
+Case RandomCase(std::mt19937& random) {
+  const bool depthwise = random() % 3 == 0;
+  const std::int64_t ins = Draw(random, 1, 40);
+  const std::int64_t outs = depthwise ? ins : Draw(random, 1, 50);
+  const Ints kernel{Draw(random, 1, 4), Draw(random, 1, 6)};
+  const Ints strides{Draw(random, 1, 3), Draw(random, 1, 3)};
+  const Ints dilations = depthwise ? Ints{1, 1} : Ints{Draw(random, 1, 2), Draw(random, 1, 2)};
+  const Ints pads{Draw(random, 0, 3), Draw(random, 0, 3), Draw(random, 0, 3), Draw(random, 0, 3)};
+  const auto extent = [&](std::size_t axis) {
+    const std::int64_t reach = (kernel[axis] - 1) * dilations[axis] + 1;
+    return std::max<std::int64_t>(1, reach - pads[axis] - pads[axis + 2]) + Draw(random, 0, 14);
+  };
+  const Shape image{Draw(random, 1, 2), ins, extent(0), extent(1)};
+  Case c{.x = RandomBytes(random, {kUint8, image}),
+         .w = RandomBytes(random,
+                          {ElementType::kInt8, {outs, depthwise ? 1 : ins, kernel[0], kernel[1]}}),
+         .w_scales = {},
+         .bias = {},
+         .x_scale = 1,
+         .y_scale = 1,
+         .x_point = Draw(random, 0, 255),
+         .y_point = Draw(random, 0, 255),
+         .y = {},
+         .attributes = {{"dilations", dilations},
+                        {"group", depthwise ? ins : std::int64_t{1}},
+                        {"pads", pads},
+                        {"strides", strides}}};
+  if (ins == 1) c.attributes.set("group", std::int64_t{1});
+  const Window window = ResolveWindow(c.attributes, {image[2], image[3]}, kernel);
+  const Shape extents = WindowOutputExtents(window, {image[2], image[3]}, false);
+  c.y = {kUint8, {image[0], outs, extents[0], extents[1]}};
+  // Powers of two make results that lie between two integers.
+  const bool has_ties = random() % 2 == 0;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (std::int64_t o = 0; o < outs; ++o) {
+    const auto any = static_cast<float>(Draw(random, 1, 4000)) / 1e6F;
+    float scale =
+        has_ties ? 1.0F / static_cast<float>(std::int64_t{1} << Draw(random, 0, 10)) : any;
+    if (random() % 50 == 0) scale = std::numeric_limits<float>::quiet_NaN();
+    if (random() % 50 == 0) scale = random() % 2 == 0 ? kInfinity : 1e30F;
+    c.w_scales.push_back(scale);
+    c.bias.push_back(static_cast<std::int32_t>(Draw(random, -9000, 9000)));
+  }
+  return c;
+}
+
+void ExpectSameBytes(const Tensor& found, const Tensor& wanted) {
+  ASSERT_EQ(found.type(), wanted.type());
+  for (std::int64_t i = 0; i < wanted.count(); ++i) {
+    ASSERT_EQ(found.data()[i], wanted.data()[i]) << "element " << i << " of " << wanted.count();
+  }
+}
+
+TEST(ByteConv2dTest, IsQLinearConvOfRandomSizes) {
+  ForSeeds(200, [](std::mt19937& random) {
+    const Case c = RandomCase(random);
+    const Tensor wanted = c.Wanted();
+    for (const QuadTiles* tiles : SupportedQuadTiles()) {
+      SCOPED_TRACE(tiles->name);
+      for (const int threads : {1, 3}) ExpectSameBytes(c.Blocked(*tiles, threads), wanted);
+    }
+  });
+}
+
+TEST(ByteConv2dTest, LargeImagesAreCutIntoTasks) {
+  ForSeeds(4, [](std::mt19937& random) {
+    Case c = RandomCase(random);
+    const bool depthwise = c.group() > 1;
+    const std::int64_t channels = 64;
+    c.x = RandomBytes(random, {kUint8, {1, channels, 61, 70}});
+    c.w = RandomBytes(random, {ElementType::kInt8, {channels, depthwise ? 1 : channels, 3, 3}});
+    c.attributes = {{"group", depthwise ? channels : 1}, {"pads", Ints{1, 1, 1, 1}}};
+    c.w_scales.assign(static_cast<std::size_t>(channels), 0.002F);
+    c.bias.assign(static_cast<std::size_t>(channels), 77);
+    c.y = {kUint8, {1, channels, 61, 70}};
+    const Tensor wanted = c.Wanted();
+    for (const QuadTiles* tiles : SupportedQuadTiles()) {
+      SCOPED_TRACE(tiles->name);
+      ExpectSameBytes(c.Blocked(*tiles, 2), wanted);
+    }
+  });
+}
+
+std::string ErrorOf(const KernelCall& call, bool depthwise = false) {
+  try {
+    depthwise ? BindByteDepthwiseConv2d(call, kPortableQuadTiles)
+              : BindByteConv2d(call, kPortableQuadTiles);
+  } catch (const KernelError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ByteConv2dTest, BindRejectsWhatDoesNotFit) {
+  const TensorType x = BlockedImageType(1, 20, 3, 4, kUint8);
+  const TensorType y = BlockedImageType(1, 33, 3, 4, kUint8);
+  const TensorType lanes{kInt32, {48}};
+  const TensorType factors{kFloat32, {48}};
+  const auto call = [&](const TensorType& w, const char* name = nullptr,
+                        const AttributeValue& value = std::int64_t{0}) {
+    Attributes attributes{{"in_channels", std::int64_t{20}},
+                          {"kernel_shape", Ints{1, 1}},
+                          {"out_channels", std::int64_t{33}},
+                          {"x_point", std::int64_t{0}},
+                          {"y_point", std::int64_t{255}}};
+    if (name != nullptr) attributes.set(name, value);
+    return KernelCall{{x, w, lanes, factors}, {y}, attributes};
+  };
+  const TensorType w = PackedByteConvType(33, 20, 1);
+  EXPECT_EQ(ErrorOf(call(w)), "");
+  EXPECT_EQ(ErrorOf(call(PackedByteConvType(33, 40, 1))),
+            "the weights, input 1, is int8[3, 3, 1, 4, 16, 4], expected int8[3, 2, 1, 4, 16, 4]");
+  EXPECT_EQ(ErrorOf(call(w, "y_point", std::int64_t{256})),
+            "attribute 'y_point' is 256, allowed are 0 to 255");
+  EXPECT_EQ(ErrorOf(call(w, "x_point", std::int64_t{-1})),
+            "attribute 'x_point' is -1, allowed are 0 to 255");
+  EXPECT_NE(ErrorOf(call(w, "in_channels", std::int64_t{1} << 60)), "");
+  EXPECT_NE(ErrorOf(call(w, "kernel_shape", Ints{1 << 20, 1 << 20})), "");
+  KernelCall floats = call(w);
+  floats.inputs[0].element = kFloat32;
+  EXPECT_EQ(ErrorOf(floats),
+            "input 0 is float32[1, 2, 3, 4, 16], expected is a blocked image, "
+            "uint8[batch, blocks, height, width, 16]");
+  KernelCall few = call(w);
+  few.inputs[2].shape = {33};
+  EXPECT_NE(ErrorOf(few), "");
+  EXPECT_EQ(ErrorOf(call(w), true), "attributes 'in_channels' and 'out_channels' must be the same");
+}
+
+}  // namespace
+}  // namespace poprt::kernels

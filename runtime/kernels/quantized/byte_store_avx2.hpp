@@ -1,0 +1,70 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include "runtime/kernels/quantized/quad_tiles.hpp"
+
+namespace poprt::kernels {
+namespace {  // NOLINT: on purpose, each file that includes this is compiled for its instructions
+
+/// 4 sums of a block, their bases added, as results.
+inline __m128i RoundFour(__m128i sums, const ByteEpilogue& epilogue, int first) {
+  const __m256d factors = _mm256_cvtps_pd(_mm_loadu_ps(epilogue.factors + first));
+  const __m256d units = _mm256_mul_pd(_mm256_cvtepi32_pd(sums), factors);
+  const __m256d products = _mm256_mul_pd(units, _mm256_set1_pd(1.0 / kByteUnit));
+  const __m256d values = _mm256_add_pd(products, _mm256_set1_pd(epilogue.point));
+  // Of a NaN the second operand is the result.
+  const __m256d floor = _mm256_max_pd(values, _mm256_setzero_pd());
+  return _mm256_cvtpd_epi32(_mm256_min_pd(floor, _mm256_set1_pd(255)));
+}
+
+/// 8 of them, as 16 bits each.
+inline __m128i RoundEight(__m256i sums, const ByteEpilogue& epilogue, int first) {
+  const __m128i low = RoundFour(_mm256_castsi256_si128(sums), epilogue, first);
+  const __m128i high = RoundFour(_mm256_extracti128_si256(sums, 1), epilogue, first + 4);
+  return _mm_packus_epi32(low, high);
+}
+
+[[gnu::noinline]] void StoreExactBytes(__m256i first, __m256i second, const ByteEpilogue& epilogue,
+                                       std::uint8_t* y) {
+  const __m128i bytes =
+      _mm_packus_epi16(RoundEight(first, epilogue, 0), RoundEight(second, epilogue, 8));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y), bytes);
+}
+
+/// 8 results before they are clipped, and which of them doubles decide.
+struct Integers {
+  __m256i rounded;
+  __m256i near_tie;
+};
+inline Integers RoundFloats(__m256i sums, const float* factors, std::int32_t point) {
+  const __m256 units = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), _mm256_loadu_ps(factors));
+  // Of a NaN the second operand is the result, and of that the lowest integer.
+  const __m256i integers = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(kClipped), units));
+  const __m256i moved =
+      _mm256_add_epi32(integers, _mm256_set1_epi32(point * kByteUnit + kByteUnit / 2 + 1));
+  const __m256i tested = _mm256_set1_epi32(kByteUnit - 1 - kNearTie);
+  return {_mm256_srai_epi32(moved, kByteUnitBits),
+          _mm256_cmpeq_epi32(_mm256_and_si256(moved, tested), _mm256_setzero_si256())};
+}
+
+/// A block of bytes from its sums.
+inline void StoreSixteenBytes(__m256i first, __m256i second, const ByteEpilogue& epilogue,
+                              std::uint8_t* y) {
+  const auto* bases = reinterpret_cast<const __m256i*>(epilogue.bases);
+  first = _mm256_add_epi32(first, _mm256_loadu_si256(bases));
+  second = _mm256_add_epi32(second, _mm256_loadu_si256(bases + 1));
+  const Integers low = RoundFloats(first, epilogue.factors, epilogue.point);
+  const Integers high = RoundFloats(second, epilogue.factors + 8, epilogue.point);
+  if (_mm256_movemask_epi8(_mm256_or_si256(low.near_tie, high.near_tie)) != 0) [[unlikely]] {
+    return StoreExactBytes(first, second, epilogue, y);
+  }
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(low.rounded, high.rounded),
+                                                 _MM_SHUFFLE(3, 1, 2, 0));
+  const __m128i bytes =
+      _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y), bytes);
+}
+
+}  // namespace
+}  // namespace poprt::kernels

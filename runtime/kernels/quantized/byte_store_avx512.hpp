@@ -1,0 +1,47 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include "runtime/kernels/quantized/quad_tiles.hpp"
+
+namespace poprt::kernels {
+namespace {  // NOLINT: on purpose, each file that includes this is compiled for its instructions
+
+/// 8 sums of a block, their bases added, as results.
+inline __m256i RoundEight(__m256i sums, const ByteEpilogue& epilogue, int first) {
+  const __m512d factors = _mm512_cvtps_pd(_mm256_loadu_ps(epilogue.factors + first));
+  const __m512d units = _mm512_mul_pd(_mm512_cvtepi32_pd(sums), factors);
+  const __m512d products = _mm512_mul_pd(units, _mm512_set1_pd(1.0 / kByteUnit));
+  const __m512d values = _mm512_add_pd(products, _mm512_set1_pd(epilogue.point));
+  // Of a NaN the second operand is the result.
+  const __m512d floor = _mm512_max_pd(values, _mm512_setzero_pd());
+  return _mm512_cvtpd_epi32(_mm512_min_pd(floor, _mm512_set1_pd(255)));
+}
+
+[[gnu::noinline]] void StoreExactBytes(__m512i sums, const ByteEpilogue& epilogue,
+                                       std::uint8_t* y) {
+  const __m256i low = RoundEight(_mm512_castsi512_si256(sums), epilogue, 0);
+  const __m256i high = RoundEight(_mm512_extracti64x4_epi64(sums, 1), epilogue, 8);
+  const __m512i all = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm512_cvtepi32_epi8(all));
+}
+
+/// A block of bytes from its sums.
+inline void StoreSixteenBytes(__m512i sums, const ByteEpilogue& epilogue, std::uint8_t* y) {
+  sums = _mm512_add_epi32(sums, _mm512_loadu_si512(epilogue.bases));
+  const __m512 units = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(epilogue.factors));
+  // Of a NaN the second operand is the result, and of that the lowest integer.
+  const __m512i integers = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(kClipped), units));
+  const std::int32_t point = epilogue.point * kByteUnit + kByteUnit / 2 + 1;
+  const __m512i moved = _mm512_add_epi32(integers, _mm512_set1_epi32(point));
+  const __m512i tested = _mm512_set1_epi32(kByteUnit - 1 - kNearTie);
+  if (_mm512_testn_epi32_mask(moved, tested) != 0) [[unlikely]] {
+    return StoreExactBytes(sums, epilogue, y);
+  }
+  const __m512i rounded = _mm512_srai_epi32(moved, kByteUnitBits);
+  const __m512i floor = _mm512_max_epi32(rounded, _mm512_setzero_si512());
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm512_cvtusepi32_epi8(floor));
+}
+
+}  // namespace
+}  // namespace poprt::kernels
