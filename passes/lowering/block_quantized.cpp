@@ -43,20 +43,6 @@ bool HasConstantParameters(const Graph& graph, const Node& conv) {
   return weights.count() > 0 && UniformValue(graph, conv.inputs[kWPoint]) == middle;
 }
 
-/// Whether the convolution has a form in blocks that pays for the conversion of its input.
-bool TakesBlocks(const Graph& graph, const Node& conv) {
-  const TensorType& x = graph.type(conv.inputs[kX]);
-  const TensorType& y = graph.type(conv.outputs[0]);
-  if (!IsByteImage(x) || !IsByteImage(y) || !HasConstantParameters(graph, conv)) return false;
-  const std::int64_t group = conv.attributes.get_int("group", 1);
-  if (group == 1) return y.shape[1] >= kFewestChannels;
-  const Shape& w = graph.type(conv.inputs[kW]).shape;
-  const Shape& s = x.shape;
-  const kernels::Window window =
-      kernels::ResolveWindow(conv.attributes, {s[2], s[3]}, {w[2], w[3]});
-  return group == s[1] && group == y.shape[1] && window.dilations == Ints({1, 1});
-}
-
 /// The weights as signed numbers around zero.
 Tensor SignedWeights(const Tensor& weights) {
   std::vector<double> values = ToDoubles(weights);
@@ -101,10 +87,24 @@ Tensor FactorsOf(double x_scale, const std::vector<double>& w_scales, double y_s
 
 }  // namespace
 
+bool HasByteForm(const TensorType& x, const Shape& w, const TensorType& y,
+                 const Attributes& attributes) {
+  if (!IsByteImage(x) || !IsByteImage(y) || w.size() != x.shape.size()) return false;
+  const std::int64_t group = attributes.get_int("group", 1);
+  if (group == 1) return y.shape[1] >= kFewestChannels;
+  const Shape& s = x.shape;
+  const kernels::Window window = kernels::ResolveWindow(attributes, {s[2], s[3]}, {w[2], w[3]});
+  return group == s[1] && group == y.shape[1] && window.dilations == Ints({1, 1});
+}
+
 bool BlockQLinearConv(Rewriter& rewriter, Node& conv) {
   const Graph& graph = rewriter.graph();
-  if (!TakesBlocks(graph, conv)) return false;
   const TensorType y = graph.type(conv.outputs[0]);
+  if (!HasByteForm(graph.type(conv.inputs[kX]), graph.type(conv.inputs[kW]).shape, y,
+                   conv.attributes) ||
+      !HasConstantParameters(graph, conv)) {
+    return false;
+  }
   const std::int64_t outs = y.shape[1];
   const auto number = [&](Input i) { return ToDoubles(*graph.ConstantOf(conv.inputs[i])).front(); };
   const Tensor weights = SignedWeights(*graph.ConstantOf(conv.inputs[kW]));

@@ -4,6 +4,12 @@
 
 namespace poprt::passes {
 
+/// Whether a convolution of x with weights of shape `w` has a form in blocks of bytes that pays for
+/// the conversion of its input: images of uint8, one group or single channels. Throws KernelError
+/// where the attributes make no sense.
+bool HasByteForm(const TensorType& x, const Shape& w, const TensorType& y,
+                 const Attributes& attributes);
+
 /// Computes a QLinearConv of images of uint8 with constant parameters, weights without zero points
 /// (signed, or unsigned around 128), and one group or single channels, in blocks of channels. Gives
 /// whether it did.

@@ -1,9 +1,7 @@
 #include "passes/lowering/lower_quantize_pair.hpp"
 
-#include <optional>
-
 #include "passes/constant_values.hpp"
-#include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/quantization_parameters.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 
@@ -17,24 +15,6 @@ bool IsFloat(const ir::Graph& graph, ValueId id) {
   return graph.type(id).element == ElementType::kFloat32;
 }
 
-/// What all elements of a tensor are quantised with.
-struct Parameters {
-  double scale;
-  double point;
-};
-
-/// Of QuantizeLinear or DequantizeLinear, where all is constant and computed in float32.
-std::optional<Parameters> ParametersOf(const ir::Graph& graph, const Node& node) {
-  constexpr auto kPrecision = static_cast<std::int64_t>(ElementType::kFloat32);
-  const std::int64_t precision = node.attributes.get_int("precision", 0);
-  if (!IsFloat(graph, node.inputs[1]) || (precision != 0 && precision != kPrecision)) return {};
-  const auto scale = UniformValue(graph, node.inputs[1]);
-  const bool has_point = HasInput(node, 2);
-  const auto point = has_point ? UniformValue(graph, node.inputs[2]) : 0.0;
-  if (!scale || !point || !(*scale > 0)) return {};
-  return Parameters{*scale, *point};
-}
-
 bool Lower(Rewriter& rewriter, Node& node) {
   ir::Graph& graph = rewriter.graph();
   if (node.op != "DequantizeLinear") return false;
@@ -46,8 +26,8 @@ bool Lower(Rewriter& rewriter, Node& node) {
       !kernels::Contains(kernels::kQuantizedIntegers, integers)) {
     return false;
   }
-  const auto there = ParametersOf(graph, *quantize);
-  const auto back = ParametersOf(graph, node);
+  const auto there = QuantizationParametersOf(graph, *quantize);
+  const auto back = QuantizationParametersOf(graph, node);
   if (!there || !back || there->point != back->point) return false;
   const auto [low, high] = kernels::RangeOf(integers);
   const TensorType type = graph.type(node.outputs[0]);

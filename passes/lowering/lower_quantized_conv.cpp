@@ -1,0 +1,197 @@
+#include "passes/lowering/lower_quantized_conv.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "passes/constant_values.hpp"
+#include "passes/lowering/block_quantized.hpp"
+#include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/quantization_parameters.hpp"
+#include "passes/rewrite.hpp"
+#include "runtime/kernels/packed/pack.hpp"
+
+namespace poprt::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::ValueId;
+
+// ---- Signed activations ----------------------------------------------------------------------
+
+constexpr double kMoved = 128;
+
+bool HasOneParameter(const Graph& graph, const Node& node) {
+  return QuantizationParametersOf(graph, node).has_value() && !node.attributes.has("output_dtype");
+}
+
+/// The node's zero point for numbers that are larger by 128.
+void MovePoint(Graph& graph, Node& node) {
+  const double point = QuantizationParametersOf(graph, node)->point + kMoved;
+  const TensorType type{ElementType::kUint8, graph.type(node.inputs[1]).shape};
+  const std::vector<double> points(static_cast<std::size_t>(ElementCount(type.shape)), point);
+  node.inputs.resize(3, ir::kAbsent);
+  node.inputs[2] = graph.AddConstant(node.name + "_point", FromDoubles(type, points));
+}
+
+/// What is quantised to int8 and only dequantised again is uint8 instead.
+void MakeUnsigned(Graph& graph) {
+  const ir::Uses uses(graph);
+  for (Node& quantize : graph.nodes) {
+    if (quantize.op != "QuantizeLinear") continue;
+    const ValueId bytes = quantize.outputs[0];
+    if (graph.type(bytes).element != ElementType::kInt8 || uses.is_output(bytes)) continue;
+    const auto& readers = uses.consumers(bytes);
+    const bool all_dequantize = std::ranges::all_of(readers, [&](auto position) {
+      const Node& reader = graph.nodes[static_cast<std::size_t>(position)];
+      return reader.op == "DequantizeLinear" && HasOneParameter(graph, reader);
+    });
+    if (!all_dequantize || !HasOneParameter(graph, quantize)) continue;
+    graph.value(bytes).type.element = ElementType::kUint8;
+    MovePoint(graph, quantize);
+    for (const auto position : readers) {
+      MovePoint(graph, graph.nodes[static_cast<std::size_t>(position)]);
+    }
+  }
+}
+
+// ---- Convolutions ----------------------------------------------------------------------------
+
+/// Where an activation cuts off.
+struct Limits {
+  double low;
+  double high;
+};
+
+std::optional<Limits> LimitsOf(const Graph& graph, const Node& node) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (node.op == "Relu") return Limits{0, kInfinity};
+  if (node.op != "Clip") return {};
+  const auto bound = [&](std::size_t i, double otherwise) {
+    return HasInput(node, i) ? UniformValue(graph, node.inputs[i]) : otherwise;
+  };
+  const auto low = bound(1, -kInfinity);
+  const auto high = bound(2, kInfinity);
+  if (!low || !high || node.attributes.has("min") || node.attributes.has("max")) return {};
+  return Limits{*low, *high};
+}
+
+/// Whether quantising to uint8 cuts off all that the limits do.
+bool CutsOff(const QuantizationParameters& to, const Limits& limits) {
+  constexpr double kLargest = 255;
+  return limits.low <= (0.5 - to.point) * to.scale &&
+         limits.high >= (kLargest - 0.5 - to.point) * to.scale;
+}
+
+/// The convolution whose result a QuantizeLinear quantises, behind an activation or not.
+Node* ConvBefore(Rewriter& rewriter, const Node& quantize, const QuantizationParameters& to) {
+  ValueId value = quantize.inputs[0];
+  if (const Node* activation = rewriter.Producer(value)) {
+    const auto limits = LimitsOf(rewriter.graph(), *activation);
+    if (limits && CutsOff(to, *limits) && rewriter.UsedOnlyBy(1, value)) {
+      value = activation->inputs[0];
+    }
+  }
+  return rewriter.UsedOnlyBy(1, value) ? rewriter.Producer(value, "Conv") : nullptr;
+}
+
+/// Weights as integers with a scale for each channel.
+struct ByteWeights {
+  Tensor integers;
+  std::vector<float> scales;
+};
+
+std::optional<ByteWeights> ByteWeightsOf(const Tensor* weights) {
+  if (weights == nullptr || weights->element() != ElementType::kFloat32 || weights->count() == 0) {
+    return {};
+  }
+  const std::int64_t outs = weights->shape()[0];
+  const std::int64_t products = weights->count() / outs;
+  auto scales = kernels::ByteScales(weights->WithType({ElementType::kFloat32, {outs, products}}),
+                                    /*transposed=*/true);
+  if (!scales) return {};
+  Tensor integers({ElementType::kInt8, weights->shape()});
+  const auto from = weights->as<float>();
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const float scale = (*scales)[i / static_cast<std::size_t>(products)];
+    integers.as_mutable<std::int8_t>()[i] =
+        static_cast<std::int8_t>(std::nearbyint(from[i] / scale));
+  }
+  return ByteWeights{std::move(integers), *std::move(scales)};
+}
+
+/// The bias in units of the sums; nothing where it has no such form.
+std::optional<Tensor> IntegerBias(const Graph& graph, const Node& conv, double x_scale,
+                                  const std::vector<float>& w_scales) {
+  Tensor bias({ElementType::kInt32, {static_cast<std::int64_t>(w_scales.size())}});
+  if (!HasInput(conv, kBiasInput)) return bias;
+  const Tensor* floats = graph.ConstantOf(conv.inputs[kBiasInput]);
+  if (floats == nullptr) return {};
+  const std::vector<double> values = ToDoubles(*floats);
+  for (std::size_t o = 0; o < w_scales.size(); ++o) {
+    constexpr double kLargest = 1 << 30;
+    const double units = std::nearbyint(values[o] / (x_scale * static_cast<double>(w_scales[o])));
+    if (!(std::abs(units) <= kLargest)) return {};
+    bias.as_mutable<std::int32_t>()[o] = static_cast<std::int32_t>(units);
+  }
+  return bias;
+}
+
+bool Lower(Rewriter& rewriter, Node& node) {
+  Graph& graph = rewriter.graph();
+  if (node.op != "QuantizeLinear") return false;
+  const auto to = QuantizationParametersOf(graph, node);
+  if (!to || graph.type(node.inputs[0]).element != ElementType::kFloat32) return false;
+  const Node* conv = ConvBefore(rewriter, node, *to);
+  if (conv == nullptr) return false;
+  const Node* dequantize = rewriter.Producer(conv->inputs[0], "DequantizeLinear");
+  const auto from =
+      dequantize == nullptr ? std::nullopt : QuantizationParametersOf(graph, *dequantize);
+  if (!from) return false;
+  const TensorType& x = graph.type(dequantize->inputs[0]);
+  const TensorType& y = graph.type(node.outputs[0]);
+  if (!HasByteForm(x, graph.type(conv->inputs[1]).shape, y, conv->attributes)) return false;
+  const auto weights = ByteWeightsOf(graph.ConstantOf(conv->inputs[1]));
+  if (!weights) return false;
+  const auto bias = IntegerBias(graph, *conv, from->scale, weights->scales);
+  if (!bias) return false;
+
+  const auto constant = [&](const char* what, Tensor tensor) {
+    return rewriter.AddConstant(conv->name + what, std::move(tensor));
+  };
+  const auto number = [&](const char* what, ElementType element, double value) {
+    return constant(what, FromDoubles({element, {}}, {{value}}));
+  };
+  const std::int64_t outs = weights->integers.shape()[0];
+  node.inputs = {
+      dequantize->inputs[0],
+      number("_x_scale", ElementType::kFloat32, from->scale),
+      number("_x_point", ElementType::kUint8, from->point),
+      constant("_weights", weights->integers),
+      constant("_w_scales", Tensor({ElementType::kFloat32, {outs}}, weights->scales.data())),
+      constant("_w_points", Tensor({ElementType::kInt8, {outs}})),
+      number("_y_scale", ElementType::kFloat32, to->scale),
+      number("_y_point", ElementType::kUint8, to->point),
+      constant("_bias", *bias)};
+  node.op = "QLinearConv";
+  node.attributes = conv->attributes;
+  return true;
+}
+
+}  // namespace
+
+absl::Status LowerQuantizedConv(ir::Graph& graph, const PassContext&) {
+  try {
+    MakeUnsigned(graph);
+    Rewrite(graph, Lower);
+  } catch (const std::runtime_error& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::passes
