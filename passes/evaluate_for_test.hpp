@@ -68,9 +68,11 @@ class Evaluator {
       static const std::map<std::string, std::string> kKernels{
           {"BlockChannels", "block_channels"},
           {"BlockedAveragePool", "blocked_average_pool"},
+          {"BlockedByteMaxPool", "blocked_byte_max_pool"},
           {"BlockedDynamicConv", "blocked_conv2d"},
           {"BlockedDynamicDepthwiseConv", "blocked_depthwise_conv2d"},
           {"BlockedMaxPool", "blocked_max_pool"},
+          {"ByteAdd", "add_bytes"},
           {"FusedAttention", "attention"},
           {"FusedElementwise", "fused_elementwise"},
           {"FusedNorm", "norm_rows"},

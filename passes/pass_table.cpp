@@ -54,6 +54,7 @@
 #include "passes/lowering/lower_conv_transpose.hpp"
 #include "passes/lowering/lower_mean_to_pool.hpp"
 #include "passes/lowering/lower_quantize_pair.hpp"
+#include "passes/lowering/lower_quantized_add.hpp"
 #include "passes/lowering/lower_quantized_conv.hpp"
 #include "passes/lowering/lower_thin_conv.hpp"
 #include "passes/lowering/lower_to_batched_matmul.hpp"
@@ -169,6 +170,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
      LowerMeanToPool},
     {"lower_quantize_pair", "Makes quantisation that is undone at once the rounding that it is.",
      Stage::kLowering, LowerQuantizePair},
+    {"lower_quantized_add", "Adds quantised numbers in one step.", Stage::kLowering,
+     LowerQuantizedAdd},
     {"lower_quantized_conv",
      "Makes convolutions with simulated quantisation the integer ones that they simulate.",
      Stage::kLowering, LowerQuantizedConv},

@@ -62,10 +62,10 @@ TEST(BuildPipelineTest, DefaultsAreInTheTableAndOfTheStage) {
 }
 
 TEST(BuildPipelineTest, SkipsAndAppends) {
-  const auto pipeline =
-      BuildPipeline(Stage::kLowering, {.precision = "fp32",
-                                       .extra = {"gelu_pattern", "eliminate_identity"},
-                                       .skip = {"gelu_pattern", "lower_quantized_conv"}});
+  const auto pipeline = BuildPipeline(
+      Stage::kLowering, {.precision = "fp32",
+                         .extra = {"gelu_pattern", "eliminate_identity"},
+                         .skip = {"gelu_pattern", "lower_quantized_conv", "lower_quantized_add"}});
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
   const auto names = NamesOf(*pipeline);
   EXPECT_EQ(names.front(), "lower_quantize_pair");

@@ -208,10 +208,12 @@ std::string_view KernelNamed(std::string_view op) {
   if (op == "BlockChannels") return "block_channels";
   if (op == "UnblockChannels") return "unblock_channels";
   if (op == "JoinChannels") return "join_channels";
+  if (op == "BlockedByteMaxPool") return "blocked_byte_max_pool";
   if (op == "BlockedDynamicConv") return "blocked_conv2d";
   if (op == "BlockedDynamicDepthwiseConv") return "blocked_depthwise_conv2d";
   if (op == "BlockedMaxPool") return "blocked_max_pool";
   if (op == "BlockedAveragePool") return "blocked_average_pool";
+  if (op == "ByteAdd") return "add_bytes";
   if (op == "BatchMatMul") return "batch_matmul";
   if (op == "FusedAttention") return "attention";
   if (op == "FusedNorm") return "norm_rows";

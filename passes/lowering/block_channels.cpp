@@ -275,6 +275,8 @@ bool BlockNode(Rewriter& rewriter, Node& node) {
   if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear") {
     return BlockQuantization(rewriter, node);
   }
+  if (node.op == "ByteAdd") return BlockBytes(rewriter, node);
+  if (node.op == "MaxPool" && BlockBytes(rewriter, node)) return true;
   if (node.op == "MaxPool" || node.op == "AveragePool" || node.op == "GlobalMaxPool" ||
       node.op == "GlobalAveragePool") {
     return BlockPool(rewriter, node);

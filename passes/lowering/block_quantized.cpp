@@ -1,5 +1,6 @@
 #include "passes/lowering/block_quantized.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -128,6 +129,18 @@ bool BlockQLinearConv(Rewriter& rewriter, Node& conv) {
                                   rewriter.AddConstant(conv.name + "_bases", bases),
                                   rewriter.AddConstant(conv.name + "_factors", factors)};
   BecomeUnblocked(rewriter, conv, "BlockedByteConv", std::move(inputs), std::move(attributes));
+  return true;
+}
+
+bool BlockBytes(Rewriter& rewriter, Node& node) {
+  if (node.outputs.size() > 1 || !IsByteImage(rewriter.graph().type(node.outputs[0]))) return false;
+  if (std::ranges::none_of(node.inputs, [&](auto id) { return IsBlocked(rewriter, id); })) {
+    return false;
+  }
+  std::vector<ir::ValueId> inputs;
+  for (const ir::ValueId id : node.inputs) inputs.push_back(Block(rewriter, id));
+  const char* const op = node.op == "MaxPool" ? "BlockedByteMaxPool" : "ByteAdd";
+  BecomeUnblocked(rewriter, node, op, std::move(inputs), node.attributes);
   return true;
 }
 

@@ -22,4 +22,7 @@ bool BlockQLinearConv(Rewriter& rewriter, ir::Node& conv);
 /// in blocks.
 bool BlockQuantization(Rewriter& rewriter, ir::Node& node);
 
+/// A ByteAdd or MaxPool of blocked images of uint8 stays in blocks.
+bool BlockBytes(Rewriter& rewriter, ir::Node& node);
+
 }  // namespace poprt::passes

@@ -102,6 +102,23 @@ TEST(BlockQuantizedTest, SumsOfWhatIsDequantisedStayInBlocks) {
             "QuantizeLinear BlockedByteConv UnblockChannels");
 }
 
+TEST(BlockQuantizedTest, PoolsAndSumsOfBytesStayInBlocks) {
+  QuantizedNetwork g;
+  const auto x = g.Conv("a", g.Input("x", Bytes({1, 16, 7, 9})), 20, {.side = 1});
+  const auto pooled = g.Op("pool", "MaxPool", {x}, Bytes({1, 20, 3, 4}),
+                           {{"kernel_shape", Ints{2, 3}}, {"strides", Ints{2, 2}}});
+  const auto y = g.Conv("b", pooled, 20, {.side = 3});
+  Attributes scales;
+  for (const char* name : {"a", "b", "y"}) {
+    scales.set(std::string(name) + "_scale", 0.5F);
+    scales.set(std::string(name) + "_point", std::int64_t{100});
+  }
+  g.Output(g.Op("sum", "ByteAdd", {pooled, y}, Bytes({1, 20, 3, 4}), scales));
+  EXPECT_EQ(g.Blocked(),
+            "BlockChannels BlockedByteConv BlockedByteMaxPool BlockedByteConv ByteAdd "
+            "UnblockChannels");
+}
+
 TEST(BlockQuantizedTest, LeavesWhatHasNoForm) {
   const auto blocked = [](const QuantizedNetwork::Parameters& with, std::int64_t ins,
                           std::int64_t outs) {

@@ -19,6 +19,8 @@
 ///                           `channel_order`, of 1x1 filters only: channel c of the convolution is
 ///                           channel channel_order[c] of x; `channels_last`, of the same without a
 ///                           residual: the result is [B, H, W, O]
+///   BlockedByteMaxPool(x), ByteAdd(a, b)
+///                           of uint8; the latter of any shape, see "add_bytes"
 ///   BlockedDynamicConv(x, w [, bias]), BlockedDynamicDepthwiseConv(x, w [, bias])
 ///                           as BlockedConv, of weights that are computed, in the form which
 ///                           PackBlockedConv2dWeights or PackBlockedDepthwiseWeights makes; without

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -61,44 +60,6 @@ void MakeUnsigned(Graph& graph) {
 
 // ---- Convolutions ----------------------------------------------------------------------------
 
-/// Where an activation cuts off.
-struct Limits {
-  double low;
-  double high;
-};
-
-std::optional<Limits> LimitsOf(const Graph& graph, const Node& node) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (node.op == "Relu") return Limits{0, kInfinity};
-  if (node.op != "Clip") return {};
-  const auto bound = [&](std::size_t i, double otherwise) {
-    return HasInput(node, i) ? UniformValue(graph, node.inputs[i]) : otherwise;
-  };
-  const auto low = bound(1, -kInfinity);
-  const auto high = bound(2, kInfinity);
-  if (!low || !high || node.attributes.has("min") || node.attributes.has("max")) return {};
-  return Limits{*low, *high};
-}
-
-/// Whether quantising to uint8 cuts off all that the limits do.
-bool CutsOff(const QuantizationParameters& to, const Limits& limits) {
-  constexpr double kLargest = 255;
-  return limits.low <= (0.5 - to.point) * to.scale &&
-         limits.high >= (kLargest - 0.5 - to.point) * to.scale;
-}
-
-/// The convolution whose result a QuantizeLinear quantises, behind an activation or not.
-Node* ConvBefore(Rewriter& rewriter, const Node& quantize, const QuantizationParameters& to) {
-  ValueId value = quantize.inputs[0];
-  if (const Node* activation = rewriter.Producer(value)) {
-    const auto limits = LimitsOf(rewriter.graph(), *activation);
-    if (limits && CutsOff(to, *limits) && rewriter.UsedOnlyBy(1, value)) {
-      value = activation->inputs[0];
-    }
-  }
-  return rewriter.UsedOnlyBy(1, value) ? rewriter.Producer(value, "Conv") : nullptr;
-}
-
 /// Weights as integers with a scale for each channel.
 struct ByteWeights {
   Tensor integers;
@@ -146,7 +107,8 @@ bool Lower(Rewriter& rewriter, Node& node) {
   if (node.op != "QuantizeLinear") return false;
   const auto to = QuantizationParametersOf(graph, node);
   if (!to || graph.type(node.inputs[0]).element != ElementType::kFloat32) return false;
-  const Node* conv = ConvBefore(rewriter, node, *to);
+  const ValueId sums = BeforeCutOff(rewriter, node, *to);
+  const Node* conv = rewriter.UsedOnlyBy(1, sums) ? rewriter.Producer(sums, "Conv") : nullptr;
   if (conv == nullptr) return false;
   const Node* dequantize = rewriter.Producer(conv->inputs[0], "DequantizeLinear");
   const auto from =

@@ -1,9 +1,40 @@
 #include "passes/lowering/quantization_parameters.hpp"
 
+#include <limits>
+
 #include "passes/constant_values.hpp"
 #include "passes/lowering/fused_operator.hpp"
 
 namespace poprt::passes {
+namespace {
+
+/// Where an activation cuts off.
+struct Limits {
+  double low;
+  double high;
+};
+
+std::optional<Limits> LimitsOf(const ir::Graph& graph, const ir::Node& node) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (node.op == "Relu") return Limits{0, kInfinity};
+  if (node.op != "Clip") return {};
+  const auto bound = [&](std::size_t i, double otherwise) {
+    return HasInput(node, i) ? UniformValue(graph, node.inputs[i]) : otherwise;
+  };
+  const auto low = bound(1, -kInfinity);
+  const auto high = bound(2, kInfinity);
+  if (!low || !high || node.attributes.has("min") || node.attributes.has("max")) return {};
+  return Limits{*low, *high};
+}
+
+/// Whether quantising to uint8 cuts off all that the limits do.
+bool CutsOff(const QuantizationParameters& to, const Limits& limits) {
+  constexpr double kLargest = 255;
+  return limits.low <= (0.5 - to.point) * to.scale &&
+         limits.high >= (kLargest - 0.5 - to.point) * to.scale;
+}
+
+}  // namespace
 
 std::optional<QuantizationParameters> QuantizationParametersOf(const ir::Graph& graph,
                                                                const ir::Node& node) {
@@ -15,6 +46,15 @@ std::optional<QuantizationParameters> QuantizationParametersOf(const ir::Graph& 
   const auto point = HasInput(node, 2) ? UniformValue(graph, node.inputs[2]) : 0.0;
   if (!scale || !point || !(*scale > 0)) return {};
   return QuantizationParameters{*scale, *point};
+}
+
+ir::ValueId BeforeCutOff(Rewriter& rewriter, const ir::Node& quantize,
+                         const QuantizationParameters& to) {
+  const ir::ValueId value = quantize.inputs[0];
+  const ir::Node* activation = rewriter.Producer(value);
+  if (activation == nullptr || !rewriter.UsedOnlyBy(1, value)) return value;
+  const auto limits = LimitsOf(rewriter.graph(), *activation);
+  return limits && CutsOff(to, *limits) ? activation->inputs[0] : value;
 }
 
 }  // namespace poprt::passes

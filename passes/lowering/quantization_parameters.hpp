@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "compiler/ir/graph.hpp"
+#include "passes/rewrite.hpp"
 
 namespace poprt::passes {
 
@@ -16,5 +17,10 @@ struct QuantizationParameters {
 /// elements, where both are constants and it computes in float32; else nothing.
 std::optional<QuantizationParameters> QuantizationParametersOf(const ir::Graph& graph,
                                                                const ir::Node& node);
+
+/// What a QuantizeLinear to uint8 with parameters `to` would as well quantise: its input, or where
+/// that is an activation which cuts off no more than quantising does, the activation's.
+ir::ValueId BeforeCutOff(Rewriter& rewriter, const ir::Node& quantize,
+                         const QuantizationParameters& to);
 
 }  // namespace poprt::passes

@@ -121,6 +121,8 @@ const std::vector<PropertyTest>& PropertyTests() {
       {"QLinearMatMulTest.MatchesTheFormula", {"QLinearMatMul"}},
       {"ConvIntegerTest.MatchesTheFormula", {"ConvInteger"}},
       {"QLinearConvTest.MatchesTheFormula", {"QLinearConv"}},
+      {"AddBytesTest.IsTheSumOfWhatIsDequantised", {"add_bytes"}},
+      {"ByteMaxPoolTest.IsMaxPoolOfRandomSizes", {"blocked_byte_max_pool"}},
       {"ByteConv2dTest.IsQLinearConvOfRandomSizes",
        {"blocked_byte_conv2d", "blocked_byte_depthwise_conv2d"}},
       {"RandomTest.AnyShapeHoldsOneSequence", {"RandomNormal", "RandomUniform"}},

@@ -59,8 +59,10 @@ std::span<const KernelDef> QuantizedKernels() {
       KernelDef{"QLinearConv", &GuardedBind<BindQLinearConv>},
       KernelDef{"QLinearMatMul", &GuardedBind<BindQLinearMatMul>},
       KernelDef{"QuantizeLinear", &GuardedBind<BindQuantizeLinear>},
+      KernelDef{"add_bytes", &GuardedBind<BindAddBytes>},
       KernelDef{"blocked_byte_conv2d", &GuardedBind<BindBest<BindByteConv2d>>},
       KernelDef{"blocked_byte_depthwise_conv2d", &GuardedBind<BindBest<BindByteDepthwiseConv2d>>},
+      KernelDef{"blocked_byte_max_pool", &GuardedBind<BindByteMaxPool>},
       KernelDef{"integer_gemm", &GuardedBind<BindIntegerGemm>},
   };
   return kTable;

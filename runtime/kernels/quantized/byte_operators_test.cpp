@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/quantized/quantized_test_tensors.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+/// "add_bytes" and "blocked_byte_max_pool".
+namespace poprt::kernels::testing::quantized {
+namespace {
+
+constexpr ElementType kUint8 = ElementType::kUint8;
+constexpr ElementType kFloat32 = ElementType::kFloat32;
+
+TEST(AddBytesTest, IsTheSumOfWhatIsDequantised) {
+  ForSeeds(60, [](std::mt19937& random) {
+    const Shape shape = {Draw(random, 1, 5), Draw(random, 1, 300)};
+    // Powers of two make sums that lie between two integers.
+    const bool has_ties = random() % 2 == 0;
+    Attributes attributes;
+    const auto parameters = [&](const std::string& name) {
+      const float scale = has_ties ? 1.0F / static_cast<float>(1 << (random() % 4))
+                                   : static_cast<float>(Draw(random, 1, 900)) / 1000;
+      const std::int64_t point = Draw(random, 0, 255);
+      attributes.set(name + "_scale", scale);
+      attributes.set(name + "_point", point);
+      return std::vector<Tensor>{FromValues(kFloat32, {}, {static_cast<double>(scale)}),
+                                 FromValues(kUint8, {}, {static_cast<double>(point)})};
+    };
+    std::vector<Tensor> operands;
+    std::vector<Tensor> floats;
+    for (const char* name : {"a", "b"}) {
+      operands.push_back(RandomIntegers(random, kUint8, shape));
+      std::vector<Tensor> inputs = parameters(name);
+      inputs.insert(inputs.begin(), operands.back());
+      floats.push_back(Run1("DequantizeLinear", inputs, {kFloat32, shape}));
+    }
+    std::vector<Tensor> inputs = parameters("y");
+    inputs.insert(inputs.begin(), Run1("Add", floats, {kFloat32, shape}));
+    EXPECT_EQ(Run1("add_bytes", operands, {kUint8, shape}, attributes),
+              Run1("QuantizeLinear", inputs, {kUint8, shape}));
+  });
+}
+
+TEST(AddBytesTest, BindErrors) {
+  const TensorType type{kUint8, {2, 3}};
+  const auto attributes = [](float scale, std::int64_t point) {
+    return Attributes{{"a_scale", 1.0F},  {"a_point", std::int64_t{0}},
+                      {"b_scale", scale}, {"b_point", std::int64_t{9}},
+                      {"y_scale", 1.0F},  {"y_point", point}};
+  };
+  EXPECT_EQ(BindError("add_bytes", {type, type}, {type}, attributes(1, 255)), "");
+  EXPECT_EQ(BindError("add_bytes", {type, type}, {type}, attributes(0, 255)),
+            "attribute 'b_scale' must be a positive number");
+  EXPECT_EQ(BindError("add_bytes", {type, type}, {type}, attributes(1, 256)),
+            "attribute 'y_point' is 256, allowed are 0 to 255");
+  EXPECT_NE(BindError("add_bytes", {type, {kUint8, {3}}}, {type}, attributes(1, 0)), "");
+  EXPECT_NE(BindError("add_bytes", {type, type}, {{kFloat32, {2, 3}}}, attributes(1, 0)), "");
+}
+
+TEST(ByteMaxPoolTest, IsMaxPoolOfRandomSizes) {
+  ForSeeds(60, [](std::mt19937& random) {
+    const Ints kernel{Draw(random, 1, 4), Draw(random, 1, 4)};
+    const auto pad = [&](std::size_t axis) { return Draw(random, 0, kernel[axis] - 1); };
+    const Attributes attributes{{"ceil_mode", static_cast<std::int64_t>(random() % 2)},
+                                {"dilations", Ints{Draw(random, 1, 2), Draw(random, 1, 2)}},
+                                {"kernel_shape", kernel},
+                                {"pads", Ints{pad(0), pad(1), pad(0), pad(1)}},
+                                {"strides", Ints{Draw(random, 1, 3), Draw(random, 1, 3)}}};
+    const std::int64_t channels = Draw(random, 1, 40);
+    const Shape image{Draw(random, 1, 2), channels, Draw(random, 7, 20), Draw(random, 7, 20)};
+    const Window window = ResolveWindow(attributes, {image[2], image[3]}, kernel);
+    const Shape extents =
+        WindowOutputExtents(window, {image[2], image[3]}, attributes.get_int("ceil_mode", 0) != 0);
+    const TensorType y{kUint8, {image[0], channels, extents[0], extents[1]}};
+    const Tensor x = RandomIntegers(random, kUint8, image);
+    const TensorType in = BlockedImageType(image[0], channels, image[2], image[3], kUint8);
+    const TensorType out = BlockedImageType(image[0], channels, extents[0], extents[1], kUint8);
+    const Tensor pooled =
+        Run1("blocked_byte_max_pool", {Run1("block_channels", {x}, in)}, out, attributes);
+    EXPECT_EQ(Run1("unblock_channels", {pooled}, y, {{"channels", channels}}),
+              Run1("MaxPool", {x}, y, attributes));
+  });
+}
+
+}  // namespace
+}  // namespace poprt::kernels::testing::quantized
