@@ -56,6 +56,7 @@
 #include "passes/lowering/lower_quantize_pair.hpp"
 #include "passes/lowering/lower_quantized_add.hpp"
 #include "passes/lowering/lower_quantized_conv.hpp"
+#include "passes/lowering/lower_quantized_move.hpp"
 #include "passes/lowering/lower_thin_conv.hpp"
 #include "passes/lowering/lower_to_batched_matmul.hpp"
 #include "passes/lowering/lower_to_fused.hpp"
@@ -175,6 +176,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"lower_quantized_conv",
      "Makes convolutions with simulated quantisation the integer ones that they simulate.",
      Stage::kLowering, LowerQuantizedConv},
+    {"lower_quantized_move", "Moves quantised numbers as they are.", Stage::kLowering,
+     LowerQuantizedMove},
     {"lower_thin_conv",
      "Makes the few channels of a Conv those of several neighbouring pixels at once.",
      Stage::kLowering, LowerThinConv},

@@ -57,6 +57,7 @@ const Names kFinish = {
 
 /// From ONNX's operators to those of the host backend.
 const Names kLowering = {
+    "lower_quantized_move",
     "lower_quantized_conv",
     "lower_quantized_add",
     "lower_quantize_pair",

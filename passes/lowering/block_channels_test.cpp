@@ -254,7 +254,6 @@ TEST(BlockChannelsTest, ImagesOfTokensAreNearlyBlocked) {
             "UnblockChannels:32");
 }
 
-/// Every image is two halves of the one before: a thousand of them would have 2^1000 parts.
 TEST(BlockChannelsTest, WeightsThatAreComputedArePackedByTheProgram) {
   const auto blocked = [](Shape image, Shape weights, std::int64_t group, bool biased = false) {
     Network g;
@@ -277,6 +276,7 @@ TEST(BlockChannelsTest, WeightsThatAreComputedArePackedByTheProgram) {
   EXPECT_EQ(blocked({2, 32, 5, 6}, {40, 32, 1, 3}, 1), "Conv:40") << "no whole blocks";
 }
 
+/// Every image is two halves of the one before: a thousand of them would have 2^1000 parts.
 TEST(BlockChannelsTest, PartsOfPartsAreFollowedOnlySoFar) {
   Network g;
   auto x = g.Conv("a", g.Input("x", {1, 16, 2, 2}), 24);

@@ -1,7 +1,9 @@
 #include "passes/lowering/block_quantized.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "passes/constant_values.hpp"
 #include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/quantization_parameters.hpp"
 #include "runtime/kernels/quantized/quad_tiles.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
 #include "runtime/kernels/window/window.hpp"
@@ -72,15 +75,17 @@ Tensor BasesOf(const Tensor& weights, double x_point, const std::vector<double>&
   return bases;
 }
 
-/// From sums to units of the result, see byte_conv2d.hpp.
-Tensor FactorsOf(double x_scale, const std::vector<double>& w_scales, double y_scale,
-                 std::int64_t lanes) {
+/// From sums to units of the result, see byte_conv2d.hpp; nothing where only these are infinite.
+std::optional<Tensor> FactorsOf(double x_scale, const std::vector<double>& w_scales, double y_scale,
+                                std::int64_t lanes) {
   std::vector<double> factors;
   for (const double w_scale : w_scales) {
-    factors.push_back(kernels::kByteUnit * kernels::ProductFactor(ElementType::kFloat32,
-                                                                  static_cast<float>(x_scale),
-                                                                  static_cast<float>(w_scale),
-                                                                  static_cast<float>(y_scale)));
+    const double factor =
+        kernels::ProductFactor(ElementType::kFloat32, static_cast<float>(x_scale),
+                               static_cast<float>(w_scale), static_cast<float>(y_scale));
+    const double units = factor * kernels::kByteUnit;
+    if (std::isfinite(factor) && units > std::numeric_limits<float>::max()) return {};
+    factors.push_back(units);
   }
   factors.resize(static_cast<std::size_t>(lanes));
   return FromDoubles({ElementType::kFloat32, {lanes}}, factors);
@@ -117,7 +122,8 @@ bool BlockQLinearConv(Rewriter& rewriter, Node& conv) {
   const std::int64_t lanes = BlockedType(y).shape[1] * kBlock;
   const std::int64_t in_channels = graph.type(conv.inputs[kX]).shape[1];
   const Tensor bases = BasesOf(weights, number(kXPoint), bias, lanes);
-  const Tensor factors = FactorsOf(number(kXScale), *scales, number(kYScale), lanes);
+  const auto factors = FactorsOf(number(kXScale), *scales, number(kYScale), lanes);
+  if (!factors) return false;
   Attributes attributes = conv.attributes;
   attributes.set("in_channels", in_channels);
   attributes.set("out_channels", outs);
@@ -127,7 +133,7 @@ bool BlockQLinearConv(Rewriter& rewriter, Node& conv) {
   std::vector<ir::ValueId> inputs{Block(rewriter, conv.inputs[kX]),
                                   rewriter.AddConstant(conv.name + "_weights", weights),
                                   rewriter.AddConstant(conv.name + "_bases", bases),
-                                  rewriter.AddConstant(conv.name + "_factors", factors)};
+                                  rewriter.AddConstant(conv.name + "_factors", *factors)};
   BecomeUnblocked(rewriter, conv, "BlockedByteConv", std::move(inputs), std::move(attributes));
   return true;
 }
@@ -152,10 +158,13 @@ bool BlockQuantization(Rewriter& rewriter, Node& node) {
   if (!IsByteImage(bytes) || !CanBlock(floats) || !IsBlocked(rewriter, node.inputs[0])) {
     return false;
   }
+  // What stands in spare lanes must stay finite.
+  constexpr double kLargestScale = 1e30;
+  const auto parameters = QuantizationParametersOf(graph, node);
+  if (!parameters || parameters->scale > kLargestScale) return false;
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     if (HasInput(node, i) && ElementCount(graph.type(node.inputs[i]).shape) != 1) return false;
   }
-  if (node.attributes.get_int("block_size", 0) != 0) return false;
   std::vector<ir::ValueId> inputs = node.inputs;
   inputs[0] = Block(rewriter, inputs[0]);
   BecomeUnblocked(rewriter, node, std::string(node.op), std::move(inputs), node.attributes);

@@ -23,6 +23,7 @@ class QuantizedNetwork : public GraphForTest {
     double w_point = 0;
     bool biased = true;
     Attributes attributes = {};
+    std::int64_t pad = -1;  ///< half of a side
   };
 
   /// A convolution of bytes that keeps height and width.
@@ -58,7 +59,7 @@ class QuantizedNetwork : public GraphForTest {
     }
     Attributes attributes = with.attributes;
     attributes.set("group", with.group);
-    attributes.set("pads", Ints(4, with.side / 2));
+    attributes.set("pads", Ints(4, with.pad < 0 ? with.side / 2 : with.pad));
     return Op(name, "QLinearConv", std::move(inputs), Bytes(shape), std::move(attributes));
   }
 
@@ -102,6 +103,19 @@ TEST(BlockQuantizedTest, SumsOfWhatIsDequantisedStayInBlocks) {
             "QuantizeLinear BlockedByteConv UnblockChannels");
 }
 
+TEST(BlockQuantizedTest, BytesOfOtherLayoutsAreTransposed) {
+  QuantizedNetwork g;
+  const Shape pixels{1, 4, 5, 16};
+  const auto x = g.Op("planes", "Transpose", {g.Input("x", Bytes(pixels))}, Bytes({1, 16, 4, 5}),
+                      {{"perm", Ints{0, 3, 1, 2}}});
+  const auto y = g.Conv("a", x, 16, {.side = 3});
+  g.Output(g.Op("pixels", "Transpose", {y}, Bytes(pixels), {{"perm", Ints{0, 2, 3, 1}}}));
+  const ir::Graph before = g.graph;
+  g.After("block_channels");
+  g.After("fuse_transpose_into_blocks");
+  EXPECT_EQ(LargestDifference(before, g.graph), 0);
+}
+
 TEST(BlockQuantizedTest, PoolsAndSumsOfBytesStayInBlocks) {
   QuantizedNetwork g;
   const auto x = g.Conv("a", g.Input("x", Bytes({1, 16, 7, 9})), 20, {.side = 1});
@@ -130,8 +144,11 @@ TEST(BlockQuantizedTest, LeavesWhatHasNoForm) {
   EXPECT_EQ(blocked({.w_point = 1}, 16, 16), "QLinearConv") << "zero points of weights";
   EXPECT_EQ(blocked({.weights = ElementType::kUint8, .w_point = 3}, 16, 16), "QLinearConv");
   EXPECT_EQ(blocked({.group = 2}, 32, 32), "QLinearConv") << "groups";
-  EXPECT_EQ(blocked({.side = 3, .group = 16, .attributes = {{"dilations", Ints{1, 1}}}}, 16, 16),
+  EXPECT_EQ(blocked({.side = 3, .group = 16}, 16, 16),
             "BlockChannels BlockedByteConv UnblockChannels");
+  const QuantizedNetwork::Parameters dilated{
+      .side = 3, .group = 16, .attributes = {{"dilations", Ints{2, 2}}}, .pad = 2};
+  EXPECT_EQ(blocked(dilated, 16, 16), "QLinearConv") << "single channels with dilations";
 }
 
 }  // namespace

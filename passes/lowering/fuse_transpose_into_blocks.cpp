@@ -18,6 +18,7 @@ bool FuseIntoUnblock(Rewriter& rewriter, Node& transpose) {
   const StridedView view = ViewThrough(rewriter, transpose.outputs[0], false);
   const Node* unblock = rewriter.Producer(view.source, "UnblockChannels");
   if (unblock == nullptr || unblock->attributes.get_int("channels_last", 0) != 0) return false;
+  if (!CanBlock(graph.type(view.source))) return false;
   const TensorType planes = graph.type(view.source);
   const Shape& s = planes.shape;
   const std::int64_t pixels = s[2] * s[3];
@@ -38,6 +39,7 @@ bool FuseIntoUnblock(Rewriter& rewriter, Node& transpose) {
 bool FuseIntoBlock(Rewriter& rewriter, Node& block) {
   ir::Graph& graph = rewriter.graph();
   if (block.attributes.get_int("channels_last", 0) != 0) return false;
+  if (!CanBlock(graph.type(block.inputs[0]))) return false;
   const ValueId pixels = PixelsOf(rewriter, block.inputs[0]);
   if (pixels == ir::kAbsent) return false;
   const TensorType planes = graph.type(block.inputs[0]);

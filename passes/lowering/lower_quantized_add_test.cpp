@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
@@ -47,6 +48,24 @@ TEST(LowerQuantizedAddTest, IsOneStepWithTheSameBits) {
               "y_scale=0.125 : uint8[2, 300]\n"
               "  return y\n");
     EXPECT_EQ(LargestDifference(before, g.graph), 0);
+  }
+}
+
+/// What a Clip cuts off halfway between two steps is rounded by the point's parity.
+TEST(LowerQuantizedAddTest, ClipsOfHalfAStepAreLeft) {
+  for (const auto& [low, high, point, is_lowered] :
+       {std::tuple{0.0, 255 / 8.0, 0.0, true}, std::tuple{0.0, 254.5 / 8, 0.0, false},
+        std::tuple{-0.5 / 8, 100.0, 1.0, false}}) {
+    GraphForTest g;
+    const TensorType bytes{ElementType::kUint8, {4}};
+    const auto p = g.Constant("p", TensorType{ElementType::kUint8, {}}, {0});
+    const auto q = g.Constant("q", TensorType{ElementType::kUint8, {}}, {point});
+    const auto a = g.Op("a", "DequantizeLinear", {g.Input("x", bytes), g.Scalar(0.5), p}, {4});
+    const auto sum = g.Op("sum", "Add", {a, a}, {4});
+    const auto clip = g.Op("clip", "Clip", {sum, g.Scalar(low), g.Scalar(high)}, {4});
+    g.Output(g.Op("y", "QuantizeLinear", {clip, g.Scalar(1.0 / 8), q}, bytes));
+    const std::string text = g.After("lower_quantized_add");
+    EXPECT_EQ(text.find("ByteAdd") != std::string::npos, is_lowered) << low << ' ' << high;
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -66,7 +68,8 @@ struct ByteWeights {
   std::vector<float> scales;
 };
 
-std::optional<ByteWeights> ByteWeightsOf(const Tensor* weights) {
+/// Channels of zeros have the scale `of_zeros`.
+std::optional<ByteWeights> ByteWeightsOf(const Tensor* weights, float of_zeros) {
   if (weights == nullptr || weights->element() != ElementType::kFloat32 || weights->count() == 0) {
     return {};
   }
@@ -77,6 +80,12 @@ std::optional<ByteWeights> ByteWeightsOf(const Tensor* weights) {
   if (!scales) return {};
   Tensor integers({ElementType::kInt8, weights->shape()});
   const auto from = weights->as<float>();
+  for (std::size_t o = 0; o < scales->size(); ++o) {
+    const auto of_channel =
+        from.subspan(o * static_cast<std::size_t>(products), static_cast<std::size_t>(products));
+    const bool is_zero = std::ranges::all_of(of_channel, [](float w) { return w == 0; });
+    if (is_zero) (*scales)[o] = of_zeros;
+  }
   for (std::size_t i = 0; i < from.size(); ++i) {
     const float scale = (*scales)[i / static_cast<std::size_t>(products)];
     integers.as_mutable<std::int8_t>()[i] =
@@ -85,18 +94,37 @@ std::optional<ByteWeights> ByteWeightsOf(const Tensor* weights) {
   return ByteWeights{std::move(integers), *std::move(scales)};
 }
 
-/// The bias in units of the sums; nothing where it has no such form.
-std::optional<Tensor> IntegerBias(const Graph& graph, const Node& conv, double x_scale,
-                                  const std::vector<float>& w_scales) {
-  Tensor bias({ElementType::kInt32, {static_cast<std::int64_t>(w_scales.size())}});
-  if (!HasInput(conv, kBiasInput)) return bias;
-  const Tensor* floats = graph.ConstantOf(conv.inputs[kBiasInput]);
-  if (floats == nullptr) return {};
-  const std::vector<double> values = ToDoubles(*floats);
-  for (std::size_t o = 0; o < w_scales.size(); ++o) {
-    constexpr double kLargest = 1 << 30;
-    const double units = std::nearbyint(values[o] / (x_scale * static_cast<double>(w_scales[o])));
-    if (!(std::abs(units) <= kLargest)) return {};
+/// The largest magnitude that the sum of a channel can have without its bias.
+std::int64_t LargestSum(const Tensor& integers, std::size_t channel) {
+  constexpr std::int64_t kLargestByte = 255;
+  const auto products = static_cast<std::size_t>(integers.count() / integers.shape()[0]);
+  std::int64_t sum = 0;
+  for (const std::int8_t w : integers.as<std::int8_t>().subspan(channel * products, products)) {
+    sum += std::abs(std::int64_t{w});
+  }
+  return kLargestByte * sum;
+}
+
+/// The bias in units of the sums; nothing where it has no such form, or sums might not have one of
+/// 32 bits.
+std::optional<Tensor> IntegerBias(const Graph& graph, const Node& conv, const ByteWeights& weights,
+                                  double x_scale, double y_scale) {
+  const std::size_t outs = weights.scales.size();
+  Tensor bias({ElementType::kInt32, {static_cast<std::int64_t>(outs)}});
+  std::vector<double> values(outs);
+  if (HasInput(conv, kBiasInput)) {
+    const Tensor* floats = graph.ConstantOf(conv.inputs[kBiasInput]);
+    if (floats == nullptr) return {};
+    values = ToDoubles(*floats);
+  }
+  for (std::size_t o = 0; o < outs; ++o) {
+    const double unit = x_scale * static_cast<double>(weights.scales[o]);
+    const double units = std::nearbyint(values[o] / unit);
+    const double sum = std::abs(units) + static_cast<double>(LargestSum(weights.integers, o));
+    constexpr double kLeastStep = 1.0 / 64;  // of the result, which a bias may be off
+    // Written so that NaN is refused.
+    if (!(sum <= std::numeric_limits<std::int32_t>::max())) return {};
+    if (!(std::abs(values[o] - units * unit) <= kLeastStep * y_scale)) return {};
     bias.as_mutable<std::int32_t>()[o] = static_cast<std::int32_t>(units);
   }
   return bias;
@@ -117,9 +145,11 @@ bool Lower(Rewriter& rewriter, Node& node) {
   const TensorType& x = graph.type(dequantize->inputs[0]);
   const TensorType& y = graph.type(node.outputs[0]);
   if (!HasByteForm(x, graph.type(conv->inputs[1]).shape, y, conv->attributes)) return false;
-  const auto weights = ByteWeightsOf(graph.ConstantOf(conv->inputs[1]));
+  constexpr double kUnitsOfStep = 1024;
+  const auto of_zeros = static_cast<float>(to->scale / from->scale / kUnitsOfStep);
+  const auto weights = ByteWeightsOf(graph.ConstantOf(conv->inputs[1]), of_zeros);
   if (!weights) return false;
-  const auto bias = IntegerBias(graph, *conv, from->scale, weights->scales);
+  const auto bias = IntegerBias(graph, *conv, *weights, from->scale, to->scale);
   if (!bias) return false;
 
   const auto constant = [&](const char* what, Tensor tensor) {

@@ -24,6 +24,8 @@ struct SimulatedConv {
   std::int64_t outs = 24;
   bool quantised_weights = true;
   bool biased = true;
+  bool has_zero_channel = false;
+  bool has_other_reader = false;  ///< of the quantised activations
 };
 
 class Simulated : public GraphForTest {
@@ -42,7 +44,9 @@ class Simulated : public GraphForTest {
       // As DequantizeLinear multiplies.
       const float scale = 0.004F + 0.001F * static_cast<float>(i / products % 5);
       const float weight = scale * static_cast<float>(i * 37 % 255 - 127);
-      weights.push_back(static_cast<double>(with.quantised_weights ? weight : std::sin(weight)));
+      const bool is_zero = with.has_zero_channel && i / products == 1;
+      weights.push_back(
+          is_zero ? 0.0 : static_cast<double>(with.quantised_weights ? weight : std::sin(weight)));
     }
     std::vector<ir::ValueId> inputs{x, Constant("w", w, weights)};
     if (with.biased) {
@@ -62,6 +66,7 @@ class Simulated : public GraphForTest {
     const auto yq =
         Op("yq", "QuantizeLinear", {y, y_scale, y_point}, TensorType{with.activations, result});
     Output(Op("y", "DequantizeLinear", {yq, y_scale, y_point}, result));
+    if (with.has_other_reader) Output(Op("other", "Identity", {xq}, bytes));
   }
 
   /// The operators after the pass; the result may differ by one step where it is halfway.
@@ -100,6 +105,16 @@ TEST(LowerQuantizedConvTest, SignedActivationsBecomeUnsigned) {
       EXPECT_EQ(g.graph.type(node.outputs[0]).element, ElementType::kUint8);
     }
   }
+}
+
+TEST(LowerQuantizedConvTest, BiasesOfChannelsOfZerosStay) {
+  EXPECT_EQ(Lowered({.y_point = 100, .activation = "", .has_zero_channel = true}), kIntegers);
+}
+
+TEST(LowerQuantizedConvTest, WhatOthersReadStaysSigned) {
+  Simulated g({.activations = ElementType::kInt8, .y_point = -128, .has_other_reader = true});
+  g.After("lower_quantized_conv");
+  EXPECT_EQ(g.graph.type(g.graph.nodes[0].outputs[0]).element, ElementType::kInt8);
 }
 
 TEST(LowerQuantizedConvTest, LeavesWhatItIsNot) {

@@ -30,8 +30,8 @@ std::optional<Limits> LimitsOf(const ir::Graph& graph, const ir::Node& node) {
 /// Whether quantising to uint8 cuts off all that the limits do.
 bool CutsOff(const QuantizationParameters& to, const Limits& limits) {
   constexpr double kLargest = 255;
-  return limits.low <= (0.5 - to.point) * to.scale &&
-         limits.high >= (kLargest - 0.5 - to.point) * to.scale;
+  return limits.low < (0.5 - to.point) * to.scale &&
+         limits.high > (kLargest - 0.5 - to.point) * to.scale;
 }
 
 }  // namespace

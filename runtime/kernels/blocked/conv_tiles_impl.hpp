@@ -29,14 +29,14 @@ template <class V, int kChain, int kPixels, class W, int kPanels, int kWidth, in
                                            TileSums<V, kPixels, kPanels, kWidth, kCount>& sums) {
   constexpr int kRowWidth = kPanels * kWidth;
   typename V::Register columns[kRowWidth];
-  Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
+  Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
     constexpr int kV = decltype(v)::value;
     columns[kV] = V::Load(weights + kV / kWidth * weights_step + kV % kWidth * V::kLanes);
   });
-  Unroll<kPixels>([&](auto r) POPRT_INLINE {
+  Unroll<kPixels>([&](auto r) POPRT_INLINED {
     constexpr int kR = decltype(r)::value;
     const auto factor = V::template Repeat<kRowWidth>(inputs[kR] + offset);
-    Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
+    Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums.chain[kChain][kR][kV], factor, columns[kV]);
     });
@@ -47,7 +47,7 @@ template <class V, int kSteps, int kPixels, class W, int kPanels>
 [[gnu::always_inline]] inline void ConvSteps(const float* const (&inputs)[kPixels],
                                              const W* weights, std::int64_t weights_step,
                                              TileSums<V, kPixels, kPanels>& sums) {
-  Unroll<kSteps>([&](auto s) POPRT_INLINE {
+  Unroll<kSteps>([&](auto s) POPRT_INLINED {
     constexpr int kS = decltype(s)::value;
     constexpr int kChain = kS % TileSums<V, kPixels, kPanels>::kChainCount;
     SumStep<V, kChain>(inputs, kS, weights + kS * kBlock, weights_step, sums);
@@ -59,10 +59,10 @@ template <class V, int kPixels, class W, int kPanels>
 [[gnu::always_inline]] inline void ConvChannels(const float* (&inputs)[kPixels], const W* weights,
                                                 std::int64_t weights_step, std::int64_t channels,
                                                 TileSums<V, kPixels, kPanels>& sums) {
-  const auto steps = [&](auto count) POPRT_INLINE {
+  const auto steps = [&](auto count) POPRT_INLINED {
     constexpr int kSteps = decltype(count)::value;
     ConvSteps<V, kSteps>(inputs, weights, weights_step, sums);
-    Unroll<kPixels>([&](auto r) POPRT_INLINE { inputs[decltype(r)::value] += kSteps; });
+    Unroll<kPixels>([&](auto r) POPRT_INLINED { inputs[decltype(r)::value] += kSteps; });
     weights += kSteps * kBlock;
   };
   if constexpr (V::kUnrolls) {
@@ -80,7 +80,7 @@ template <int kPixels, int kPanels, class W, class Steps>
   for (std::int64_t t = 0; t < tap_count; ++t) {
     const TileTap& tap = taps[t];
     const float* inputs[kPixels];
-    Unroll<kPixels>([&](auto r) POPRT_INLINE {
+    Unroll<kPixels>([&](auto r) POPRT_INLINED {
       constexpr int kR = decltype(r)::value;
       const std::int32_t offset = tap.inputs[kR];
       inputs[kR] = offset == kPadding ? kZeros : x + offset;
@@ -109,7 +109,7 @@ void ConvTileOf(const ConvPanel& panel, const TileTap* taps, std::int64_t tap_co
   const bool partial = panel.last_channels < kBlock;
   for (std::int64_t whole = panel.blocks - (partial ? 1 : 0); whole > 0; --whole) {
     ConvTaps<kPixels, kPanels>(panel, x, taps, tap_count, weights, ahead,
-                               [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINE {
+                               [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINED {
                                  if constexpr (V::kUnrolls) {
                                    ConvSteps<V, kBlock>(inputs, of_tap, weights_step, sums);
                                  } else {
@@ -122,7 +122,7 @@ void ConvTileOf(const ConvPanel& panel, const TileTap* taps, std::int64_t tap_co
   }
   if (partial) {
     ConvTaps<kPixels, kPanels>(panel, x, taps, tap_count, weights, ahead,
-                               [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINE {
+                               [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINED {
                                  ConvChannels<V>(inputs, of_tap, weights_step, panel.last_channels,
                                                  sums);
                                });
@@ -142,8 +142,8 @@ void Conv(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count
   for (std::int64_t i = 0; i < tile_count; ++i) {
     const ConvTile& tile = tiles[i];
     const W* const ahead = fetched < panel_size ? next + fetched : weights;
-    WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINE {
-      WithRows<V::kRows>(tile.pixels, [&](auto pixels) POPRT_INLINE {
+    WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINED {
+      WithRows<V::kRows>(tile.pixels, [&](auto pixels) POPRT_INLINED {
         ConvTileOf<V, decltype(pixels)::value, decltype(panels)::value, W>(panel, taps, tile.taps,
                                                                            pixel, ahead);
       });
@@ -162,7 +162,7 @@ void PlanesTile(const PlanesPanel& panel, const std::int32_t* offsets, std::int6
   constexpr int kCount = decltype(sums)::kChainCount;
   sums.Start(panel.bias, 0, kBlock);
   const float* inputs[kPixels];
-  Unroll<kPixels>([&](auto r) POPRT_INLINE {
+  Unroll<kPixels>([&](auto r) POPRT_INLINED {
     constexpr int kR = decltype(r)::value;
     inputs[kR] = panel.x + offsets[kR];
   });
@@ -171,7 +171,7 @@ void PlanesTile(const PlanesPanel& panel, const std::int32_t* offsets, std::int6
   const std::int32_t* taps = panel.tap_offsets;
   std::int64_t left = panel.taps;
   for (; left >= kCount; left -= kCount) {
-    Unroll<kCount>([&](auto c) POPRT_INLINE {
+    Unroll<kCount>([&](auto c) POPRT_INLINED {
       constexpr int kC = decltype(c)::value;
       SumStep<V, kC>(inputs, taps[kC], weights + kC * kBlock, weights_step, sums);
     });
@@ -187,8 +187,8 @@ void PlanesTile(const PlanesPanel& panel, const std::int32_t* offsets, std::int6
 
 template <class V, class W>
 void Planes(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels) {
-  WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINE {
-    EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINE {
+  WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINED {
+    EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINED {
       PlanesTile<V, decltype(count)::value, decltype(panels)::value, W>(panel, offsets + pixel,
                                                                         pixel);
     });
@@ -208,7 +208,7 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
   constexpr int kCount = decltype(sums)::kChainCount;
   sums.Start(panel.bias + first_vector, 0, kBlock);
   const float* inputs[kPixels];
-  Unroll<kPixels>([&](auto r) POPRT_INLINE {
+  Unroll<kPixels>([&](auto r) POPRT_INLINED {
     constexpr int kR = decltype(r)::value;
     inputs[kR] = panel.x + (pixel + kR) * kBlock;
   });
@@ -216,7 +216,7 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
   const std::int64_t weights_step = panel.outputs.weights;
   const std::int32_t* offsets = panel.channel_offsets;
   std::int64_t left = panel.channels;
-  const auto unrolled = [&](auto step) POPRT_INLINE {
+  const auto unrolled = [&](auto step) POPRT_INLINED {
     for (; left >= kUnrolled; left -= kUnrolled) {
       Unroll<kUnrolled>(step);
       for (int p = 0; p < kPanels; ++p) __builtin_prefetch(ahead + p * weights_step);
@@ -226,17 +226,17 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
     }
   };
   if (panel.in_fours) {
-    unrolled([&](auto s) POPRT_INLINE {
+    unrolled([&](auto s) POPRT_INLINED {
       constexpr int kS = decltype(s)::value;
       const float* four[kPixels];
-      Unroll<kPixels>([&](auto r) POPRT_INLINE {
+      Unroll<kPixels>([&](auto r) POPRT_INLINED {
         constexpr int kR = decltype(r)::value;
         four[kR] = inputs[0] + offsets[0] + kR * kBlock;
       });
       SumStep<V, kS % kCount>(four, kS, weights + kS * kBlock, weights_step, sums);
     });
   } else {
-    unrolled([&](auto s) POPRT_INLINE {
+    unrolled([&](auto s) POPRT_INLINED {
       constexpr int kS = decltype(s)::value;
       SumStep<V, kS % kCount>(inputs, offsets[kS], weights + kS * kBlock, weights_step, sums);
     });
@@ -268,9 +268,9 @@ void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
   const W* const weights = static_cast<const W*>(panel.weights);
   const W* const next = static_cast<const W*>(panel.ahead);
   std::int64_t fetched = next == nullptr ? panel_size : 0;
-  WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINE {
+  WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINED {
     constexpr int kPanels = decltype(panels)::value;
-    EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINE {
+    EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINED {
       constexpr int kPixels = decltype(count)::value;
       const W* const ahead = fetched < panel_size ? next + fetched : weights;
       fetched += panel.channels / 4 * kFetchedByStep<W>;

@@ -20,7 +20,7 @@ alignas(64) inline constexpr float kZeros[kBlock] = {};
 template <int kPixels, int kWidth, class F>
 [[gnu::always_inline]] inline void EachRegister(F f) {
   Unroll<kPixels>([&](auto r)
-                      POPRT_INLINE { Unroll<kWidth>([&](auto v) POPRT_INLINE { f(r, v); }); });
+                      POPRT_INLINED { Unroll<kWidth>([&](auto v) POPRT_INLINED { f(r, v); }); });
 }
 
 /// Calls tile(std::integral_constant<int, pixels of the tile>, first pixel) for all tiles of
@@ -36,7 +36,7 @@ template <class V, class F>
                                  : left < 2 * most      ? (left + 1) / 2
                                  : left == 2 * most + 1 ? most - 1
                                                         : most;
-      WithRows<V::kRows>(count, [&](auto constant) POPRT_INLINE { tile(constant, at); });
+      WithRows<V::kRows>(count, [&](auto constant) POPRT_INLINED { tile(constant, at); });
       at += count;
     }
   } else {
@@ -55,20 +55,20 @@ struct TileSums {
 
   [[gnu::always_inline]] void Start(const float* start, std::int64_t start_step,
                                     std::int64_t start_panel = 0) {
-    EachRegister<kPixels, kRowWidth>([&](auto r, auto v) POPRT_INLINE {
+    EachRegister<kPixels, kRowWidth>([&](auto r, auto v) POPRT_INLINED {
       constexpr int kR = decltype(r)::value;
       constexpr int kV = decltype(v)::value;
       chain[0][kR][kV] =
           V::Load(start + kR * start_step + kV / kWidth * start_panel + kV % kWidth * V::kLanes);
       Unroll<kCount - 1>([&](auto c)
-                             POPRT_INLINE { chain[decltype(c)::value + 1][kR][kV] = V::Zero(); });
+                             POPRT_INLINED { chain[decltype(c)::value + 1][kR][kV] = V::Zero(); });
     });
   }
 
   [[gnu::always_inline]] typename V::Register Total(int r, int v) const {
     auto total = chain[0][r][v];
     Unroll<kCount - 1>(
-        [&](auto c) POPRT_INLINE { total = V::Add(total, chain[decltype(c)::value + 1][r][v]); });
+        [&](auto c) POPRT_INLINED { total = V::Add(total, chain[decltype(c)::value + 1][r][v]); });
     return total;
   }
 };
@@ -141,7 +141,7 @@ template <class V, int kPixels, int kPanels, int kWidth, int kCount>
   const float* const residual = e.residual == nullptr ? nullptr : e.residual + offset;
   const auto low = V::Set(e.low);
   const auto high = V::Set(e.high);
-  EachRegister<kPixels, kPanels * kWidth>([&](auto r, auto v) POPRT_INLINE {
+  EachRegister<kPixels, kPanels * kWidth>([&](auto r, auto v) POPRT_INLINED {
     constexpr int kV = decltype(v)::value;
     const std::int64_t at =
         decltype(r)::value * step + kV / kWidth * panel_step + kV % kWidth * V::kLanes;

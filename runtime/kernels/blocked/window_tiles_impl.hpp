@@ -14,7 +14,7 @@ template <class V, class F>
 [[gnu::always_inline]] inline void EachTileOfArea(const WindowArea& area, std::int64_t x_pixel,
                                                   std::int64_t y_pixel, F tile) {
   for (std::int64_t line = 0; line < area.lines; ++line) {
-    EachTile<V>(area.pixels, [&](auto pixels, std::int64_t pixel) POPRT_INLINE {
+    EachTile<V>(area.pixels, [&](auto pixels, std::int64_t pixel) POPRT_INLINED {
       tile(pixels, line * area.x_line + pixel * x_pixel, line * area.y_line + pixel * y_pixel);
     });
   }
@@ -33,10 +33,10 @@ template <class V, int kPixels, class W>
     const float* x = row;
     const W* weights = row_weights;
     for (std::int64_t k = 0; k < window.columns; ++k) {
-      Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+      Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
         constexpr int kV = decltype(v)::value;
         const auto factor = V::Load(weights + kV * V::kLanes);
-        Unroll<kPixels>([&](auto r) POPRT_INLINE {
+        Unroll<kPixels>([&](auto r) POPRT_INLINED {
           constexpr int kR = decltype(r)::value;
           V::AccumulateFrom(sums.chain[0][kR][kV], factor, x + kR * x_pixel + kV * V::kLanes);
         });
@@ -54,7 +54,7 @@ template <class V, class W>
 [[gnu::always_inline]] inline void DepthwiseBySteps(const DepthwiseArea& area, std::int64_t x_pixel,
                                                     std::int64_t y_pixel) {
   EachTileOfArea<V>(area.window, x_pixel, y_pixel,
-                    [&](auto pixels, std::int64_t x_offset, std::int64_t y_offset) POPRT_INLINE {
+                    [&](auto pixels, std::int64_t x_offset, std::int64_t y_offset) POPRT_INLINED {
                       DepthwiseTile<V, decltype(pixels)::value, W>(area, x_pixel, y_pixel, x_offset,
                                                                    y_offset);
                     });
@@ -95,25 +95,25 @@ template <class V, int kTaps, int kStride, int kPixels, class W>
   const float* const row = line.rows[i] + column * kBlock + lane;
   const W* const weights = static_cast<const W*>(line.weights) + i * kTaps * kBlock + lane;
   typename V::Register taps[kTaps];
-  Unroll<kTaps>([&](auto k) POPRT_INLINE {
+  Unroll<kTaps>([&](auto k) POPRT_INLINED {
     taps[decltype(k)::value] = V::Load(weights + decltype(k)::value * kBlock);
   });
   // The first and last inputs, which may be padding.
   const float* first[kMostPadding];
   const float* last[kMostPadding];
-  Unroll<kMostPadding>([&](auto p) POPRT_INLINE {
+  Unroll<kMostPadding>([&](auto p) POPRT_INLINED {
     constexpr int kP = decltype(p)::value;
     constexpr int kLast = kInputs - kMostPadding + kP;
     first[kP] = column + kP < 0 ? kZeros : row + kP * kBlock;
     last[kP] = column + kLast >= line.columns ? kZeros : row + kLast * kBlock;
   });
-  Unroll<kInputs>([&](auto j) POPRT_INLINE {
+  Unroll<kInputs>([&](auto j) POPRT_INLINED {
     constexpr int kJ = decltype(j)::value;
     const float* from = row + kJ * kBlock;
     if constexpr (kJ < kMostPadding) from = first[kJ];
     if constexpr (kJ >= kInputs - kMostPadding) from = last[kJ - kInputs + kMostPadding];
     const auto input = V::Load(from);
-    Unroll<kTaps>([&](auto k) POPRT_INLINE {
+    Unroll<kTaps>([&](auto k) POPRT_INLINED {
       constexpr int kAt = kJ - decltype(k)::value;
       if constexpr (kAt >= 0 && kAt % kStride == 0 && kAt / kStride < kPixels) {
         V::Accumulate(sums[kAt / kStride], taps[decltype(k)::value], input);
@@ -128,10 +128,10 @@ template <class V, int kRows, int kTaps, int kStride, int kPixels, class W>
 void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) {
   typename V::Register sums[kPixels];
   Unroll<kPixels>([&](auto r)
-                      POPRT_INLINE { sums[decltype(r)::value] = V::Load(line.bias + lane); });
+                      POPRT_INLINED { sums[decltype(r)::value] = V::Load(line.bias + lane); });
   const std::int64_t column = pixel * kStride - line.left_padding;
   if constexpr (kRows > 0) {
-    Unroll<kRows>([&](auto i) POPRT_INLINE {
+    Unroll<kRows>([&](auto i) POPRT_INLINED {
       AddLineRow<V, kTaps, kStride, kPixels, W>(line, decltype(i)::value, column, lane, sums);
     });
   } else {
@@ -146,7 +146,7 @@ void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) 
   const float* const residual = e.residual == nullptr ? nullptr : e.residual + offset;
   const auto low = V::Set(e.low);
   const auto high = V::Set(e.high);
-  Unroll<kPixels>([&](auto r) POPRT_INLINE {
+  Unroll<kPixels>([&](auto r) POPRT_INLINED {
     constexpr int kAt = decltype(r)::value * kBlock;
     auto value = sums[decltype(r)::value];
     if (residual != nullptr) value = V::Add(value, V::Load(residual + kAt));
@@ -208,7 +208,7 @@ template <class V, int kPixels, class Take>
   for (std::int64_t i = 0; i < area.rows; ++i) {
     const float* x = row;
     for (std::int64_t k = 0; k < area.columns; ++k) {
-      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINE {
+      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
         constexpr int kR = decltype(r)::value;
         constexpr int kV = decltype(v)::value;
         results[kR][kV] = take(results[kR][kV], V::Load(x + kR * area.x_pixel + kV * V::kLanes));
@@ -227,7 +227,7 @@ template <class V, class Take>
                                              Take take) {
   constexpr int kPixelChains = 4;
   typename V::Register chains[kPixelChains][kVectors<V>];
-  EachRegister<kPixelChains, kVectors<V>>([&](auto c, auto v) POPRT_INLINE {
+  EachRegister<kPixelChains, kVectors<V>>([&](auto c, auto v) POPRT_INLINED {
     chains[decltype(c)::value][decltype(v)::value] = results[0][decltype(v)::value];
   });
   const bool is_flat = area.x_row == area.columns * area.x_column;
@@ -237,20 +237,20 @@ template <class V, class Take>
     const float* x = area.x + x_offset + i * area.x_row;
     std::int64_t k = 0;
     for (; k + kPixelChains <= columns; k += kPixelChains, x += kPixelChains * area.x_column) {
-      EachRegister<kPixelChains, kVectors<V>>([&](auto c, auto v) POPRT_INLINE {
+      EachRegister<kPixelChains, kVectors<V>>([&](auto c, auto v) POPRT_INLINED {
         constexpr int kC = decltype(c)::value;
         constexpr int kV = decltype(v)::value;
         chains[kC][kV] = take(chains[kC][kV], V::Load(x + kC * area.x_column + kV * V::kLanes));
       });
     }
     for (; k < columns; ++k, x += area.x_column) {
-      Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+      Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
         constexpr int kV = decltype(v)::value;
         chains[0][kV] = take(chains[0][kV], V::Load(x + kV * V::kLanes));
       });
     }
   }
-  Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+  Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
     constexpr int kV = decltype(v)::value;
     results[0][kV] = take(take(chains[0][kV], chains[1][kV]), take(chains[2][kV], chains[3][kV]));
   });
@@ -260,10 +260,10 @@ template <class V, class Take, class Finish>
 [[gnu::always_inline]] inline void Pool(const WindowArea& area, float initial, Take take,
                                         Finish finish) {
   EachTileOfArea<V>(area, area.x_pixel, area.y_pixel,
-                    [&](auto pixels, std::int64_t x_offset, std::int64_t y_offset) POPRT_INLINE {
+                    [&](auto pixels, std::int64_t x_offset, std::int64_t y_offset) POPRT_INLINED {
                       constexpr int kPixels = decltype(pixels)::value;
                       typename V::Register results[kPixels][kVectors<V>];
-                      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINE {
+                      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
                         results[decltype(r)::value][decltype(v)::value] = V::Set(initial);
                       });
                       if constexpr (kPixels == 1) {
@@ -271,7 +271,7 @@ template <class V, class Take, class Finish>
                       } else {
                         FoldWindow<V, kPixels>(area, x_offset, results, take);
                       }
-                      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINE {
+                      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
                         constexpr int kR = decltype(r)::value;
                         constexpr int kV = decltype(v)::value;
                         V::Store(finish(results[kR][kV]),
@@ -285,8 +285,8 @@ void Maximum(const WindowArea& area) {
   using Register = typename V::Register;
   Pool<V>(
       area, -__builtin_inff(),
-      [](Register a, Register b) POPRT_INLINE { return V::MaxOrNan(a, b); },
-      [](Register a) POPRT_INLINE { return a; });
+      [](Register a, Register b) POPRT_INLINED { return V::MaxOrNan(a, b); },
+      [](Register a) POPRT_INLINED { return a; });
 }
 
 template <class V>
@@ -294,8 +294,8 @@ void Average(const WindowArea& area, float factor) {
   using Register = typename V::Register;
   const Register factors = V::Set(factor);
   Pool<V>(
-      area, 0.0F, [](Register a, Register b) POPRT_INLINE { return V::Add(a, b); },
-      [&](Register a) POPRT_INLINE { return V::Mul(a, factors); });
+      area, 0.0F, [](Register a, Register b) POPRT_INLINED { return V::Add(a, b); },
+      [&](Register a) POPRT_INLINED { return V::Mul(a, factors); });
 }
 
 }  // namespace poprt::kernels::tile

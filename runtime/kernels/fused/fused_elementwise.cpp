@@ -217,7 +217,7 @@ struct FusedElementwise {
     const std::vector<std::int64_t>& strides = operands[i].strides;
     const std::int64_t stride = extents.empty() ? 0 : strides.back();
     std::array<std::int64_t, kMostRank> index;
-    std::copy_n(cursor.index.begin(), extents.size(), index.begin());
+    std::copy_n(cursor.index.begin(), extents.empty() ? 0 : extents.size() - 1, index.begin());
     std::int64_t offset = cursor.offsets[i];
     const T* const end = from + operands[i].count;
     for (std::int64_t done = 0; done < n;) {

@@ -12,16 +12,16 @@ namespace poprt::kernels::tile {
 template <class V, int kWidth>
 [[gnu::always_inline]] inline void DepthwiseStrip(const DepthwiseSpan& call, std::int64_t first) {
   typename V::Register sums[kWidth];
-  Unroll<kWidth>([&](auto v) POPRT_INLINE { sums[decltype(v)::value] = V::Set(call.bias); });
+  Unroll<kWidth>([&](auto v) POPRT_INLINED { sums[decltype(v)::value] = V::Set(call.bias); });
   for (std::int64_t t = 0; t < call.taps; ++t) {
     const auto weight = V::Set(call.weights[t]);
     const float* source = call.planes + first + call.tap_offset[t];
-    Unroll<kWidth>([&](auto v) POPRT_INLINE {
+    Unroll<kWidth>([&](auto v) POPRT_INLINED {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums[kV], weight, V::Load(source + kV * V::kLanes));
     });
   }
-  Unroll<kWidth>([&](auto v) POPRT_INLINE {
+  Unroll<kWidth>([&](auto v) POPRT_INLINED {
     constexpr int kV = decltype(v)::value;
     V::Store(sums[kV], call.out + first + kV * V::kLanes);
   });

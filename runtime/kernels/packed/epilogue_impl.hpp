@@ -16,7 +16,7 @@ void FinishWide(const Epilogue& e, const float* tile, std::int64_t tile_stride, 
                 std::int64_t row, std::int64_t col) {
   const auto scale = V::Set(e.scale);
   typename V::Register bias[kVectors<V>];
-  Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+  Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
     constexpr int kV = decltype(v)::value;
     bias[kV] = e.column_bias == nullptr ? V::Zero() : V::Load(e.column_bias + col + kV * V::kLanes);
   });
@@ -27,7 +27,7 @@ void FinishWide(const Epilogue& e, const float* tile, std::int64_t tile_stride, 
   const std::int64_t stride = e.row_stride;
   for (std::int64_t r = 0; r < rows; ++r, tile += tile_stride, out += stride) {
     const auto bias_of_row = row_bias == nullptr ? V::Zero() : V::Set(row_bias[row + r]);
-    Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+    Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
       constexpr int kV = decltype(v)::value;
       const auto sums = V::Mul(V::Load(tile + kV * V::kLanes), scale);
       auto value = V::Add(V::Add(sums, bias_of_row), bias[kV]);
@@ -49,14 +49,14 @@ void FinishNarrow(const Epilogue& e, const float* tile, std::int64_t tile_stride
   T* const out = static_cast<T*>(e.out) + start;
   const T* const residual =
       e.residual == nullptr ? nullptr : static_cast<const T*>(e.residual) + start;
-  const auto row_bias_of = [&](std::int64_t r) POPRT_INLINE {
+  const auto row_bias_of = [&](std::int64_t r) POPRT_INLINED {
     return e.row_bias == nullptr ? V::Zero() : V::Set(e.row_bias[row + r]);
   };
-  const auto bias_of = [&](std::int64_t c, std::int64_t count) POPRT_INLINE {
+  const auto bias_of = [&](std::int64_t c, std::int64_t count) POPRT_INLINED {
     return column_bias == nullptr ? V::Zero() : LoadFirst<V>(column_bias + col + c, count);
   };
   const auto finish = [&](std::int64_t r, std::int64_t c, std::int64_t count, auto row_bias,
-                          auto bias) POPRT_INLINE {
+                          auto bias) POPRT_INLINED {
     const auto sums = V::Mul(LoadFirst<V>(tile + r * tile_stride + c, count), scale);
     auto value = V::Add(V::Add(sums, row_bias), bias);
     if (residual != nullptr) value = V::Add(value, LoadFirst<V>(residual + r * stride + c, count));

@@ -12,7 +12,7 @@ namespace poprt::kernels::tile {
 /// Writes `count` elements of the source and zeros behind them, 16 floats in all.
 template <class V, int kStep, class T>
 void CopyRun(const T* source, std::int64_t count, float* target) {
-  Unroll<kVectors<V>>([&](auto v) POPRT_INLINE {
+  Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
     constexpr int kFirst = decltype(v)::value * V::kLanes;
     const T* const from = source + kStep * kFirst;
     auto lanes = V::Load(from);

@@ -33,7 +33,7 @@ template <class V, int kWidth, int kRowWidth>
 struct PanelLoads<V, kWidth, kRowWidth, std::int8_t> {
   [[gnu::always_inline]] explicit PanelLoads(const Panels<std::int8_t>& panels) {
     const auto stride = panels.stride / static_cast<std::int64_t>(sizeof(float));
-    Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
+    Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
       constexpr int kV = decltype(v)::value;
       scales[kV] = V::Load(panels.scales + kV / kWidth * stride + kV % kWidth * V::kLanes);
     });
@@ -52,14 +52,14 @@ template <class V, int kWidth, bool kInterleaved, class B, int kRows, int kRowWi
                                                const PanelLoads<V, kWidth, kRowWidth, B>& loads,
                                                typename V::Register (&sums)[kRows][kRowWidth]) {
   typename V::Register columns[kRowWidth];
-  Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
+  Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
     constexpr int kV = decltype(v)::value;
     columns[kV] = loads.template Load<kV>(b + kV / kWidth * panel_stride + kV % kWidth * V::kLanes);
   });
-  Unroll<kRows>([&](auto r) POPRT_INLINE {
+  Unroll<kRows>([&](auto r) POPRT_INLINED {
     constexpr int kR = decltype(r)::value;
     const auto factor = V::template Repeat<kRowWidth>(kInterleaved ? a + kR : a + kR * lda);
-    Unroll<kRowWidth>([&](auto v) POPRT_INLINE {
+    Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
       constexpr int kV = decltype(v)::value;
       V::Accumulate(sums[kR][kV], factor, columns[kV]);
     });
@@ -74,8 +74,8 @@ template <Fetching kFetching, int kPanels, int kLines, class B>
 [[gnu::always_inline]] inline void Fetch(const B* first, std::int64_t panel_stride) {
   constexpr int kLevel = kFetching == Fetching::kNear ? 3 : 2;
   constexpr std::int64_t kLine = 64 / sizeof(B);
-  Unroll<kPanels>([&](auto panel) POPRT_INLINE {
-    Unroll<kLines>([&](auto line) POPRT_INLINE {
+  Unroll<kPanels>([&](auto panel) POPRT_INLINED {
+    Unroll<kLines>([&](auto line) POPRT_INLINED {
       __builtin_prefetch(
           first + decltype(panel)::value * panel_stride + decltype(line)::value * kLine, 0, kLevel);
     });
@@ -92,12 +92,12 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
   constexpr int kRowWidth = kPanels * kWidth;
   constexpr int kStepOfA = kInterleaved ? kRows : 1;  // NOLINT: the same for one row
   typename V::Register sums[kSums][kRows][kRowWidth];
-  const auto each_sum = [](auto f) POPRT_INLINE {
+  const auto each_sum = [](auto f) POPRT_INLINED {
     Unroll<kRows>([&](auto r)
-                      POPRT_INLINE { Unroll<kRowWidth>([&](auto v) POPRT_INLINE { f(r, v); }); });
+                      POPRT_INLINED { Unroll<kRowWidth>([&](auto v) POPRT_INLINED { f(r, v); }); });
   };
-  Unroll<kSums>([&](auto c) POPRT_INLINE {
-    each_sum([&](auto r, auto v) POPRT_INLINE {
+  Unroll<kSums>([&](auto c) POPRT_INLINED {
+    each_sum([&](auto r, auto v) POPRT_INLINED {
       sums[decltype(c)::value][decltype(r)::value][decltype(v)::value] = V::Zero();
     });
   });
@@ -108,7 +108,7 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
   const std::int64_t panel_stride = panels.stride;
   std::int64_t left = depth;
   for (; left >= 4; left -= 4) {
-    Unroll<4>([&](auto s) POPRT_INLINE {
+    Unroll<4>([&](auto s) POPRT_INLINED {
       constexpr int kStep = decltype(s)::value;
       ProductStep<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
                                            panel_stride, loads, sums[kStep % kSums]);
@@ -128,12 +128,12 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
     a += kStepOfA;
     b += kColumns;
   }
-  each_sum([&](auto r, auto v) POPRT_INLINE {
+  each_sum([&](auto r, auto v) POPRT_INLINED {
     constexpr int kR = decltype(r)::value;
     constexpr int kV = decltype(v)::value;
     auto sum = sums[0][kR][kV];
     Unroll<kSums - 1>(
-        [&](auto c) POPRT_INLINE { sum = V::Add(sum, sums[decltype(c)::value + 1][kR][kV]); });
+        [&](auto c) POPRT_INLINED { sum = V::Add(sum, sums[decltype(c)::value + 1][kR][kV]); });
     float* const at =
         tiles.first + kV / kWidth * tiles.stride + kR * kColumns + kV % kWidth * V::kLanes;
     V::Store(accumulate ? V::Add(V::Load(at), sum) : sum, at);
@@ -145,14 +145,14 @@ void ProductOf(int rows, const float* a, std::int64_t lda, const Panels<B>& b, s
                const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
   if constexpr (kFewRowsHaveMorePanels<V> && !kInterleaved) {
     if (b.count == kFewRowsPanels<V>) {
-      return WithRows<kInterleavedRows>(rows, [&](auto constant) POPRT_INLINE {
+      return WithRows<kInterleavedRows>(rows, [&](auto constant) POPRT_INLINED {
         Product<V, decltype(constant)::value, kFewRowsPanels<V>, kWidth, kInterleaved,
                 Fetching::kNear>(a, lda, b, depth, ahead, tiles, accumulate);
       });
     }
   }
-  WithPanels<V>(b.count, [&](auto panels) POPRT_INLINE {
-    WithRows<kMostRows>(rows, [&](auto constant) POPRT_INLINE {
+  WithPanels<V>(b.count, [&](auto panels) POPRT_INLINED {
+    WithRows<kMostRows>(rows, [&](auto constant) POPRT_INLINED {
       constexpr int kRows = decltype(constant)::value;
       constexpr int kPanels = decltype(panels)::value;
       if constexpr (!kInterleaved && kRows > 1) {

@@ -56,13 +56,13 @@ class RowTiles {
   std::int64_t rest_ = 0;   ///< rows of the narrower tiles
 };
 
-/// Cuts a block of rows into register tiles of at most `largest` >= 6 rows, as even as they can be.
+/// Cuts a block of rows into register tiles of at most `largest` rows, as even as they can be.
 /// Tiles of up to three rows sum in several chains, for which reason there are such only where all
 /// processors have them: seven rows are 4 + 3 everywhere.
 class RegisterTiles {
  public:
   RegisterTiles(std::int64_t rows, std::int64_t largest) : rows_(rows) {
-    if (rows == kTileRows + 1) largest = kTileRows;
+    if (rows == kTileRows + 1 && largest > kTileRows) largest = kTileRows;
     count_ = (rows + largest - 1) / largest;
     if (count_ == 0) return;
     size_ = rows / count_;

@@ -15,7 +15,7 @@ inline constexpr int kStreams = 8;
 template <class V, int kRows, int kRead>
 void AddRows(const float* a, const float* b, std::int64_t stride, std::int64_t depth,
              std::int64_t columns, bool accumulate, float* out) {
-  const auto add = [&](std::int64_t c, auto load, auto store) POPRT_INLINE {
+  const auto add = [&](std::int64_t c, auto load, auto store) POPRT_INLINED {
     typename V::Register sums[kRows];
     for (int r = 0; r < kRows; ++r) {
       sums[r] = accumulate ? load(out + r * columns + c) : V::Zero();
@@ -29,14 +29,14 @@ void AddRows(const float* a, const float* b, std::int64_t stride, std::int64_t d
   std::int64_t c = 0;
   for (; c + V::kLanes <= columns; c += V::kLanes) {
     add(
-        c, [](const float* from) POPRT_INLINE { return V::Load(from); },
-        [](auto sum, float* to) POPRT_INLINE { V::Store(sum, to); });
+        c, [](const float* from) POPRT_INLINED { return V::Load(from); },
+        [](auto sum, float* to) POPRT_INLINED { V::Store(sum, to); });
   }
   if (c == columns) return;
   const std::int64_t count = columns - c;
   add(
-      c, [count](const float* from) POPRT_INLINE { return V::LoadFirst(from, count); },
-      [count](auto sum, float* to) POPRT_INLINE { V::StoreFirst(sum, to, count); });
+      c, [count](const float* from) POPRT_INLINED { return V::LoadFirst(from, count); },
+      [count](auto sum, float* to) POPRT_INLINED { V::StoreFirst(sum, to, count); });
 }
 
 template <class V, int kRows>
@@ -64,23 +64,23 @@ template <class V, int kColumns>
 void DotProducts(const float* a, const float* b, std::int64_t stride, std::int64_t depth,
                  float* out) {
   typename V::Register sums[kColumns];
-  tile::Unroll<kColumns>([&](auto c) POPRT_INLINE { sums[decltype(c)::value] = V::Zero(); });
+  tile::Unroll<kColumns>([&](auto c) POPRT_INLINED { sums[decltype(c)::value] = V::Zero(); });
   std::int64_t k = 0;
   for (; k + V::kLanes <= depth; k += V::kLanes) {
     const auto x = V::Load(a + k);
-    tile::Unroll<kColumns>([&](auto c) POPRT_INLINE {
+    tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
       constexpr int kC = decltype(c)::value;
       V::Accumulate(sums[kC], x, V::Load(b + kC * stride + k));
     });
   }
   if (k < depth) {
     const auto x = V::LoadFirst(a + k, depth - k);
-    tile::Unroll<kColumns>([&](auto c) POPRT_INLINE {
+    tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
       constexpr int kC = decltype(c)::value;
       V::Accumulate(sums[kC], x, V::LoadFirst(b + kC * stride + k, depth - k));
     });
   }
-  tile::Unroll<kColumns>([&](auto c) POPRT_INLINE {
+  tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
     float lanes[V::kLanes];
     V::Store(sums[decltype(c)::value], lanes);
     float total = 0;

@@ -5,7 +5,7 @@
 
 // On lambdas: a captured array stays in memory unless the lambda is gone before the first
 // optimisations.
-#define POPRT_INLINE __attribute__((always_inline))
+#define POPRT_INLINED __attribute__((always_inline))
 
 namespace poprt::kernels::tile {
 

@@ -200,8 +200,8 @@ struct ByteDepthwiseConv2d {
   /// Rows of the result, of which as many bytes are read as stay in the first-level cache.
   std::int64_t BandRows() const {
     constexpr std::int64_t kBytes = 1 << 14;
-    const std::int64_t row = std::max<std::int64_t>(1, width * kBlock * conv.window.strides[0]);
-    return std::max(kBytes / row, conv.kernel[0]);
+    const std::int64_t row = std::max<std::int64_t>(1, width) * kBlock;
+    return std::max(kBytes / row / conv.window.strides[0], conv.kernel[0]);
   }
 
   /// Input rows [first, first + count) of a block, where rows and columns outside are padding.

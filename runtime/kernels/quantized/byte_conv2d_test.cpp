@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <random>
@@ -191,6 +193,53 @@ TEST(ByteConv2dTest, IsQLinearConvOfRandomSizes) {
     for (const QuadTiles* tiles : SupportedQuadTiles()) {
       SCOPED_TRACE(tiles->name);
       for (const int threads : {1, 3}) ExpectSameBytes(c.Blocked(*tiles, threads), wanted);
+    }
+  });
+}
+
+/// One pixel of one channel: the sum is x * w + base, which is chosen.
+TEST(ByteConv2dTest, RoundsSumsOfAnySizeAsDoublesDo) {
+  ForSeeds(300, [](std::mt19937& random) {
+    const TensorType image = BlockedImageType(1, 1, 1, 1, kUint8);
+    const Tensor x(image);
+    const Tensor w = PackByteConvWeights(Tensor({ElementType::kInt8, {16, 1, 1, 1}}));
+    const std::int64_t point = Draw(random, 0, 255);
+    std::vector<double> sums;
+    const Tensor bases = Filled<std::int32_t>(kInt32, 16, [&](std::size_t i) {
+      const std::int64_t sum[] = {std::numeric_limits<std::int32_t>::min(),
+                                  std::numeric_limits<std::int32_t>::max(), (1 << 24) + 1,
+                                  -(1 << 24) - 1,
+                                  static_cast<std::int32_t>(random()) >> Draw(random, 0, 20)};
+      sums.push_back(static_cast<double>(sum[std::min<std::size_t>(i, 4)]));
+      return static_cast<std::int32_t>(sums.back());
+    });
+    std::vector<double> factors;
+    const Tensor units = Filled<float>(kFloat32, 16, [&](std::size_t i) {
+      // Results next to halfway between two integers.
+      const double wanted = static_cast<double>(Draw(random, -2, 257) - point) + 0.5;
+      float factor = static_cast<float>(wanted / sums[i]);
+      if (random() % 2 == 0) factor = std::nextafter(factor, random() % 2 == 0 ? 1.0F : -1.0F);
+      factors.push_back(static_cast<double>(factor));
+      return factor * kByteUnit;
+    });
+    std::vector<std::byte> wanted(16);
+    for (std::size_t i = 0; i < 16; ++i) {
+      const double value = sums[i] * factors[i] + static_cast<double>(point);
+      wanted[i] = static_cast<std::byte>(std::nearbyint(std::clamp(value, 0.0, 255.0)));
+    }
+    const Attributes attributes{{"in_channels", std::int64_t{1}},
+                                {"kernel_shape", Ints{1, 1}},
+                                {"out_channels", std::int64_t{16}},
+                                {"x_point", std::int64_t{0}},
+                                {"y_point", point}};
+    for (const QuadTiles* tiles : SupportedQuadTiles()) {
+      SCOPED_TRACE(tiles->name);
+      const std::vector<Tensor> operands{x, w, bases, units};
+      const TensorType out = BlockedImageType(1, 16, 1, 1, kUint8);
+      ExpectSameBytes(
+          testing::RunBound(BindByteConv2d(testing::CallOf(operands, out, attributes), *tiles),
+                            operands, out, 1),
+          Tensor(out, wanted.data()));
     }
   });
 }

@@ -35,12 +35,12 @@ void ConvolveTile(const BytePanel& panel, const TileTap* taps, std::int64_t tap_
   for (std::int64_t block = 0; block < panel.blocks; ++block) {
     const std::int64_t quads = block + 1 == panel.blocks ? panel.last_quads : kBlock / 4;
     for (std::int64_t t = 0; t < tap_count; ++t) {
-      const auto input = [&](int r) POPRT_INLINE {
+      const auto input = [&](int r) POPRT_INLINED {
         const std::int32_t offset = taps[t].inputs[r];
         return offset == kPadding ? panel.padding : x + offset;
       };
       const Quad* const of_tap = weights + taps[t].weights / 4;
-      const auto add = [&](std::int64_t q, auto input_of) POPRT_INLINE {
+      const auto add = [&](std::int64_t q, auto input_of) POPRT_INLINED {
         decltype(V::LoadFactors(nullptr)) factors[kOuts][kVectors];
         for (int o = 0; o < kOuts; ++o) {
           for (int v = 0; v < kVectors; ++v) {
@@ -65,7 +65,7 @@ void ConvolveTile(const BytePanel& panel, const TileTap* taps, std::int64_t tap_
       const std::uint8_t* inputs[kPixels];
       for (int r = 0; r < kPixels; ++r) inputs[r] = input(r);
       for (std::int64_t q = 0; q < quads; ++q) {
-        add(q, [&](int r) POPRT_INLINE { return inputs[r]; });
+        add(q, [&](int r) POPRT_INLINED { return inputs[r]; });
       }
     }
     x += panel.x_stride;

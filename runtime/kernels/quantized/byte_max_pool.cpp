@@ -25,6 +25,7 @@ struct Taps {
     first = begin + skipped * dilation;
     const std::int64_t room = first < extent ? (extent - 1 - first) / dilation + 1 : 0;
     count = std::max<std::int64_t>(0, std::min(window.kernel[axis] - skipped, room));
+    if (count == 0) first = 0;
   }
   std::int64_t first;
   std::int64_t count;
@@ -65,8 +66,7 @@ struct ByteMaxPool {
   }
 
   void Run(const KernelArguments& args) const {
-    const std::int64_t cost = out.width * window.kernel[0] * window.kernel[1];
-    ForRanges(args.pool, in.batch * in.blocks * out.height, GrainFor(cost),
+    ForRanges(args.pool, in.batch * in.blocks * out.height, GrainFor(2 * out.width),
               [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
                 for (std::int64_t i = begin; i < end; ++i) {
                   RunRow(args.in<std::uint8_t>(0) + i / out.height * in.BlockFloats(),

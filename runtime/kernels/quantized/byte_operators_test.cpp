@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <vector>
 
@@ -42,6 +43,35 @@ TEST(AddBytesTest, IsTheSumOfWhatIsDequantised) {
     EXPECT_EQ(Run1("add_bytes", operands, {kUint8, shape}, attributes),
               Run1("QuantizeLinear", inputs, {kUint8, shape}));
   });
+}
+
+TEST(AddBytesTest, WritesOverItsOperands) {
+  const TensorType type{kUint8, {1000}};
+  const BoundKernel kernel = BindAddBytes({{type, type},
+                                           {type},
+                                           {{"a_scale", 0.5F},
+                                            {"a_point", std::int64_t{3}},
+                                            {"b_scale", 0.25F},
+                                            {"b_point", std::int64_t{9}},
+                                            {"y_scale", 0.75F},
+                                            {"y_point", std::int64_t{1}}}});
+  ThreadPool pool(2);
+  std::mt19937 random(1);
+  const Tensor a = RandomIntegers(random, kUint8, type.shape);
+  const Tensor b = RandomIntegers(random, kUint8, type.shape);
+  const auto run = [&](const std::byte* left, const std::byte* right, std::byte* to) {
+    const std::array<const std::byte*, 2> inputs{left, right};
+    const std::array<std::byte*, 1> outputs{to};
+    kernel.run({.inputs = inputs, .outputs = outputs, .pool = &pool});
+  };
+  Tensor wanted(type);
+  run(a.data(), b.data(), wanted.mutable_data());
+  Tensor left(type, a.data());
+  run(left.mutable_data(), b.data(), left.mutable_data());
+  EXPECT_EQ(left, wanted);
+  Tensor right(type, b.data());
+  run(a.data(), right.mutable_data(), right.mutable_data());
+  EXPECT_EQ(right, wanted);
 }
 
 TEST(AddBytesTest, BindErrors) {

@@ -17,8 +17,8 @@ inline constexpr std::int64_t kQuadRows = 6;
 inline constexpr std::int64_t kQuadLanes = 48;
 inline constexpr std::int64_t kQuadVector = 16;
 
-/// How sums become bytes: y = (sum + base) * factor + point in double precision, clipped to 0 to 255
-/// and rounded to nearest even. NaN becomes 0.
+/// How sums become bytes: y = (sum + base) * factor + point in double precision, clipped to 0 to
+/// 255 and rounded to nearest even. NaN becomes 0.
 struct ByteEpilogue {
   const std::int32_t* bases;  ///< of the channels of a block
   const float* factors;       ///< of the channels of a block, times kByteUnit
@@ -35,7 +35,7 @@ inline constexpr std::int32_t kNearTie = 3;
 inline constexpr float kClipped = 0x1p27F;
 
 /// What tiles of pixels share: output blocks of 16 channels of a convolution of an image of bytes
-/// in blocks of channels, see blocked_bytes.hpp.
+/// in blocks of channels, see byte_conv2d.hpp.
 struct BytePanel {
   const std::uint8_t* x;        ///< first input block
   std::int64_t x_stride;        ///< from one input block to the next

@@ -1,7 +1,7 @@
 #include <immintrin.h>
 
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
-#include "runtime/kernels/quantized/byte_store_avx2.hpp"
+#include "runtime/kernels/quantized/byte_vectors_avx2.hpp"
 #include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
@@ -35,21 +35,10 @@ struct Avx2 {
   static Factors Broadcast(Quad factor) {
     return Signed(_mm256_set1_epi32(static_cast<int>(factor)));
   }
-  static Values Repeat(const std::uint8_t* four) {
-    int quad;
-    __builtin_memcpy(&quad, four, sizeof(quad));
-    return Unsigned(_mm256_set1_epi32(quad));
-  }
+  static Values Repeat(const std::uint8_t* four) { return Unsigned(RepeatQuad(four)); }
   static Factors LoadFactors(const Quad* from) { return Signed(LoadQuads(from)); }
   static Values FourPixels(const std::uint8_t* pixels, std::int64_t lane) {
-    const auto load = [&](int pixel) {
-      return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixels + 16 * pixel + lane));
-    };
-    const __m128i first = _mm_unpacklo_epi8(load(0), load(1));
-    const __m128i second = _mm_unpacklo_epi8(load(2), load(3));
-    const __m256i all =
-        _mm256_set_m128i(_mm_unpackhi_epi16(first, second), _mm_unpacklo_epi16(first, second));
-    return Unsigned(all);
+    return Unsigned(QuadsOfPixels(pixels, lane));
   }
   static Sums Zero() { return _mm256_setzero_si256(); }
   static Sums Add(Sums sums, const Values& values, const Factors& factors) {

@@ -1,7 +1,7 @@
 #include <immintrin.h>
 
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
-#include "runtime/kernels/quantized/byte_store_avx2.hpp"
+#include "runtime/kernels/quantized/byte_vectors_avx2.hpp"
 #include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
@@ -22,23 +22,12 @@ struct Avx2Vnni {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
   }
   static Factors Broadcast(Quad factor) { return _mm256_set1_epi32(static_cast<int>(factor)); }
-  static Values Repeat(const std::uint8_t* four) {
-    int quad;
-    __builtin_memcpy(&quad, four, sizeof(quad));
-    return _mm256_set1_epi32(quad);
-  }
+  static Values Repeat(const std::uint8_t* four) { return RepeatQuad(four); }
   static Factors LoadFactors(const Quad* from) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
   }
   static Values FourPixels(const std::uint8_t* pixels, std::int64_t lane) {
-    const auto load = [&](int pixel) {
-      return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixels + 16 * pixel + lane));
-    };
-    const __m128i first = _mm_unpacklo_epi8(load(0), load(1));
-    const __m128i second = _mm_unpacklo_epi8(load(2), load(3));
-    const __m256i all =
-        _mm256_set_m128i(_mm_unpackhi_epi16(first, second), _mm_unpacklo_epi16(first, second));
-    return all;
+    return QuadsOfPixels(pixels, lane);
   }
   static Sums Zero() { return Sums{}; }
   static Sums Add(Sums sums, Values values, Factors factors) {

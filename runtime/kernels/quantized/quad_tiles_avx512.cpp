@@ -1,7 +1,7 @@
 #include <immintrin.h>
 
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
-#include "runtime/kernels/quantized/byte_store_avx512.hpp"
+#include "runtime/kernels/quantized/byte_vectors_avx512.hpp"
 #include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
@@ -32,19 +32,10 @@ struct Avx512 {
   static Factors Broadcast(Quad factor) {
     return Signed(_mm512_set1_epi32(static_cast<int>(factor)));
   }
-  static Values Repeat(const std::uint8_t* four) {
-    int quad;
-    __builtin_memcpy(&quad, four, sizeof(quad));
-    return Unsigned(_mm512_set1_epi32(quad));
-  }
+  static Values Repeat(const std::uint8_t* four) { return Unsigned(RepeatQuad(four)); }
   static Factors LoadFactors(const Quad* from) { return Signed(_mm512_loadu_si512(from)); }
   static Values FourPixels(const std::uint8_t* pixels, std::int64_t /*lane*/) {
-    // Dwords of the four pixels side by side, then their bytes.
-    const __m512i dwords = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    const __m512i bytes =
-        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-    const __m512i all = _mm512_permutexvar_epi32(dwords, _mm512_loadu_si512(pixels));
-    return Unsigned(_mm512_shuffle_epi8(all, bytes));
+    return Unsigned(QuadsOfPixels(pixels));
   }
   static Sums Zero() { return _mm512_setzero_si512(); }
   static Sums Add(Sums sums, const Values& values, const Factors& factors) {

@@ -9,7 +9,7 @@
 /// * V::Repeat(four bytes), V::FourPixels(pixels, lane): values of all lanes, or whose lane c are
 ///   bytes lane + c of four pixels of 16 bytes; V::LoadFactors(const Quad*), and Add for these;
 /// * V::StoreBytes(sums of 16 channels, ByteEpilogue, to);
-/// * V::kTilePixels and V::kTileOuts: the same of convolutions as
+/// * V::kTileOuts and V::kTilePixels: the same of convolutions as
 ///   V::kVectors and V::kMostRows: vectors side by side, and rows, that registers have room for.
 /// Included only by files that are compiled for one instruction set, hence the unnamed namespace.
 namespace poprt::kernels {

@@ -7,6 +7,22 @@
 namespace poprt::kernels {
 namespace {  // NOLINT: on purpose, each file that includes this is compiled for its instructions
 
+/// The same four bytes in all lanes.
+inline __m512i RepeatQuad(const std::uint8_t* four) {
+  int quad;
+  __builtin_memcpy(&quad, four, sizeof(quad));
+  return _mm512_set1_epi32(quad);
+}
+
+/// Quads of 16 channels, whose bytes are of four pixels side by side.
+inline __m512i QuadsOfPixels(const std::uint8_t* pixels) {
+  // Dwords of the four pixels side by side, then their bytes.
+  const __m512i dwords = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i bytes =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+  return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(dwords, _mm512_loadu_si512(pixels)), bytes);
+}
+
 /// 8 sums of a block, their bases added, as results.
 inline __m256i RoundEight(__m256i sums, const ByteEpilogue& epilogue, int first) {
   const __m512d factors = _mm512_cvtps_pd(_mm256_loadu_ps(epilogue.factors + first));

@@ -7,6 +7,23 @@
 namespace poprt::kernels {
 namespace {  // NOLINT: on purpose, each file that includes this is compiled for its instructions
 
+/// The same four bytes in all lanes.
+inline __m256i RepeatQuad(const std::uint8_t* four) {
+  int quad;
+  __builtin_memcpy(&quad, four, sizeof(quad));
+  return _mm256_set1_epi32(quad);
+}
+
+/// Quads of 8 channels from `lane` on, whose bytes are of four pixels side by side.
+inline __m256i QuadsOfPixels(const std::uint8_t* pixels, std::int64_t lane) {
+  const auto load = [&](int pixel) {
+    return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixels + 16 * pixel + lane));
+  };
+  const __m128i first = _mm_unpacklo_epi8(load(0), load(1));
+  const __m128i second = _mm_unpacklo_epi8(load(2), load(3));
+  return _mm256_set_m128i(_mm_unpackhi_epi16(first, second), _mm_unpacklo_epi16(first, second));
+}
+
 /// 4 sums of a block, their bases added, as results.
 inline __m128i RoundFour(__m128i sums, const ByteEpilogue& epilogue, int first) {
   const __m256d factors = _mm256_cvtps_pd(_mm_loadu_ps(epilogue.factors + first));
