@@ -7,9 +7,9 @@
 #include "passes/lowering/strided_view.hpp"
 #include "passes/rewrite.hpp"
 
-/// The operators of the host backend on images in blocks of channels. A blocked image is float32, or
-/// uint8 where that is said, [B, ceil(C / 16), H, W, 16]; what lies behind channel C is finite and
-/// has no meaning.
+/// The operators of the host backend on images in blocks of channels. A blocked image is float32,
+/// or uint8 where that is said, [B, ceil(C / 16), H, W, 16]; what lies behind channel C is finite
+/// and has no meaning.
 ///
 ///   BlockChannels(x)        [B, C, H, W] as blocked image; with `channels_last`, [B, H, W, C]
 ///   UnblockChannels(x)      the inverse; `channels`, `channels_last`
@@ -26,9 +26,10 @@
 ///                           PackBlockedConv2dWeights or PackBlockedDepthwiseWeights makes; without
 ///                           activation and residual
 ///   BlockedByteConv(x, w, bases, factors)
-///                           as QLinearConv, of a blocked image of uint8 and int8 weights, with what
-///                           is added to the sums of each channel and what they are multiplied by;
-///                           `in_channels`, `out_channels`, and the zero points `x_point`, `y_point`
+///                           as QLinearConv, of a blocked image of uint8 and int8 weights, with
+///                           what is added to the sums of each channel and what they are multiplied
+///                           by; `in_channels`, `out_channels`, and the zero points `x_point`,
+///                           `y_point`
 ///   BlockedPointwiseDepthwise(x, w [, bias], f [, filter_bias])
 ///                           a BlockedConv of single pixels and the depthwise one of its result;
 ///                           attributes of the second but for `in_channels`, `group`,
