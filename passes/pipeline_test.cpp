@@ -15,6 +15,7 @@ using ::testing::HasSubstr;
 
 std::vector<std::string> NamesOf(const std::vector<const PassDef*>& pipeline) {
   std::vector<std::string> names;
+  names.reserve(pipeline.size());
   for (const PassDef* pass : pipeline) names.emplace_back(pass->name);
   return names;
 }

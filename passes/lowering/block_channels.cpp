@@ -22,8 +22,6 @@ using ir::Node;
 using ir::ValueId;
 
 constexpr std::size_t kChannelAxis = 1;
-/// With fewer output channels most of a block would be computed for nothing.
-constexpr std::int64_t kFewestChannels = 8;
 
 std::int64_t Channels(const TensorType& image) { return image.shape[kChannelAxis]; }
 

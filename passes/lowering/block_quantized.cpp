@@ -25,9 +25,6 @@ using ir::Node;
 /// Positions of QLinearConv's inputs.
 enum Input : std::size_t { kX, kXScale, kXPoint, kW, kWScale, kWPoint, kYScale, kYPoint, kBias };
 
-/// With fewer output channels most of a block would be computed for nothing.
-constexpr std::int64_t kFewestChannels = 8;
-
 bool IsByteImage(const TensorType& type) {
   constexpr std::size_t kImageRank = 4;
   return type.element == ElementType::kUint8 && type.shape.size() == kImageRank &&

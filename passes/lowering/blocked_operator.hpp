@@ -44,6 +44,8 @@
 namespace poprt::passes {
 
 inline constexpr std::int64_t kBlock = 16;
+/// With fewer output channels most of a block would be computed for nothing.
+inline constexpr std::int64_t kFewestChannels = 8;
 
 /// The type of [B, C, H, W] in blocks.
 TensorType BlockedType(const TensorType& plain);

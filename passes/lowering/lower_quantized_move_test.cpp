@@ -10,7 +10,7 @@ namespace {
 
 /// QuantizeLinear(op(DequantizeLinear(x))) of [1, 3, 4, 6].
 struct MoveForTest : GraphForTest {
-  MoveForTest(const char* op, Shape result, Attributes attributes, double other_point = 7,
+  MoveForTest(const char* op, const Shape& result, Attributes attributes, double other_point = 7,
               ElementType bytes = ElementType::kUint8) {
     const auto scale = Scalar(0.3);
     const auto point = [&](double value) { return Constant("p", TensorType{bytes, {}}, {value}); };

@@ -105,6 +105,7 @@ inline KernelCall CallOf(const std::vector<Tensor>& inputs, const TensorType& ou
 inline Tensor RunBound(const BoundKernel& kernel, const std::vector<Tensor>& inputs,
                        const TensorType& output, int threads) {
   std::vector<const std::byte*> sources;
+  sources.reserve(inputs.size());
   for (const Tensor& input : inputs) {
     sources.push_back(input.type().defined() ? input.data() : nullptr);
   }
