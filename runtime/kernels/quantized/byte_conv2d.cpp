@@ -234,7 +234,7 @@ struct ByteDepthwiseConv2d {
                        .row_bytes = width * kBlock,
                        .pixel_bytes = conv.window.strides[1] * kBlock,
                        .rows = conv.kernel[0],
-                       .segments = segments,
+                       .columns = conv.kernel[1],
                        .weights = args.in<Quad>(1) + block * conv.kernel[0] * segments * kBlock,
                        .epilogue = conv.EpilogueOf(args, block),
                        .y = args.out<std::uint8_t>(0) + plane * conv.out.BlockFloats() +

@@ -106,23 +106,59 @@ void Convolve(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_c
 }
 
 template <typename V>
-void Depthwise(const ByteDepthwiseRow& row) {
+[[gnu::always_inline]] inline void DepthwisePixel(const ByteDepthwiseRow& row, std::int64_t pixel) {
   constexpr int kVectors = kBlockVectors<V>;
-  for (std::int64_t p = 0; p < row.pixels; ++p) {
-    typename V::Sums sums[kVectors];
-    for (auto& sum : sums) sum = V::Zero();
-    const Quad* weights = row.weights;
-    for (std::int64_t i = 0; i < row.rows; ++i) {
-      const std::uint8_t* x = row.x + p * row.pixel_bytes + i * row.row_bytes;
-      for (std::int64_t s = 0; s < row.segments; ++s, x += 4 * kBlock, weights += kBlock) {
-        for (int v = 0; v < kVectors; ++v) {
-          sums[v] = V::Add(sums[v], V::FourPixels(x, v * V::kLanes),
-                           V::LoadFactors(weights + v * V::kLanes));
-        }
+  const std::int64_t segments = (row.columns + 3) / 4;
+  typename V::Sums sums[kVectors];
+  for (auto& sum : sums) sum = V::Zero();
+  const Quad* weights = row.weights;
+  for (std::int64_t i = 0; i < row.rows; ++i) {
+    const std::uint8_t* x = row.x + pixel * row.pixel_bytes + i * row.row_bytes;
+    for (std::int64_t s = 0; s < segments; ++s, x += 4 * kBlock, weights += kBlock) {
+      for (int v = 0; v < kVectors; ++v) {
+        sums[v] = V::Add(sums[v], V::FourPixels(x, v * V::kLanes),
+                         V::LoadFactors(weights + v * V::kLanes));
       }
     }
-    V::StoreBytes(sums, row.epilogue, row.y + p * kBlock);
   }
+  V::StoreBytes(sums, row.epilogue, row.y + pixel * kBlock);
+}
+
+/// Pairs of neighbouring pixels, whose windows of 3x3 taps are within four columns: the weights of
+/// the second are those of the first one column further. Returns how many pixels there were.
+template <typename V>
+std::int64_t DepthwisePairs(const ByteDepthwiseRow& row) {
+  constexpr int kRows = 3;
+  typename V::Factors first[kRows];
+  typename V::Factors second[kRows];
+  for (int i = 0; i < kRows; ++i) {
+    first[i] = V::LoadFactors(row.weights + i * kBlock);
+    second[i] = V::LoadNextFactors(row.weights + i * kBlock);
+  }
+  std::int64_t p = 0;
+  for (; p + 2 <= row.pixels; p += 2) {
+    typename V::Sums left[1] = {V::Zero()};
+    typename V::Sums right[1] = {V::Zero()};
+    for (int i = 0; i < kRows; ++i) {
+      const auto values = V::FourPixels(row.x + p * kBlock + i * row.row_bytes, 0);
+      left[0] = V::Add(left[0], values, first[i]);
+      right[0] = V::Add(right[0], values, second[i]);
+    }
+    V::StoreBytes(left, row.epilogue, row.y + p * kBlock);
+    V::StoreBytes(right, row.epilogue, row.y + (p + 1) * kBlock);
+  }
+  return p;
+}
+
+template <typename V>
+void Depthwise(const ByteDepthwiseRow& row) {
+  std::int64_t done = 0;
+  if constexpr (V::kPairsPixels) {
+    if (row.rows == 3 && row.columns == 3 && row.pixel_bytes == kBlock) {
+      done = DepthwisePairs<V>(row);
+    }
+  }
+  for (; done < row.pixels; ++done) DepthwisePixel<V>(row, done);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ struct Avx2 {
   static constexpr std::int64_t kMostRows = 4;
   static constexpr int kTilePixels = 4;
   static constexpr int kTileOuts = 1;
+  static constexpr bool kPairsPixels = false;
   struct Pairs {
     __m256i even;
     __m256i odd;

@@ -13,6 +13,7 @@ struct Avx2Vnni {
   static constexpr std::int64_t kMostRows = 6;
   static constexpr int kTilePixels = 6;
   static constexpr int kTileOuts = 1;
+  static constexpr bool kPairsPixels = false;
   using Values = __m256i;
   using Factors = __m256i;
   // As the instruction has it: g++ copies sums of type __m256i around it.

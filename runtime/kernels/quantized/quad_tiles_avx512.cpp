@@ -14,6 +14,7 @@ struct Avx512 {
   static constexpr std::int64_t kMostRows = 6;
   static constexpr int kTilePixels = 8;
   static constexpr int kTileOuts = 2;
+  static constexpr bool kPairsPixels = true;
   struct Pairs {
     __m512i even;
     __m512i odd;
@@ -34,6 +35,9 @@ struct Avx512 {
   }
   static Values Repeat(const std::uint8_t* four) { return Unsigned(RepeatQuad(four)); }
   static Factors LoadFactors(const Quad* from) { return Signed(_mm512_loadu_si512(from)); }
+  static Factors LoadNextFactors(const Quad* from) {
+    return Signed(_mm512_slli_epi32(_mm512_loadu_si512(from), 8));
+  }
   static Values FourPixels(const std::uint8_t* pixels, std::int64_t /*lane*/) {
     return Unsigned(QuadsOfPixels(pixels));
   }

@@ -13,6 +13,7 @@ struct Avx512Vnni {
   static constexpr std::int64_t kMostRows = 6;
   static constexpr int kTilePixels = 8;
   static constexpr int kTileOuts = 2;
+  static constexpr bool kPairsPixels = true;
   using Values = __m512i;
   using Factors = __m512i;
   // As the instruction has it: g++ copies sums of type __m512i around it.
@@ -22,6 +23,9 @@ struct Avx512Vnni {
   static Factors Broadcast(Quad factor) { return _mm512_set1_epi32(static_cast<int>(factor)); }
   static Values Repeat(const std::uint8_t* four) { return RepeatQuad(four); }
   static Factors LoadFactors(const Quad* from) { return _mm512_loadu_si512(from); }
+  static Factors LoadNextFactors(const Quad* from) {
+    return _mm512_slli_epi32(_mm512_loadu_si512(from), 8);
+  }
   static Values FourPixels(const std::uint8_t* pixels, std::int64_t /*lane*/) {
     return QuadsOfPixels(pixels);
   }

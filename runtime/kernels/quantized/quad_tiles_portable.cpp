@@ -10,6 +10,7 @@ struct Portable {
   static constexpr std::int64_t kMostRows = 4;
   static constexpr int kTilePixels = 4;
   static constexpr int kTileOuts = 1;
+  static constexpr bool kPairsPixels = false;
   struct Values {
     Quad lane[kLanes];
   };
