@@ -246,7 +246,13 @@ inline std::vector<Tensor> RandomInputs(const ir::Graph& graph) {
   std::vector<Tensor> inputs;
   for (ir::ValueId id : graph.inputs) {
     std::vector<double> values(static_cast<std::size_t>(ElementCount(graph.type(id).shape)));
-    for (double& value : values) value = static_cast<double>(random() % 4001) / 1000 - 2;
+    const ElementType element = graph.type(id).element;
+    const bool is_byte = element == ElementType::kUint8 || element == ElementType::kInt8;
+    const double lowest = element == ElementType::kInt8 ? -128 : 0;
+    for (double& value : values) {
+      value = is_byte ? lowest + static_cast<double>(random() % 256)
+                      : static_cast<double>(random() % 4001) / 1000 - 2;
+    }
     inputs.push_back(FromDoubles(graph.type(id), values));
   }
   return inputs;

@@ -31,7 +31,7 @@ struct DynamicConv {
 };
 
 bool Pays(const ir::Graph& graph, const ir::Node& conv) {
-  if (conv.op != "Conv" || graph.ConstantOf(conv.inputs[1]) != nullptr) return false;
+  if (graph.ConstantOf(conv.inputs[1]) != nullptr) return false;
   for (std::size_t i = 0; i < conv.inputs.size(); ++i) {
     if (HasInput(conv, i) && graph.type(conv.inputs[i]).element != ElementType::kFloat32) {
       return false;

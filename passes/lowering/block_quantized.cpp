@@ -13,6 +13,7 @@
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/quantization_parameters.hpp"
 #include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
 #include "runtime/kernels/window/window.hpp"
 
@@ -22,8 +23,7 @@ namespace {
 using ir::Graph;
 using ir::Node;
 
-/// Positions of QLinearConv's inputs.
-enum Input : std::size_t { kX, kXScale, kXPoint, kW, kWScale, kWPoint, kYScale, kYPoint, kBias };
+using In = kernels::QLinearConvInput;
 
 bool IsByteImage(const TensorType& type) {
   constexpr std::size_t kImageRank = 4;
@@ -33,15 +33,15 @@ bool IsByteImage(const TensorType& type) {
 
 /// Whether every input of the convolution but the image is a constant that the kernels take.
 bool HasConstantParameters(const Graph& graph, const Node& conv) {
-  for (std::size_t i = kXScale; i < conv.inputs.size(); ++i) {
+  for (std::size_t i = In::kXScale; i < conv.inputs.size(); ++i) {
     if (HasInput(conv, i) && graph.ConstantOf(conv.inputs[i]) == nullptr) return false;
   }
-  for (const Input one : {kXScale, kXPoint, kYScale, kYPoint}) {
+  for (const std::size_t one : {In::kXScale, In::kXPoint, In::kYScale, In::kYPoint}) {
     if (graph.ConstantOf(conv.inputs[one])->count() != 1) return false;
   }
-  const Tensor& weights = *graph.ConstantOf(conv.inputs[kW]);
+  const Tensor& weights = *graph.ConstantOf(conv.inputs[In::kW]);
   const double middle = weights.element() == ElementType::kUint8 ? 128 : 0;
-  return weights.count() > 0 && UniformValue(graph, conv.inputs[kWPoint]) == middle;
+  return weights.count() > 0 && UniformValue(graph, conv.inputs[In::kWPoint]) == middle;
 }
 
 /// The weights as signed numbers around zero.
@@ -103,31 +103,33 @@ bool HasByteForm(const TensorType& x, const Shape& w, const TensorType& y,
 bool BlockQLinearConv(Rewriter& rewriter, Node& conv) {
   const Graph& graph = rewriter.graph();
   const TensorType y = graph.type(conv.outputs[0]);
-  if (!HasByteForm(graph.type(conv.inputs[kX]), graph.type(conv.inputs[kW]).shape, y,
+  if (!HasByteForm(graph.type(conv.inputs[In::kX]), graph.type(conv.inputs[In::kW]).shape, y,
                    conv.attributes) ||
       !HasConstantParameters(graph, conv)) {
     return false;
   }
   const std::int64_t outs = y.shape[1];
-  const auto number = [&](Input i) { return ToDoubles(*graph.ConstantOf(conv.inputs[i])).front(); };
-  const Tensor weights = SignedWeights(*graph.ConstantOf(conv.inputs[kW]));
-  const auto scales = AlongAxis(graph, conv.inputs[kWScale], outs, 0);
+  const auto number = [&](std::size_t i) {
+    return ToDoubles(*graph.ConstantOf(conv.inputs[i])).front();
+  };
+  const Tensor weights = SignedWeights(*graph.ConstantOf(conv.inputs[In::kW]));
+  const auto scales = AlongAxis(graph, conv.inputs[In::kWScale], outs, 0);
   std::vector<double> bias(static_cast<std::size_t>(outs));
-  if (HasInput(conv, kBias)) bias = ToDoubles(*graph.ConstantOf(conv.inputs[kBias]));
+  if (HasInput(conv, In::kBias)) bias = ToDoubles(*graph.ConstantOf(conv.inputs[In::kBias]));
   if (!scales || bias.size() != static_cast<std::size_t>(outs)) return false;
 
   const std::int64_t lanes = BlockedType(y).shape[1] * kBlock;
-  const std::int64_t in_channels = graph.type(conv.inputs[kX]).shape[1];
-  const Tensor bases = BasesOf(weights, number(kXPoint), bias, lanes);
-  const auto factors = FactorsOf(number(kXScale), *scales, number(kYScale), lanes);
+  const std::int64_t in_channels = graph.type(conv.inputs[In::kX]).shape[1];
+  const Tensor bases = BasesOf(weights, number(In::kXPoint), bias, lanes);
+  const auto factors = FactorsOf(number(In::kXScale), *scales, number(In::kYScale), lanes);
   if (!factors) return false;
   Attributes attributes = conv.attributes;
   attributes.set("in_channels", in_channels);
   attributes.set("out_channels", outs);
   attributes.set("kernel_shape", Ints{weights.shape()[2], weights.shape()[3]});
-  attributes.set("x_point", static_cast<std::int64_t>(number(kXPoint)));
-  attributes.set("y_point", static_cast<std::int64_t>(number(kYPoint)));
-  std::vector<ir::ValueId> inputs{Block(rewriter, conv.inputs[kX]),
+  attributes.set("x_point", static_cast<std::int64_t>(number(In::kXPoint)));
+  attributes.set("y_point", static_cast<std::int64_t>(number(In::kYPoint)));
+  std::vector<ir::ValueId> inputs{Block(rewriter, conv.inputs[In::kX]),
                                   rewriter.AddConstant(conv.name + "_weights", weights),
                                   rewriter.AddConstant(conv.name + "_bases", bases),
                                   rewriter.AddConstant(conv.name + "_factors", *factors)};

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "passes/constant_values.hpp"
+#include "passes/lowering/clip_limits.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/hoist_activation.hpp"
 #include "passes/rewrite.hpp"
@@ -21,22 +22,12 @@ struct Activation {
   Attributes attributes;
 };
 
-/// A bound of a Clip; `otherwise` when it is absent, nothing when it is known at run time only.
-std::optional<float> Bound(const ir::Graph& graph, const Node& clip, std::size_t i,
-                           float otherwise) {
-  if (!HasInput(clip, i)) return otherwise;
-  const std::optional<double> value = UniformValue(graph, clip.inputs[i]);
-  if (!value) return std::nullopt;
-  return static_cast<float>(*value);
-}
-
 std::optional<Activation> MatchClip(const ir::Graph& graph, const Node& node) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const auto low = Bound(graph, node, 1, -kInfinity);
-  const auto high = Bound(graph, node, 2, kInfinity);
-  if (!low || !high) return std::nullopt;
-  return Activation{.x = node.inputs[0],
-                    .attributes = {{"activation", "clip"}, {"max", *high}, {"min", *low}}};
+  const auto limits = ClipLimitsOf(graph, node);
+  if (!limits) return std::nullopt;
+  return Activation{
+      .x = node.inputs[0],
+      .attributes = {{"activation", "clip"}, {"max", limits->high}, {"min", limits->low}}};
 }
 
 /// x * Sigmoid(x) and x * HardSigmoid(x) with the constants of HardSwish.

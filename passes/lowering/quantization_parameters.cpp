@@ -3,35 +3,26 @@
 #include <limits>
 
 #include "passes/constant_values.hpp"
+#include "passes/lowering/clip_limits.hpp"
 #include "passes/lowering/fused_operator.hpp"
 
 namespace poprt::passes {
 namespace {
 
-/// Where an activation cuts off.
-struct Limits {
-  double low;
-  double high;
-};
-
-std::optional<Limits> LimitsOf(const ir::Graph& graph, const ir::Node& node) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (node.op == "Relu") return Limits{0, kInfinity};
-  if (node.op != "Clip") return {};
-  const auto bound = [&](std::size_t i, double otherwise) {
-    return HasInput(node, i) ? UniformValue(graph, node.inputs[i]) : otherwise;
-  };
-  const auto low = bound(1, -kInfinity);
-  const auto high = bound(2, kInfinity);
-  if (!low || !high || node.attributes.has("min") || node.attributes.has("max")) return {};
-  return Limits{*low, *high};
+/// Where an activation cuts off; nothing for others.
+std::optional<ClipLimits> LimitsOf(const ir::Graph& graph, const ir::Node& node) {
+  if (node.op == "Relu")
+    return ClipLimits{.low = 0, .high = std::numeric_limits<float>::infinity()};
+  return node.op == "Clip" ? ClipLimitsOf(graph, node) : std::nullopt;
 }
 
 /// Whether quantising to uint8 cuts off all that the limits do.
-bool CutsOff(const QuantizationParameters& to, const Limits& limits) {
+bool CutsOff(const QuantizationParameters& to, const ClipLimits& limits) {
   constexpr double kLargest = 255;
-  return limits.low < (0.5 - to.point) * to.scale &&
-         limits.high > (kLargest - 0.5 - to.point) * to.scale;
+  return static_cast<double>(
+             limits.low)<(0.5 - to.point) * to.scale&& static_cast<double>(limits.high)>(
+             kLargest - 0.5 - to.point) *
+         to.scale;
 }
 
 }  // namespace

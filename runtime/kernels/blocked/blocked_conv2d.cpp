@@ -63,7 +63,6 @@ struct ConvBlocking {
     return std::max(smallest, std::min(kStripFloats / tile_floats, with_table));
   }
 
-  /// More strips read the weights more often, more blocks of output channels the image.
   void CutIntoTasks(const ConvSizes& s) {
     // As floating point because what a hostile file asks for may be out of range.
     const double products = static_cast<double>(s.images * s.out_blocks) *
@@ -72,15 +71,7 @@ struct ConvBlocking {
     const auto wanted = static_cast<std::int64_t>(
         std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasks)));
     const auto tasks = [&] { return s.images * strips.blocks() * outs.blocks(); };
-    for (const bool cut_strips : {small_weights, !small_weights}) {
-      while (tasks() < wanted) {
-        EvenSplit& split = cut_strips ? strips : outs;
-        const std::int64_t smallest = cut_strips ? kSmallestStrip : kTilePanels;
-        if (split.largest() < 2 * smallest) break;
-        const std::int64_t half = (split.largest() + 1) / 2;
-        split = split.WithLargest(cut_strips ? half : WholeTilePanels(half));
-      }
-    }
+    CutInHalves(s.images, wanted, small_weights, kSmallestStrip, strips, outs);
     // Most machines have an even number of processors.
     const bool is_uneven = tasks() < wanted && tasks() % 2 != 0;
     if (is_uneven && strips.largest() >= 2 * kSmallestHalf) {

@@ -2,12 +2,30 @@
 
 #include <cstdint>
 
+#include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+
 namespace poprt::kernels {
 
 /// Tiles of the smallest strip of pixels that is estimated, and of one whose weights are larger
 /// than the image: each strip reads them.
 inline constexpr std::int64_t kSmallestStrip = 8;
 inline constexpr std::int64_t kSmallestOfLargeWeights = 17;
+
+/// Cuts strips of an image's pixels and blocks of output channels in halves until `images` images
+/// have `wanted` tasks, or none is of twice the smallest size. More strips read the weights more
+/// often, more blocks the image: the smaller of the two is read again first.
+inline void CutInHalves(std::int64_t images, std::int64_t wanted, bool small_weights,
+                        std::int64_t smallest_strip, EvenSplit& strips, EvenSplit& outs) {
+  for (const bool cut_strips : {small_weights, !small_weights}) {
+    while (images * strips.blocks() * outs.blocks() < wanted) {
+      EvenSplit& split = cut_strips ? strips : outs;
+      if (split.largest() < 2 * (cut_strips ? smallest_strip : kTilePanels)) break;
+      const std::int64_t half = (split.largest() + 1) / 2;
+      split = split.WithLargest(cut_strips ? half : WholeTilePanels(half));
+    }
+  }
+}
 
 /// Numbers tasks, each of which is one part of the pixels by one part of the channels. A worker has
 /// a range of the numbers (ThreadPool), so workers share out what is counted outside. Where that is

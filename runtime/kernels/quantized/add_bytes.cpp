@@ -17,11 +17,9 @@ struct ByteScale {
 
 ByteScale ScaleOf(const KernelCall& call, const std::string& name) {
   const float scale = FloatAttribute(call, name + "_scale", 0);
-  const std::int64_t point = IntAttribute(call, name + "_point", -1);
+  const std::uint8_t point = ByteAttribute(call, name + "_point");
   Require(scale > 0 && scale <= std::numeric_limits<float>::max(),
           "attribute '" + name + "_scale' must be a positive number");
-  Require(point >= 0 && point <= 255,
-          "attribute '" + name + "_point' is " + std::to_string(point) + ", allowed are 0 to 255");
   return {scale, static_cast<float>(point)};
 }
 

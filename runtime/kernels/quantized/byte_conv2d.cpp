@@ -14,6 +14,7 @@
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -29,8 +30,8 @@ struct ByteConv {
       : in(RequireBlockedImage(call.inputs[0], in_channels, "input 0", ElementType::kUint8)),
         kernel(RequireKernelShape(call.attributes)),
         window(ResolveWindow(call.attributes, {in.height, in.width}, kernel)),
-        x_point(RequireByte(call, "x_point")),
-        y_point(RequireByte(call, "y_point")) {
+        x_point(ByteAttribute(call, "x_point")),
+        y_point(ByteAttribute(call, "y_point")) {
     const auto taps = CheckedElementCount(kernel);
     Require(taps.has_value() && *taps <= kMostTaps, "the filter has more than 2^22 taps");
     const Shape extents = WindowOutputExtents(window, {in.height, in.width}, false);
@@ -43,13 +44,6 @@ struct ByteConv {
     RequireType(call.inputs[2], {ElementType::kInt32, lanes}, "the bases, input 2,");
     RequireType(call.inputs[3], {ElementType::kFloat32, lanes}, "the factors, input 3,");
     RequireSmallOffsets(window, in.height, in.width);
-  }
-
-  static std::uint8_t RequireByte(const KernelCall& call, std::string_view name) {
-    const std::int64_t value = IntAttribute(call, name, -1);
-    Require(value >= 0 && value <= 255, "attribute '" + std::string(name) + "' is " +
-                                            std::to_string(value) + ", allowed are 0 to 255");
-    return static_cast<std::uint8_t>(value);
   }
 
   ByteEpilogue EpilogueOf(const KernelArguments& args, std::int64_t block) const {
@@ -99,20 +93,14 @@ struct ByteConv2d {
                             static_cast<double>(conv.out.Pixels());
     const auto wanted = static_cast<std::int64_t>(
         std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasks)));
-    const auto count = [&] { return conv.in.batch * pixels.blocks() * outs.blocks(); };
-    for (const bool cut_pixels : {small_weights, !small_weights}) {
-      while (count() < wanted) {
-        EvenSplit& split = cut_pixels ? pixels : outs;
-        const std::int64_t smallest = cut_pixels ? kSmallestStrip * kMostTilePixels : kTilePanels;
-        if (split.largest() < 2 * smallest) break;
-        const std::int64_t half = (split.largest() + 1) / 2;
-        split = split.WithLargest(cut_pixels ? half : WholeTilePanels(half));
-      }
-    }
+    CutInHalves(conv.in.batch, wanted, small_weights, kSmallestStrip * kMostTilePixels, pixels,
+                outs);
   }
 
   void PlanScratch() {
-    const auto most = static_cast<std::int64_t>(pixels.largest());
+    // Registers have room for so many pixels at least.
+    constexpr std::int64_t kFewestOfTile = 4;
+    const std::int64_t most = (pixels.largest() + kFewestOfTile - 1) / kFewestOfTile;
     const auto tap_count = CheckedElementCount({most, taps});
     Require(tap_count.has_value() && *tap_count <= (std::int64_t{1} << 25),
             "the filter is too large");

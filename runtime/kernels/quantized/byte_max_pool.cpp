@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
-#include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/plane_tasks.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
-#include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/window/window.hpp"
 
@@ -41,7 +40,7 @@ Bytes LoadPixel(const std::uint8_t* from) {
 
 struct ByteMaxPool {
   ByteMaxPool(const BlockedImage& from, const BlockedImage& to, Window of)
-      : in(from), out(to), window(std::move(of)) {
+      : in(from), out(to), window(std::move(of)), tasks(out, ElementCount(window.kernel)) {
     for (std::int64_t c = 0; c < out.width; ++c) columns.emplace_back(window, 1, c, in.width);
   }
 
@@ -66,18 +65,19 @@ struct ByteMaxPool {
   }
 
   void Run(const KernelArguments& args) const {
-    ForRanges(args.pool, in.batch * in.blocks * out.height, GrainFor(2 * out.width),
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                for (std::int64_t i = begin; i < end; ++i) {
-                  RunRow(args.in<std::uint8_t>(0) + i / out.height * in.BlockFloats(),
-                         i % out.height, args.out<std::uint8_t>(0) + i * out.width * kBlock);
-                }
-              });
+    tasks.Run(*args.pool, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
+      const std::uint8_t* const x = args.in<std::uint8_t>(0) + plane * in.BlockFloats();
+      std::uint8_t* const y = args.out<std::uint8_t>(0) + plane * out.BlockFloats();
+      for (std::int64_t row = begin; row < end; ++row) {
+        RunRow(x, row, y + row * out.width * kBlock);
+      }
+    });
   }
 
   BlockedImage in;
   BlockedImage out;
   Window window;
+  PlaneTasks tasks;
   std::vector<Taps> columns;  ///< of every column of the result
 };
 

@@ -96,8 +96,7 @@ BoundKernel BindConvInteger(const KernelCall& call) {
 
 namespace {
 
-/// Positions of QLinearConv's inputs.
-enum Input : std::size_t { kX, kXScale, kXPoint, kW, kWScale, kWPoint, kYScale, kYPoint, kBias };
+using In = QLinearConvInput;
 
 struct QLinearConvPlan {
   QuadConv conv;
@@ -126,20 +125,20 @@ struct QuantizedSink {
 };
 
 void RunQLinearConv(const QLinearConvPlan& plan, const KernelArguments& args) {
-  const double y_point = plan.output == ElementType::kInt8 ? *args.in<std::int8_t>(kYPoint)
-                                                           : *args.in<std::uint8_t>(kYPoint);
+  const double y_point = plan.output == ElementType::kInt8 ? *args.in<std::int8_t>(In::kYPoint)
+                                                           : *args.in<std::uint8_t>(In::kYPoint);
   plan.conv.Run(args,
-                {.x = args.inputs[kX],
-                 .x_point = args.inputs[kXPoint],
-                 .w = args.inputs[kW],
-                 .w_points = args.inputs[kWPoint],
+                {.x = args.inputs[In::kX],
+                 .x_point = args.inputs[In::kXPoint],
+                 .w = args.inputs[In::kW],
+                 .w_points = args.inputs[In::kWPoint],
                  .w_stride = plan.w_stride,
-                 .bias = reinterpret_cast<const std::int32_t*>(InputOrNull(args, kBias))},
+                 .bias = reinterpret_cast<const std::int32_t*>(InputOrNull(args, In::kBias))},
                 QuantizedSink{.requantize = plan.requantize,
-                              .x_scale = *args.in<float>(kXScale),
-                              .w_scales = args.in<float>(kWScale),
+                              .x_scale = *args.in<float>(In::kXScale),
+                              .w_scales = args.in<float>(In::kWScale),
                               .w_stride = plan.w_stride,
-                              .y_scale = *args.in<float>(kYScale),
+                              .y_scale = *args.in<float>(In::kYScale),
                               .y_point = y_point});
 }
 
@@ -147,24 +146,24 @@ void RunQLinearConv(const QLinearConvPlan& plan, const KernelArguments& args) {
 
 BoundKernel BindQLinearConv(const KernelCall& call) {
   RequireArity(call, 8, 9);
-  const TensorType& x = call.inputs[kX];
-  const TensorType& w = call.inputs[kW];
+  const TensorType& x = call.inputs[In::kX];
+  const TensorType& w = call.inputs[In::kW];
   const ElementType output = call.outputs[0].element;
   RequireElement(x, kByteTypes, "input 0");
   RequireElement(w, kByteTypes, "input 3");
   RequireElement(call.outputs[0], kByteTypes, "output 0");
-  for (const Input scale : {kXScale, kWScale, kYScale}) {
+  for (const std::size_t scale : {In::kXScale, In::kWScale, In::kYScale}) {
     RequireElement(call.inputs[scale], Types({ElementType::kFloat32}),
                    "input " + std::to_string(scale));
   }
-  RequireOne(call.inputs[kXScale], "input 1");
-  RequireOne(call.inputs[kYScale], "input 6");
-  RequirePoint(call.inputs[kXPoint], x.element, call.inputs[kXScale], "input 2");
-  RequirePoint(call.inputs[kWPoint], w.element, call.inputs[kWScale], "input 5");
-  RequirePoint(call.inputs[kYPoint], output, call.inputs[kYScale], "input 7");
+  RequireOne(call.inputs[In::kXScale], "input 1");
+  RequireOne(call.inputs[In::kYScale], "input 6");
+  RequirePoint(call.inputs[In::kXPoint], x.element, call.inputs[In::kXScale], "input 2");
+  RequirePoint(call.inputs[In::kWPoint], w.element, call.inputs[In::kWScale], "input 5");
+  RequirePoint(call.inputs[In::kYPoint], output, call.inputs[In::kYScale], "input 7");
   std::optional<QuadConv> conv = PlanConv(call, x, w, output);
-  const std::int64_t w_stride = ChannelStride(call.inputs[kWScale], w.shape[0], "input 4");
-  const TensorType& bias = InputOrAbsent(call, kBias);
+  const std::int64_t w_stride = ChannelStride(call.inputs[In::kWScale], w.shape[0], "input 4");
+  const TensorType& bias = InputOrAbsent(call, In::kBias);
   if (bias.defined()) RequireType(bias, {ElementType::kInt32, {w.shape[0]}}, "input 8");
   if (!conv) return NothingToRun();
   const std::size_t scratch_bytes = conv->ScratchBytes();

@@ -57,7 +57,7 @@ struct ByteDepthwiseRow {
   std::int64_t row_bytes;    ///< from one row of the window to the next
   std::int64_t pixel_bytes;  ///< from the window of one pixel to that of the next
   std::int64_t rows;         ///< of the window
-  std::int64_t columns;      ///< of the window, in segments of four taps
+  std::int64_t columns;      ///< of the window; every four are a segment
   const Quad* weights;       ///< [rows][segments][16]
   ByteEpilogue epilogue;
   std::uint8_t* y;

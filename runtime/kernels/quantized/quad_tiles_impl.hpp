@@ -8,12 +8,11 @@
 /// * V::Add(Sums, Values, Factors): the sums with the four products of each lane;
 /// * V::Repeat(four bytes), V::FourPixels(pixels, lane): values of all lanes, or whose lane c are
 ///   bytes lane + c of four pixels of 16 bytes; V::LoadFactors(const Quad*), and Add for these;
-/// * V::kPairsPixels, whether registers have room for two sums and all weights of 3x3 taps, and
-/// then
-///   V::LoadNextFactors(const Quad*): factors one byte further;
+/// * V::kPairsPixels: whether registers have room for two sums and all weights of 3x3 taps, and, if
+///   so, V::LoadNextFactors(const Quad*): factors one byte further;
 /// * V::StoreBytes(sums of 16 channels, ByteEpilogue, to);
-/// * V::kTileOuts and V::kTilePixels: the same of convolutions as
-///   V::kVectors and V::kMostRows: vectors side by side, and rows, that registers have room for.
+/// * V::kVectors and V::kMostRows: vectors side by side, and rows, that registers have room for;
+/// * V::kTileOuts and V::kTilePixels: the same of convolutions, blocks and at least four pixels.
 /// Included only by files that are compiled for one instruction set, hence the unnamed namespace.
 namespace poprt::kernels {
 namespace {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/kernels/families.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/quantized/best_quad_tiles.hpp"
 #include "runtime/kernels/quantized/byte_conv2d.hpp"
@@ -26,6 +27,14 @@ void RequirePoint(const TensorType& point, ElementType element, const TensorType
   const bool are_single =
       RequireCount(point.shape, what) == 1 && RequireCount(scales.shape, "the scales") == 1;
   RequireType(point, {element, are_single ? point.shape : scales.shape}, what);
+}
+
+std::uint8_t ByteAttribute(const KernelCall& call, std::string_view name) {
+  const std::int64_t value = IntAttribute(call, name, -1);
+  Require(value >= 0 && value <= std::numeric_limits<std::uint8_t>::max(),
+          "attribute '" + std::string(name) + "' is " + std::to_string(value) +
+              ", allowed are 0 to 255");
+  return static_cast<std::uint8_t>(value);
 }
 
 void RequireOne(const TensorType& type, std::string_view what) {

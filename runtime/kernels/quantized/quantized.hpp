@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/kernels/element_types.hpp"
@@ -29,6 +30,19 @@ BoundKernel BindAddBytes(const KernelCall& call);
 /// ceil_mode, those of ResolveWindow.
 BoundKernel BindByteMaxPool(const KernelCall& call);
 
+/// Positions of QLinearConv's inputs.
+struct QLinearConvInput {
+  static constexpr std::size_t kX = 0;
+  static constexpr std::size_t kXScale = 1;
+  static constexpr std::size_t kXPoint = 2;
+  static constexpr std::size_t kW = 3;
+  static constexpr std::size_t kWScale = 4;
+  static constexpr std::size_t kWPoint = 5;
+  static constexpr std::size_t kYScale = 6;
+  static constexpr std::size_t kYPoint = 7;
+  static constexpr std::size_t kBias = 8;
+};
+
 /// What floats are quantised to.
 inline constexpr TypeSet kQuantizedIntegers =
     kNarrowIntegerTypes |
@@ -44,6 +58,9 @@ inline constexpr TypeSet kByteIntegers =
 /// numbers may have any shape.
 void RequirePoint(const TensorType& point, ElementType element, const TensorType& scales,
                   std::string_view what);
+
+/// The attribute `name`, which must be given and from 0 to 255.
+std::uint8_t ByteAttribute(const KernelCall& call, std::string_view name);
 
 /// Throws KernelError unless the operand `what` is one number.
 void RequireOne(const TensorType& type, std::string_view what);
