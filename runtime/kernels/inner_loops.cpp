@@ -33,12 +33,22 @@ constexpr InnerLoops kAvx512{.instruction_set = NameOf(InstructionSet::kAvx512),
                              .rows = kAvx512RowKernels,
                              .element_functions = kAvx512ElementFunctions};
 
+constexpr InnerLoops kAmx{.instruction_set = NameOf(InstructionSet::kAmx),
+                          .tiles = kAvx512TileKernels,
+                          .thin_products = kAvx512ThinProducts,
+                          .blocked_tiles = kAvx512BlockedTiles,
+                          .winograd = kAvx512Winograd,
+                          .rows = kAvx512RowKernels,
+                          .element_functions = kAvx512ElementFunctions,
+                          .matrix_unit = &kAmxMatrixUnit};
+
 #endif
 
 const InnerLoops& LoopsFor(InstructionSet set) {
 #if defined(__x86_64__)
   if (set == InstructionSet::kAvx2) return kAvx2;
   if (set == InstructionSet::kAvx512) return kAvx512;
+  if (set == InstructionSet::kAmx) return kAmx;
 #endif
   return kPortable;
 }

@@ -12,7 +12,7 @@ namespace {
 
 TEST(InnerLoops, ThePortableOnesComeFirstAndTheFastestLast) {
   const auto supported = SupportedInnerLoops();
-  const std::vector<std::string> known{"portable", "avx2", "avx512"};
+  const std::vector<std::string> known{"portable", "avx2", "avx512", "amx"};
   ASSERT_GE(supported.size(), 1U);
   ASSERT_LE(supported.size(), known.size());
   for (std::size_t i = 0; i < supported.size(); ++i) {

@@ -10,11 +10,15 @@ namespace poprt::kernels::testing {
 /// registers of 8 lanes for each of its own.
 const InnerLoops& SixteenLaneLoops();
 
+/// Portable loops with a matrix unit, which is emulated.
+const InnerLoops& EmulatedUnitLoops();
+
 /// The loops to test on this machine.
 inline std::vector<const InnerLoops*> AllInnerLoops() {
   const auto supported = SupportedInnerLoops();
   std::vector<const InnerLoops*> all(supported.begin(), supported.end());
   all.push_back(&SixteenLaneLoops());
+  all.push_back(&EmulatedUnitLoops());
   return all;
 }
 

@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace poprt::kernels {
@@ -47,6 +49,24 @@ bool HasAvxVnni() {
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & kBit) != 0;
 }
 
+// Linux has to be asked for the tiles' registers, which are a part of a thread's state, once for
+// all threads of the process.
+bool HasAmx() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  constexpr unsigned kBits = 1U << 22 | 1U << 24 | 1U << 25;  // of bfloat16, tiles, bytes
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kBits) != kBits) return false;
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;
+  return HasAvx512() && syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
 #endif
 
 std::vector<InstructionSet> FindSupported() {
@@ -54,6 +74,7 @@ std::vector<InstructionSet> FindSupported() {
 #if defined(__x86_64__)
   if (HasAvx2()) supported.push_back(InstructionSet::kAvx2);
   if (HasAvx512()) supported.push_back(InstructionSet::kAvx512);
+  if (HasAmx()) supported.push_back(InstructionSet::kAmx);
 #endif
   return supported;
 }
@@ -81,7 +102,7 @@ InstructionSet BestInstructionSet() {
 
 bool HasVnni(InstructionSet set) {
 #if defined(__x86_64__)
-  if (set == InstructionSet::kAvx512) return __builtin_cpu_supports("avx512vnni") != 0;
+  if (set >= InstructionSet::kAvx512) return __builtin_cpu_supports("avx512vnni") != 0;
   if (set == InstructionSet::kAvx2) return HasAvxVnni();
 #endif
   return false;

@@ -10,15 +10,18 @@ enum class InstructionSet : std::uint8_t {
   kPortable,  ///< the baseline of the build
   kAvx2,      ///< AVX2, FMA and F16C
   kAvx512,    ///< AVX-512 F, BW, VL and DQ
+  kAmx,       ///< AMX for bfloat16 and for bytes
 };
 
-/// "portable", "avx2" or "avx512".
+/// "portable", "avx2", "avx512" or "amx".
 constexpr const char* NameOf(InstructionSet set) {
   switch (set) {
     case InstructionSet::kAvx2:
       return "avx2";
     case InstructionSet::kAvx512:
       return "avx512";
+    case InstructionSet::kAmx:
+      return "amx";
     default:
       return "portable";
   }
@@ -32,7 +35,7 @@ std::span<const InstructionSet> SupportedInstructionSets();
 InstructionSet BestInstructionSet();
 
 /// Whether this processor has the set's instructions for sums of products of bytes: AVX-VNNI beside
-/// AVX2, AVX512-VNNI beside AVX-512.
+/// AVX2, AVX512-VNNI beside AVX-512 and AMX.
 bool HasVnni(InstructionSet set);
 
 }  // namespace poprt::kernels

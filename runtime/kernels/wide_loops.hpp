@@ -38,7 +38,7 @@ template <typename F>
 template <typename F>
 void RunWith(InstructionSet set, F f) {
 #if defined(__x86_64__)
-  if (set == InstructionSet::kAvx512) return detail::RunWithAvx512(std::move(f));
+  if (set >= InstructionSet::kAvx512) return detail::RunWithAvx512(std::move(f));
   if (set == InstructionSet::kAvx2) return detail::RunWithAvx2(std::move(f));
 #endif
   f();

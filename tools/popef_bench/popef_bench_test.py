@@ -95,7 +95,7 @@ class ReportTest(PopefBenchTest):
         self.assertEqual(list(report), ["status", "popef", "threads", "instruction_set", "clients",
                                         "seed", "load_ms", "graphs", "memory_bytes",
                                         "predicted_for_ipu"])
-        self.assertIn(report["instruction_set"], ("portable", "avx2", "avx512"))
+        self.assertIn(report["instruction_set"], ("portable", "avx2", "avx512", "amx"))
         self.assertEqual([report[key] for key in ("popef", "threads", "clients", "seed")],
                          [PLAIN, 2, 3, 7])
         self.assertEqual(list(report["load_ms"]), ["first", "map", "verify", "bind"])

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/split_conv2d.hpp"
 #include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/blocked/tile_taps.hpp"
 #include "runtime/kernels/even_split.hpp"
@@ -109,8 +111,10 @@ struct BlockedConv2d {
   bool half_weights;
   BlockedEpilogue epilogue;
   ConvBlocking blocking;
+  std::optional<SplitConv2d> split = std::nullopt;  ///< where a matrix unit is faster
   std::size_t tiles_bytes = 0;
-  std::size_t scratch_bytes = 0;
+  std::size_t tables_bytes = 0;
+  std::size_t scratch_bytes = 0;  ///< tables, then what `split` needs
 
   std::int64_t Taps() const { return window.kernel[0] * window.kernel[1]; }
 
@@ -121,22 +125,32 @@ struct BlockedConv2d {
     return args.inputs[1] + floats * (half_weights ? 2 : 4);
   }
 
-  /// Some output blocks of one strip of the image. Sums of more than one panel are kept in Y.
   void RunTask(const KernelArguments& args, std::int64_t index, std::byte* scratch) const {
     const TaskGrid grid = blocking.Grid();
-    const std::int64_t image_group = index / grid.count();
     const auto [strip, outs] = grid.At(index % grid.count());
+    RunPart(args,
+            {.image_group = index / grid.count(),
+             .first_pixel = blocking.tiles.begin(blocking.strips.begin(strip)),
+             .last_pixel = blocking.tiles.begin(blocking.strips.end(strip)),
+             .first_out = blocking.outs.begin(outs),
+             .last_out = blocking.outs.end(outs)},
+            scratch);
+  }
+
+  /// Some output blocks of at most as many pixels as there are tables for. Sums of more than one
+  /// panel are kept in Y.
+  void RunPart(const KernelArguments& args, const ConvPart& part, std::byte* scratch) const {
+    const std::int64_t image_group = part.image_group;
     const std::int64_t in_group = image_group % group;
-    const std::int64_t first_out = in_group * out_blocks + blocking.outs.begin(outs);
-    const std::int64_t last_out = in_group * out_blocks + blocking.outs.end(outs);
+    const std::int64_t first_out = in_group * out_blocks + part.first_out;
+    const std::int64_t last_out = in_group * out_blocks + part.last_out;
+    const std::int64_t first_pixel = part.first_pixel;
 
     auto* const tiles = reinterpret_cast<ConvTile*>(scratch);
     auto* const taps = reinterpret_cast<TileTap*>(scratch + tiles_bytes);
-    const std::int64_t first_pixel = blocking.tiles.begin(blocking.strips.begin(strip));
-    const std::int64_t last_pixel = blocking.tiles.begin(blocking.strips.end(strip));
     const std::int64_t tile_count =
         FindTiles({in.height, in.width, out.width, window}, kernels->pixels, first_pixel,
-                  last_pixel, tiles, taps);
+                  part.last_pixel, tiles, taps);
 
     const auto conv = half_weights ? kernels->conv_f16 : kernels->conv_f32;
     const float* const residual = OptionalInput(args, 3);
@@ -178,26 +192,35 @@ struct BlockedConv2d {
     }
   }
 
+  /// On the matrix unit, but for what is not finite.
+  void RunSplit(const KernelArguments& args) const {
+    split->Run(args, tables_bytes, scratch_bytes, [&](const ConvPart& part, int worker) {
+      RunPart(args, part, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+    });
+  }
+
   void Run(const KernelArguments& args) const {
+    if (split.has_value()) return RunSplit(args);
     args.pool->Run(in.batch * group * blocking.Grid().count(), [&](std::int64_t index, int worker) {
       RunTask(args, index, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
     });
   }
 
   void PlanScratch() {
-    const std::int64_t tiles = blocking.strips.largest();
+    const std::int64_t tiles = std::max(blocking.strips.largest(), kSplitRows / kTilePixels + 1);
     const auto taps = CheckedElementCount({tiles, Taps()});
     Require(taps.has_value() && *taps <= (std::int64_t{1} << 25), "the filter is too large");
     constexpr auto kTapFloats = static_cast<std::int64_t>(sizeof(TileTap) / sizeof(float));
     constexpr auto kTileFloats = static_cast<std::int64_t>(sizeof(ConvTile) / sizeof(float));
     tiles_bytes = ScratchBytes(tiles * kTileFloats);
-    scratch_bytes = tiles_bytes + ScratchBytes(*taps * kTapFloats);
+    tables_bytes = tiles_bytes + ScratchBytes(*taps * kTapFloats);
+    scratch_bytes = tables_bytes + (split.has_value() ? split->scratch_bytes() : 0);
   }
 };
 
 }  // namespace
 
-BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles) {
+BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 4);
   const TensorType& w = call.inputs[1];
   const std::int64_t in_channels = RequirePositive(call.attributes, "in_channels");
@@ -227,7 +250,7 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles)
   const std::int64_t pixel_step =
       std::min<std::int64_t>(window.strides[0], 64) * std::min<std::int64_t>(window.strides[1], 64);
   const auto conv = std::make_shared<BlockedConv2d>(
-      BlockedConv2d{.kernels = &tiles,
+      BlockedConv2d{.kernels = &loops.blocked_tiles,
                     .in = in,
                     .out = out,
                     .group = group,
@@ -245,6 +268,17 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles)
                                               .taps = *taps,
                                               .pixel_step = pixel_step})});
   const Ints block_sizes = conv->blocking.Cut(call.attributes);
+  conv->split = SplitConv2d::Plan(loops,
+                                  {.in = conv->in,
+                                   .out = conv->out,
+                                   .group = group,
+                                   .in_blocks = in_blocks,
+                                   .out_blocks = out_blocks,
+                                   .depth = in_blocks * *taps * kBlock,
+                                   .last_channels = conv->last_channels,
+                                   .window = conv->window,
+                                   .half_weights = half_weights},
+                                  conv->epilogue);
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,

@@ -80,6 +80,10 @@ template <BoundKernel (*kBind)(const KernelCall&, const BlockedTiles&)>
 BoundKernel BindBest(const KernelCall& call) {
   return kBind(call, BestInnerLoops().blocked_tiles);
 }
+template <BoundKernel (*kBind)(const KernelCall&, const InnerLoops&)>
+BoundKernel BindBest(const KernelCall& call) {
+  return kBind(call, BestInnerLoops());
+}
 
 }  // namespace
 

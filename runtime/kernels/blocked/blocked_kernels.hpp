@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/window/window.hpp"
 
@@ -20,7 +21,7 @@
 namespace poprt::kernels {
 
 /// X blocked. Attribute group; more than one only where 16 divides the channels of a group.
-BoundKernel BindBlockedConv2d(const KernelCall& call, const BlockedTiles& tiles);
+BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops);
 
 /// Input channels of a group up to which "blocked_pointwise_conv2d" is the faster one of the two
 /// for filters of one pixel: weights of longer sums leave the first-level cache before the next
@@ -30,7 +31,7 @@ inline constexpr std::int64_t kLongestPointwiseSum = 512;
 /// X blocked; a filter of one pixel, stride 1, no padding; any group.
 /// Attributes channel_order, optional: channel c of the convolution is channel channel_order[c] of
 /// X; channels_last, optional: Y is [B, H, W, C], without a residual.
-BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTiles& tiles);
+BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const InnerLoops& loops);
 
 /// Y = act(depthwise(inner(pointwise(X, W) + bias), F) + filter bias): what
 /// "blocked_pointwise_conv2d" and then "blocked_depthwise_conv2d" compute, without the image

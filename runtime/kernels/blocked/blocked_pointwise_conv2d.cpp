@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pointwise_product.hpp"
+#include "runtime/kernels/blocked/split_conv2d.hpp"
 #include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
@@ -76,7 +78,8 @@ bool CompetesForCache(const BlockedImage& in) {
 struct BlockedPointwise {
   PointwiseProduct product;
   PointwiseBlocking blocking;
-  bool channels_last;  ///< of the result
+  bool channels_last;                               ///< of the result
+  std::optional<SplitConv2d> split = std::nullopt;  ///< where a matrix unit is faster
   bool copies_strips = false;
   std::vector<std::int32_t> offsets_of_copy = {};
   std::int64_t copy_floats = 0;  ///< of a strip, at the start of scratch memory
@@ -111,6 +114,7 @@ struct BlockedPointwise {
     }
     const std::int64_t turned = channels_last ? TurnedBlocks() * TurnedPixels() * kBlock : 0;
     scratch_bytes = ScratchBytes(copy_floats + turned);
+    if (split.has_value()) scratch_bytes = split->scratch_bytes();
   }
 
   PointwiseProduct::Pixels Copied(const PointwiseProduct::Pixels& pixels, float* copy) const {
@@ -183,7 +187,29 @@ struct BlockedPointwise {
     }
   }
 
+  /// Some output blocks of some pixels.
+  void RunPart(const KernelArguments& args, const ConvPart& part) const {
+    const float* const residual = OptionalInput(args, 3);
+    const std::int64_t block_floats = product.in().BlockFloats();
+    const std::int64_t at = (part.image_group * product.blocks() + part.first_out) * block_floats +
+                            part.first_pixel * kBlock;
+    product.Run(args,
+                product.PixelsOf(args, part.image_group, part.first_pixel,
+                                 part.last_pixel - part.first_pixel),
+                {.first = part.first_out,
+                 .count = part.last_out - part.first_out,
+                 .residual = residual == nullptr ? nullptr : residual + at,
+                 .y = args.out<float>(0) + at,
+                 .block_floats = block_floats});
+  }
+
+  /// On the matrix unit, but for what is not finite.
+  void RunSplit(const KernelArguments& args) const {
+    split->Run(args, 0, scratch_bytes, [&](const ConvPart& part, int) { RunPart(args, part); });
+  }
+
   void Run(const KernelArguments& args) const {
+    if (split.has_value()) return RunSplit(args);
     args.pool->Run(product.in().batch * Grid().count(),
                    [&](std::int64_t index, int worker) { RunTask(args, index, worker); });
   }
@@ -191,9 +217,9 @@ struct BlockedPointwise {
 
 }  // namespace
 
-BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTiles& tiles) {
+BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 4);
-  PointwiseProduct product(call, tiles, call.attributes);
+  PointwiseProduct product(call, loops.blocked_tiles, call.attributes);
   const BlockedImage& in = product.in();
   const Window window =
       ResolveWindow(call.attributes, {in.height, in.width}, RequireKernelShape(call.attributes));
@@ -209,6 +235,21 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const BlockedTile
   const Ints block_sizes = blocking.Cut(call.attributes);
   const auto conv = std::make_shared<BlockedPointwise>(BlockedPointwise{
       .product = std::move(product), .blocking = blocking, .channels_last = channels_last});
+  if (!channels_last && conv->product.IsPlain()) {
+    const BlockedImage flat{in.batch, in.blocks, 1, in.Pixels()};
+    const std::int64_t channels = call.attributes.get_int("in_channels", 0);
+    conv->split =
+        SplitConv2d::Plan(loops,
+                          {.in = flat,
+                           .out = {in.batch, conv->product.blocks(), 1, in.Pixels()},
+                           .in_blocks = in.blocks,
+                           .out_blocks = conv->product.blocks(),
+                           .depth = channels,
+                           .last_channels = channels - (in.blocks - 1) * kBlock,
+                           .window = window,
+                           .half_weights = call.inputs[1].element == ElementType::kFloat16},
+                          BlockedEpilogue(call.attributes));
+  }
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,

@@ -11,6 +11,11 @@ BoundKernel BindBlocked(const KernelCall& call, const InnerLoops& loops) {
   return kBind(call, loops.blocked_tiles);
 }
 
+template <BoundKernel (*kBind)(const KernelCall&, const InnerLoops&)>
+BoundKernel BindBlocked(const KernelCall& call, const InnerLoops& loops) {
+  return kBind(call, loops);
+}
+
 /// A position in a blocked image.
 struct BlockedPosition {
   std::int64_t image;

@@ -85,6 +85,15 @@ PointwiseProduct::PointwiseProduct(const KernelCall& call, const BlockedTiles& t
   first_pieces_ = FirstPieces(pieces_);
 }
 
+bool PointwiseProduct::IsPlain() const {
+  const auto channels = static_cast<std::size_t>(ins_);
+  if (channel_order_.size() != channels) return false;
+  for (std::size_t i = 0; i < channels; ++i) {
+    if (channel_order_[i] != static_cast<std::int64_t>(i)) return false;
+  }
+  return true;
+}
+
 std::int64_t PointwiseProduct::ProductsOfBlock() const {
   return static_cast<std::int64_t>(pieces_.size()) * ins_ * kBlock / blocks();
 }

@@ -23,6 +23,8 @@ class PointwiseProduct {
   /// Of the result.
   std::int64_t channels() const { return out_channels_; }
   std::int64_t blocks() const { return BlocksOf(out_channels_); }
+  /// Whether there is one group, and its channels are in the order of X.
+  bool IsPlain() const;
   /// Products for 16 channels of a pixel, those with zeros included; rounded.
   std::int64_t ProductsOfBlock() const;
 

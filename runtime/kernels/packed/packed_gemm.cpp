@@ -1,11 +1,13 @@
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/split_matrix_block.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -22,6 +24,8 @@ struct Gemm {
   ElementType stored;  // of weights
   Epilogue epilogue;
   MatrixBlocking blocking;
+  const MatrixUnit* unit = nullptr;  ///< where a matrix unit is faster
+  std::optional<SplitBlocking> split = std::nullopt;
   std::size_t scratch_bytes = 0;
   mutable std::atomic<std::uint32_t> runs = 0;
 
@@ -45,25 +49,49 @@ struct Gemm {
                                                                  : TaskOrder::kBackwards;
   }
 
+  MatrixBlock BlockOf(const KernelArguments& args, std::int64_t row, std::int64_t rows,
+                      std::int64_t first_panel, std::int64_t last_panel) const {
+    return {.a = args.inputs[0] + row * depth * (half ? 2 : 4),
+            .a_half = half,
+            .lda = depth,
+            .rows = rows,
+            .depth = depth,
+            .first_row = row,
+            .columns = columns,
+            .first_panel = first_panel,
+            .last_panel = last_panel};
+  }
+
+  /// On the matrix unit.
+  void RunSplit(const KernelArguments& args, const std::byte* weights,
+                const Epilogue& finish) const {
+    const SplitTasks tasks = split->Tasks(args.pool->size());
+    args.pool->Run(tasks.count(), [&](std::int64_t index, int worker) {
+      const SplitTask task = tasks.At(index);
+      MultiplySplitBlock(
+          *unit, *kernels, *split,
+          BlockOf(args, task.first_row, task.rows, task.first_panel, task.last_panel),
+          [&](std::int64_t panel, int, std::int64_t k, std::int64_t) {
+            return PanelsAt(weights, panel, k);
+          },
+          true, finish, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+    });
+  }
+
   void Run(const KernelArguments& args) const {
     Epilogue finish = epilogue;
     finish.column_bias = args.inputs.size() > 2 ? args.in<float>(2) : nullptr;
     finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
     finish.out = args.outputs[0];
     const std::byte* const weights = args.inputs[1];
+    if (unit != nullptr) return RunSplit(args, weights, finish);
     const auto task = [&](std::int64_t index, int worker) {
       const std::int64_t row_block = index / blocking.panels.blocks();
       const std::int64_t panel_block = index % blocking.panels.blocks();
       const std::int64_t row = blocking.rows.begin(row_block);
-      const MatrixBlock block{.a = args.inputs[0] + row * depth * (half ? 2 : 4),
-                              .a_half = half,
-                              .lda = depth,
-                              .rows = blocking.rows.end(row_block) - row,
-                              .depth = depth,
-                              .first_row = row,
-                              .columns = columns,
-                              .first_panel = blocking.panels.begin(panel_block),
-                              .last_panel = blocking.panels.end(panel_block)};
+      const MatrixBlock block =
+          BlockOf(args, row, blocking.rows.end(row_block) - row, blocking.panels.begin(panel_block),
+                  blocking.panels.end(panel_block));
       MultiplyBlock(
           *kernels, blocking, block,
           [&](std::int64_t panel, int, std::int64_t k, std::int64_t) {
@@ -109,6 +137,15 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   gemm->epilogue.half = half;
   const Ints block_sizes = gemm->blocking.Cut(call.attributes);
   gemm->scratch_bytes = ScratchBytes(gemm->blocking.ScratchFloats());
+  const SplitParts parts{
+      .of_rows = half ? kHalfParts : kFloatParts,
+      .of_panels = w.element == ElementType::kFloat16 ? kHalfParts : kFloatParts};
+  if (loops.matrix_unit != nullptr && w.element != ElementType::kInt8 && depth <= kMostSplitDepth &&
+      SplitBlocking::Pays(rows, packed.shape[0], depth, parts)) {
+    gemm->unit = loops.matrix_unit;
+    gemm->split.emplace(rows, packed.shape[0], depth, parts);
+    gemm->scratch_bytes = SplitBlockScratch(*gemm->split, packed.shape[0], depth, half);
+  }
   return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
           .scratch_bytes = gemm->scratch_bytes,
           .block_sizes = block_sizes};

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/inner_loops.hpp"
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
+
+namespace poprt::kernels {
+
+/// A convolution of images in blocks of channels.
+struct SplitConvShape {
+  BlockedImage in;
+  BlockedImage out;
+  std::int64_t group = 1;
+  std::int64_t in_blocks = 0;   ///< of a group
+  std::int64_t out_blocks = 0;  ///< of a group
+  /// Rows of a panel, [in_blocks][tap][16], without those of spare channels behind them.
+  std::int64_t depth = 0;
+  std::int64_t last_channels = kBlock;  ///< of the last block of a group that are not spare
+  Window window;
+  bool half_weights = false;
+};
+
+/// Some pixels of an image and output blocks of a group.
+struct ConvPart {
+  std::int64_t image_group;  ///< image * group + the group
+  std::int64_t first_pixel;
+  std::int64_t last_pixel;
+  std::int64_t first_out;  ///< of the group
+  std::int64_t last_out;
+};
+
+/// Convolution on the matrix unit: rows of its products are pixels, whose inputs are found as
+/// tile_taps.hpp does, the depth is pairs of input blocks and taps, panels are output blocks.
+class SplitConv2d {
+ public:
+  /// Null where `loops` have no matrix unit, or it is not faster.
+  static std::optional<SplitConv2d> Plan(const InnerLoops& loops, const SplitConvShape& shape,
+                                         const BlockedEpilogue& epilogue);
+
+  /// Of a worker, in bytes.
+  std::size_t scratch_bytes() const { return scratch_bytes_; }
+
+  /// compute(part, worker) has to compute what is not finite. A worker's scratch memory of this
+  /// begins at `offset` of its `stride` bytes.
+  using Compute = std::function<void(const ConvPart&, int worker)>;
+  void Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
+           const Compute& compute) const;
+
+ private:
+  SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
+              const BlockedEpilogue& epilogue);
+
+  void RunTask(const KernelArguments& args, std::int64_t image_group, const SplitTask& task,
+               std::byte* scratch, const std::function<void(const ConvPart&)>& compute) const;
+  /// Applies the epilogue to the sums of some output blocks, [block][pixel][16].
+  void Finish(const KernelArguments& args, const ConvPart& part, const float* sums,
+              std::int64_t stride) const;
+
+  const MatrixUnit* unit_;
+  const BlockedTiles* tiles_;
+  SplitConvShape shape_;
+  BlockedEpilogue epilogue_;
+  SplitBlocking blocking_;
+  std::size_t scratch_bytes_ = 0;
+};
+
+}  // namespace poprt::kernels

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "runtime/kernels/inner_loops_testing.hpp"
+#include "runtime/kernels/matrix_unit/matrix_unit.hpp"
+#include "runtime/tensor/half.hpp"
+
+// Not a test but one more set of loops, which the tests of all tuned kernels run: what uses a
+// matrix unit, on processors that have none.
+namespace poprt::kernels::testing {
+namespace {
+
+float AsFloat(std::uint16_t part) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(part) << 16);
+}
+
+/// Where number (row, group, i) of a tile is: of A, i counts along the depth; of a panel, row does.
+std::size_t At(std::int64_t row, int group, std::int64_t i) {
+  return static_cast<std::size_t>(row * kSplitStep + 2 * i + group);
+}
+
+void Split(float x, int parts, std::size_t at, std::uint16_t* tiles) {
+  for (int part = 0; part < parts; ++part) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x) & 0xffff0000;
+    tiles[static_cast<std::size_t>(part * kSplitTile) + at] =
+        static_cast<std::uint16_t>(bits >> 16);
+    x -= std::bit_cast<float>(bits);
+  }
+}
+
+void SplitRowsOf(const SplitRows& rows, int parts, std::uint16_t* tiles) {
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    for (int group = 0; group < 2; ++group) {
+      for (std::int64_t i = 0; i < kSplitGroup; ++i) {
+        const std::int32_t offset = rows.offsets[group][r];
+        const bool is_zero = i >= rows.lanes[group] || offset == kSplitZeros;
+        Split(is_zero ? 0 : rows.first[group][offset + i], parts, At(r, group, i), tiles);
+      }
+    }
+  }
+}
+
+template <int kParts, class T>
+void SplitPanel(const T* panel, std::int64_t depth, std::uint16_t* tiles) {
+  for (std::int64_t first = 0; first < depth; first += kSplitStep, tiles += kParts * kSplitTile) {
+    for (std::int64_t k = 0; k < kSplitStep; ++k) {
+      for (std::int64_t column = 0; column < kSplitGroup; ++column) {
+        float x = 0;
+        if (first + k < depth) {
+          const T number = panel[(first + k) * kSplitGroup + column];
+          if constexpr (std::is_same_v<T, float>) {
+            x = number;
+          } else {
+            x = static_cast<float>(std::bit_cast<Float16>(number));
+          }
+        }
+        Split(x, kParts, At(k % kSplitGroup, static_cast<int>(k / kSplitGroup), column), tiles);
+      }
+    }
+  }
+}
+
+/// sums[16] += a row of A times a panel, a step of the depth.
+void MultiplyStep(const std::uint16_t* a, const std::uint16_t* b, const SplitProduct& product,
+                  float* sums) {
+  for (int i = 0; i < product.a_parts; ++i) {
+    for (int j = 0; j < product.b_parts && i + j < kFloatParts; ++j) {
+      for (std::int64_t k = 0; k < kSplitStep; ++k) {
+        const float factor = AsFloat(a[i * kSplitTile + k]);
+        const std::uint16_t* const row = b + j * kSplitTile + k / 2 * kSplitStep + k % 2;
+        for (std::int64_t c = 0; c < kSplitGroup; ++c) sums[c] += factor * AsFloat(row[2 * c]);
+      }
+    }
+  }
+}
+
+void SplitNext(const SplitProduct& product) {
+  std::uint16_t* tiles = product.next_tiles;
+  for (int panel = 0; panel < product.next_panels; ++panel) {
+    const std::int64_t depth = product.next_steps * kSplitStep;
+    if (product.b_parts == kHalfParts) {
+      SplitPanel<kHalfParts>(static_cast<const std::uint16_t*>(product.next[panel]), depth, tiles);
+    } else {
+      SplitPanel<kFloatParts>(static_cast<const float*>(product.next[panel]), depth, tiles);
+    }
+    tiles += product.next_steps * product.b_parts * kSplitTile;
+  }
+}
+
+void Multiply(const SplitProduct& product) {
+  for (int panel = 0; panel < product.panels; ++panel) {
+    for (std::int64_t row = 0; row < product.rows; ++row) {
+      float* const sums = product.sums + panel * product.sums_stride + row * kSplitGroup;
+      std::array<float, kSplitGroup> total;
+      std::copy_n(product.accumulate ? sums : product.start[panel], kSplitGroup, total.begin());
+      for (std::int64_t step = 0; step < product.steps; ++step) {
+        const std::int64_t row_tile = row / kSplitRows * product.steps + step;
+        const std::int64_t panel_tile = panel * product.steps + step;
+        MultiplyStep(
+            product.a + row_tile * product.a_parts * kSplitTile + row % kSplitRows * kSplitStep,
+            product.b + panel_tile * product.b_parts * kSplitTile, product, total.data());
+      }
+      std::copy(total.begin(), total.end(), sums);
+    }
+  }
+  SplitNext(product);
+}
+
+bool AreFinite(const float* numbers, std::int64_t count) {
+  return std::all_of(numbers, numbers + count, [](float x) { return std::isfinite(x); });
+}
+
+constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
+                              .split_panel_f32 = SplitPanel<kFloatParts, float>,
+                              .split_panel_f16 = SplitPanel<kHalfParts, std::uint16_t>,
+                              .multiply = Multiply,
+                              .are_finite = AreFinite};
+
+}  // namespace
+
+const InnerLoops& EmulatedUnitLoops() {
+  const InnerLoops& portable = PortableInnerLoops();
+  static const InnerLoops loops{.instruction_set = "emulated matrix unit",
+                                .tiles = portable.tiles,
+                                .thin_products = portable.thin_products,
+                                .blocked_tiles = portable.blocked_tiles,
+                                .winograd = portable.winograd,
+                                .rows = portable.rows,
+                                .element_functions = portable.element_functions,
+                                .matrix_unit = &kUnit};
+  return loops;
+}
+
+}  // namespace poprt::kernels::testing

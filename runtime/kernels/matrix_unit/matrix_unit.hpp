@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+
+/// Products of float32 numbers on a matrix unit that multiplies bfloat16 and sums in float32.
+///
+/// The 24 bits of a float32 significand are cut into those of three bfloat16 numbers, whose sum it
+/// is exactly: x = x0 + x1 + x2, |x1| < 2^-7 |x|, |x2| < 2^-15 |x|. Two are enough for what was
+/// float16. Of the products x_i y_j of the parts of two numbers those with i + j < 3 are computed,
+/// six or fewer of nine; the others are less than 2^-20 of x y together, and 2^-23 on average (G.
+/// Henry, P. T. P. Tang, A. Heinecke: Leveraging the bfloat16 Artificial Intelligence Datatype For
+/// Higher-Precision Computations, ARITH 2019).
+///
+/// Infinities have no such parts and make a NaN: what is not finite has to be computed otherwise.
+/// Parts below 2^-126 count as zero.
+///
+/// This header is included by files that are compiled for more than the baseline processor: it must
+/// stay free of inline functions, which the linker might take from there.
+namespace poprt::kernels {
+
+/// Rows of A in a tile.
+inline constexpr std::int64_t kSplitRows = 16;
+/// Rows of A, or of B, that a step of the depth covers: two groups.
+inline constexpr std::int64_t kSplitGroup = 16;
+inline constexpr std::int64_t kSplitStep = 2 * kSplitGroup;
+/// Bfloat16 numbers of a tile: 16 rows by a step of the depth, or the same of 16 columns.
+inline constexpr std::int64_t kSplitTile = kSplitRows * kSplitStep;
+/// Parts of a float32 number, and of one that was float16.
+inline constexpr int kFloatParts = 3;
+inline constexpr int kHalfParts = 2;
+/// Panels of columns of a product, at most.
+inline constexpr int kSplitPanels = 2;
+
+/// Stands for the offset of a row of zeros.
+inline constexpr std::int32_t kSplitZeros = -1;
+
+/// Where 16 rows, or fewer, find the numbers of one step of the depth, those of its first group and
+/// of its second: first[group][offsets[group][row] + i]. Numbers behind the first `lanes` of a
+/// group count as zeros and are not read.
+struct SplitRows {
+  const float* first[2];
+  const std::int32_t* offsets[2];
+  std::int32_t lanes[2];
+  std::int32_t rows;
+};
+
+/// Up to two panels of 16 columns times some rows: sums[panel][row][column] = (accumulate ? the
+/// same : start[panel][column]) + A * B.
+struct SplitProduct {
+  const std::uint16_t* a;  ///< [tile of rows][step][part], tiles from split_rows
+  const std::uint16_t* b;  ///< [panel][step][part], tiles from split_panel
+  std::int64_t rows;
+  int panels;
+  std::int64_t steps;
+  int a_parts;
+  int b_parts;
+  float* sums;
+  std::int64_t sums_stride;  ///< floats from one panel to the next
+  bool accumulate;
+  const float* start[kSplitPanels];
+  /// Panels that are split meanwhile, as by split_panel: float32 or, of two parts, float16 numbers.
+  const void* next[kSplitPanels];
+  const void* ahead[kSplitPanels];  ///< of the panels behind those, which are fetched, never read
+  int next_panels;
+  std::int64_t next_steps;  ///< whole ones
+  std::uint16_t* next_tiles;
+};
+
+struct MatrixUnit {
+  /// Writes the `parts` tiles of some rows.
+  void (*split_rows)(const SplitRows& rows, int parts, std::uint16_t* tiles);
+  /// Writes [step][part], the tiles of a panel [depth][16] with zeros behind it: of three parts.
+  void (*split_panel_f32)(const float* panel, std::int64_t depth, std::uint16_t* tiles);
+  /// The same of float16 numbers, of two parts.
+  void (*split_panel_f16)(const std::uint16_t* panel, std::int64_t depth, std::uint16_t* tiles);
+  void (*multiply)(const SplitProduct& product);
+  /// Whether none of `count` numbers is infinite or NaN.
+  bool (*are_finite)(const float* numbers, std::int64_t count);
+};
+
+/// For processors with AMX for bfloat16 beside AVX-512.
+extern const MatrixUnit kAmxMatrixUnit;
+
+}  // namespace poprt::kernels

@@ -1,0 +1,316 @@
+#include <immintrin.h>
+
+#include <type_traits>
+
+#include "runtime/kernels/matrix_unit/matrix_unit.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+// ---- Parts -----------------------------------------------------------------------------------
+
+constexpr int kPartMask = static_cast<int>(0xffff0000);  ///< the bits of a float that bfloat16 has
+
+/// Pairs of bfloat16 numbers, the upper halves of the lanes of `low` and of `high`.
+[[gnu::always_inline]] inline __m512i Pairs(__m512i low, __m512i high) {
+  const __m512i mask = _mm512_set1_epi32(kPartMask);
+  constexpr int kSelect = 0xb8;  // mask ? high : low, bit by bit, of (low, mask, high)
+  return _mm512_ternarylogic_epi32(_mm512_srli_epi32(low, 16), mask, high, kSelect);
+}
+
+/// What is left of the numbers behind their upper halves.
+[[gnu::always_inline]] inline __m512 Rest(__m512 x) {
+  const __m512i upper = _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(kPartMask));
+  return _mm512_sub_ps(x, _mm512_castsi512_ps(upper));
+}
+
+/// Row `row` of kParts tiles that follow each other.
+template <int kParts>
+[[gnu::always_inline]] inline void StoreParts(__m512 low, __m512 high, std::int64_t row,
+                                              std::uint16_t* tiles) {
+  std::uint16_t* to = tiles + row * kSplitStep;
+  for (int part = 0; part < kParts; ++part, to += kSplitTile) {
+    _mm512_store_si512(to, Pairs(_mm512_castps_si512(low), _mm512_castps_si512(high)));
+    if (part + 1 == kParts) break;
+    low = Rest(low);
+    high = Rest(high);
+  }
+}
+
+__mmask16 FirstLanes(std::int32_t count) { return static_cast<__mmask16>((1U << count) - 1); }
+
+/// The first numbers of a group of a row.
+[[gnu::always_inline]] inline __m512 LoadGroup(const SplitRows& rows, int group, std::int64_t row,
+                                               __mmask16 lanes) {
+  alignas(64) static constexpr float kZeros[kSplitGroup] = {};
+  const std::int32_t offset = rows.offsets[group][row];
+  const float* const from = offset == kSplitZeros ? kZeros : rows.first[group] + offset;
+  return _mm512_maskz_loadu_ps(lanes, from);
+}
+
+template <int kParts>
+void SplitRowsInto(const SplitRows& rows, std::uint16_t* tiles) {
+  const __mmask16 low = FirstLanes(rows.lanes[0]);
+  const __mmask16 high = FirstLanes(rows.lanes[1]);
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    StoreParts<kParts>(LoadGroup(rows, 0, r, low), LoadGroup(rows, 1, r, high), r, tiles);
+  }
+}
+
+void SplitRowsOf(const SplitRows& rows, int parts, std::uint16_t* tiles) {
+  if (parts == kHalfParts) return SplitRowsInto<kHalfParts>(rows, tiles);
+  SplitRowsInto<kFloatParts>(rows, tiles);
+}
+
+__m512 LoadRow(const float* row) { return _mm512_loadu_ps(row); }
+__m512 LoadRow(const std::uint16_t* row) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(row)));
+}
+
+template <int kParts, class T>
+void SplitPanel(const T* panel, std::int64_t depth, std::uint16_t* tiles) {
+  for (; depth >= kSplitStep; depth -= kSplitStep) {
+    for (std::int64_t r = 0; r < kSplitGroup; ++r) {
+      StoreParts<kParts>(LoadRow(panel + r * kSplitGroup),
+                         LoadRow(panel + (r + kSplitGroup) * kSplitGroup), r, tiles);
+    }
+    panel += kSplitStep * kSplitGroup;
+    tiles += kParts * kSplitTile;
+  }
+  if (depth == 0) return;
+  const auto row = [&](std::int64_t k) {
+    return k < depth ? LoadRow(panel + k * kSplitGroup) : _mm512_setzero_ps();
+  };
+  for (std::int64_t r = 0; r < kSplitGroup; ++r) {
+    StoreParts<kParts>(row(r), row(kSplitGroup + r), r, tiles);
+  }
+}
+
+// ---- Products --------------------------------------------------------------------------------
+
+/// What LDTILECFG reads: 0 to 3 are sums, the panels of the first tile of rows and of the second; 4
+/// and 5 tiles of A; 6 and 7 of B.
+struct alignas(64) TileShapes {
+  std::uint8_t palette = 1;
+  std::uint8_t start_row = 0;
+  std::uint8_t reserved[14] = {};
+  std::uint16_t row_bytes[16] = {};
+  std::uint8_t rows[16] = {};
+};
+
+/// For two tiles of so many rows, or one.
+void ShapeTiles(std::int64_t first_rows, std::int64_t second_rows) {
+  TileShapes shapes;
+  const std::int64_t second = second_rows == 0 ? kSplitRows : second_rows;
+  const std::int64_t rows[] = {first_rows, first_rows, second,     second,
+                               first_rows, second,     kSplitRows, kSplitRows};
+  for (int i = 0; i < 8; ++i) {
+    shapes.row_bytes[i] = 64;
+    shapes.rows[i] = static_cast<std::uint8_t>(rows[i]);
+  }
+  // g++ 12 believes that the instruction reads the first eight bytes only.
+  __asm__ volatile("" : : "m"(shapes));
+  _tile_loadconfig(&shapes);
+}
+
+constexpr int kRowBytes = 64;
+
+template <int kTiles>
+[[gnu::always_inline]] inline void LoadRows(const std::uint16_t* a, std::int64_t stride) {
+  _tile_loadd(4, a, kRowBytes);
+  if constexpr (kTiles == 2) _tile_loadd(5, a + stride, kRowBytes);
+}
+
+template <int kPanels>
+[[gnu::always_inline]] inline void LoadPanels(const std::uint16_t* b, std::int64_t stride) {
+  _tile_loadd(6, b, kRowBytes);
+  if constexpr (kPanels == 2) _tile_loadd(7, b + stride, kRowBytes);
+}
+
+template <int kTiles, int kPanels>
+[[gnu::always_inline]] inline void MultiplyLoaded() {
+  _tile_dpbf16ps(0, 4, 6);
+  if constexpr (kPanels == 2) _tile_dpbf16ps(1, 4, 7);
+  if constexpr (kTiles == 2) _tile_dpbf16ps(2, 5, 6);
+  if constexpr (kTiles == 2 && kPanels == 2) _tile_dpbf16ps(3, 5, 7);
+}
+
+template <int kTiles, int kPanels>
+[[gnu::always_inline]] inline void StartSums(const SplitProduct& product, const float* sums) {
+  // The same row again and again where sums start.
+  const int row_bytes = product.accumulate ? kRowBytes : 0;
+  const float* const first = product.accumulate ? sums : product.start[0];
+  const float* const second = product.accumulate ? sums + product.sums_stride : product.start[1];
+  const std::int64_t next_tile = product.accumulate ? kSplitRows * kSplitGroup : 0;
+  _tile_loadd(0, first, row_bytes);
+  if constexpr (kPanels == 2) _tile_loadd(1, second, row_bytes);
+  if constexpr (kTiles == 2) _tile_loadd(2, first + next_tile, row_bytes);
+  if constexpr (kTiles == 2 && kPanels == 2) _tile_loadd(3, second + next_tile, row_bytes);
+}
+
+template <int kTiles, int kPanels>
+[[gnu::always_inline]] inline void StoreSums(const SplitProduct& product, float* sums) {
+  float* const second = sums + kSplitRows * kSplitGroup;
+  _tile_stored(0, sums, kRowBytes);
+  if constexpr (kPanels == 2) _tile_stored(1, sums + product.sums_stride, kRowBytes);
+  if constexpr (kTiles == 2) _tile_stored(2, second, kRowBytes);
+  if constexpr (kTiles == 2 && kPanels == 2) {
+    _tile_stored(3, second + product.sums_stride, kRowBytes);
+  }
+}
+
+/// Splits the next panels bit by bit: the matrix unit works on its own meanwhile, and the processor
+/// fetches what comes next as evenly as it is read.
+template <int kParts>
+class NextPanels {
+  using Number = std::conditional_t<kParts == kHalfParts, std::uint16_t, float>;
+
+ public:
+  /// In `times` calls of Some().
+  NextPanels(const SplitProduct& product, std::int64_t times)
+      : next_(static_cast<const Number*>(product.next[0])),
+        second_(static_cast<const Number*>(product.next[1])),
+        tiles_(product.next_tiles),
+        ahead_(Distance(product, 0)),
+        second_ahead_(Distance(product, 1)),
+        rows_of_panel_(product.next_steps * kSplitGroup),
+        left_(product.next_panels * rows_of_panel_),
+        rate_((left_ + times - 1) / times) {}
+
+  [[gnu::always_inline]] void Some() {
+    for (std::int64_t i = 0; i < rate_ && left_ > 0; ++i) Row();
+  }
+
+ private:
+  static std::int64_t Distance(const SplitProduct& product, int panel) {
+    return static_cast<const Number*>(product.ahead[panel]) -
+           static_cast<const Number*>(product.next[panel]);
+  }
+
+  [[gnu::always_inline]] void Row() {
+    __builtin_prefetch(next_ + ahead_, 0, 2);
+    __builtin_prefetch(next_ + ahead_ + kSplitGroup * kSplitGroup, 0, 2);
+    StoreParts<kParts>(LoadRow(next_), LoadRow(next_ + kSplitGroup * kSplitGroup), row_, tiles_);
+    next_ += kSplitGroup;
+    --left_;
+    if (++row_ < kSplitGroup) return;
+    row_ = 0;
+    next_ += kSplitGroup * kSplitGroup;
+    tiles_ += kParts * kSplitTile;
+    if (left_ == rows_of_panel_) {
+      next_ = second_;
+      ahead_ = second_ahead_;
+    }
+  }
+
+  const Number* next_;
+  const Number* second_;
+  std::uint16_t* tiles_;
+  std::int64_t ahead_;  ///< numbers from `next_` to what is fetched
+  std::int64_t second_ahead_;
+  std::int64_t rows_of_panel_;
+  std::int64_t left_;  ///< rows of tiles, each of which is two of a panel
+  std::int64_t rate_;
+  std::int64_t row_ = 0;  ///< of the tile
+};
+
+/// How many products of parts i and j have i + j < 3.
+template <int kRowParts, int kPanelParts>
+inline constexpr int kProducts =
+    kRowParts + kPanelParts == 2 * kFloatParts ? 6 : kRowParts + kPanelParts;
+
+/// Two tiles of rows, or one, times one or two panels: the products of parts i and j with i + j <
+/// 3, in an order that loads few tiles anew.
+template <int kTiles, int kPanels, int kRowParts, int kPanelParts>
+void MultiplyTiles(const SplitProduct& product, std::int64_t row, NextPanels<kPanelParts>& next) {
+  constexpr std::int64_t kRowStep = kRowParts * kSplitTile;
+  constexpr std::int64_t kPanelStep = kPanelParts * kSplitTile;
+  const std::int64_t row_stride = product.steps * kRowStep;
+  const std::int64_t panel_stride = product.steps * kPanelStep;
+  const std::uint16_t* a = product.a + row / kSplitRows * row_stride;
+  const std::uint16_t* b = product.b;
+  float* const sums = product.sums + row * kSplitGroup;
+  const auto multiply = [&]() [[gnu::always_inline]] {
+    MultiplyLoaded<kTiles, kPanels>();
+    next.Some();
+  };
+  StartSums<kTiles, kPanels>(product, sums);
+  for (std::int64_t s = 0; s < product.steps; ++s, a += kRowStep, b += kPanelStep) {
+    LoadRows<kTiles>(a, row_stride);
+    if constexpr (kPanelParts == 3) {
+      LoadPanels<kPanels>(b + 2 * kSplitTile, panel_stride);
+      multiply();
+    }
+    LoadPanels<kPanels>(b + kSplitTile, panel_stride);
+    multiply();
+    LoadRows<kTiles>(a + kSplitTile, row_stride);
+    multiply();
+    LoadPanels<kPanels>(b, panel_stride);
+    multiply();
+    LoadRows<kTiles>(a, row_stride);
+    multiply();
+    if constexpr (kRowParts == 3) {
+      LoadRows<kTiles>(a + 2 * kSplitTile, row_stride);
+      multiply();
+    }
+  }
+  StoreSums<kTiles, kPanels>(product, sums);
+}
+
+template <int kPanels, int kRowParts, int kPanelParts>
+void MultiplyPanels(const SplitProduct& product) {
+  constexpr std::int64_t kPair = 2 * kSplitRows;
+  NextPanels<kPanelParts> next(product, (product.rows + kPair - 1) / kPair * product.steps *
+                                            kProducts<kRowParts, kPanelParts>);
+  std::int64_t row = 0;
+  if (product.rows >= kPair) ShapeTiles(kSplitRows, kSplitRows);
+  for (; row + kPair <= product.rows; row += kPair) {
+    MultiplyTiles<2, kPanels, kRowParts, kPanelParts>(product, row, next);
+  }
+  const std::int64_t left = product.rows - row;
+  if (left > kSplitRows) {
+    ShapeTiles(kSplitRows, left - kSplitRows);
+    MultiplyTiles<2, kPanels, kRowParts, kPanelParts>(product, row, next);
+  } else if (left > 0) {
+    ShapeTiles(left, 0);
+    MultiplyTiles<1, kPanels, kRowParts, kPanelParts>(product, row, next);
+  }
+  _tile_release();
+}
+
+template <int kRowParts, int kPanelParts>
+void MultiplyParts(const SplitProduct& product) {
+  if (product.panels == 2) return MultiplyPanels<2, kRowParts, kPanelParts>(product);
+  MultiplyPanels<1, kRowParts, kPanelParts>(product);
+}
+
+void Multiply(const SplitProduct& product) {
+  if (product.a_parts == kFloatParts) {
+    if (product.b_parts == kFloatParts) return MultiplyParts<kFloatParts, kFloatParts>(product);
+    return MultiplyParts<kFloatParts, kHalfParts>(product);
+  }
+  if (product.b_parts == kFloatParts) return MultiplyParts<kHalfParts, kFloatParts>(product);
+  MultiplyParts<kHalfParts, kHalfParts>(product);
+}
+
+bool AreFinite(const float* numbers, std::int64_t count) {
+  constexpr int kInfinitiesAndNans = 0x99;
+  __mmask16 others = 0;
+  std::int64_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    others |= _mm512_fpclass_ps_mask(_mm512_loadu_ps(numbers + i), kInfinitiesAndNans);
+  }
+  const __mmask16 rest = FirstLanes(static_cast<std::int32_t>(count - i));
+  others |= _mm512_fpclass_ps_mask(_mm512_maskz_loadu_ps(rest, numbers + i), kInfinitiesAndNans);
+  return others == 0;
+}
+
+}  // namespace
+
+const MatrixUnit kAmxMatrixUnit = {.split_rows = SplitRowsOf,
+                                   .split_panel_f32 = SplitPanel<kFloatParts, float>,
+                                   .split_panel_f16 = SplitPanel<kHalfParts, std::uint16_t>,
+                                   .multiply = Multiply,
+                                   .are_finite = AreFinite};
+
+}  // namespace poprt::kernels

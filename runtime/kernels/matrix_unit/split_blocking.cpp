@@ -1,0 +1,126 @@
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+// The parts of a block of rows and of a part of the depth stay in the second-level cache, 2 MiB of
+// all processors with such a unit, while all panels pass by. More rows share the work of splitting
+// panels; a longer depth stores sums less often.
+constexpr std::int64_t kRows = 256;
+constexpr std::int64_t kFewestRows = 48;
+constexpr std::int64_t kDepth = 768;
+constexpr std::int64_t kNumbers = 300 << 9;
+// Sums of so many panels are kept there from one part of the depth to the next.
+constexpr std::int64_t kPanels = 96;
+
+// Cycles of splitting a tile into each of its parts: of rows, from near, and of panels, which come
+// from farther away; of the unit for a row, a panel, a step of the depth and two of their parts;
+// and without the unit for a row, a panel and a step. Measured.
+constexpr double kRowTileCycles = 100;
+constexpr double kPanelTileCycles = 130;
+constexpr double kUnitCycles = 1.25;
+constexpr double kOrdinaryCycles = 19.5;
+// Cycles for the sums of a row and a panel to be stored, and read again.
+constexpr double kSumCycles = 18;
+// Until the unit has woken up, and has something to do.
+constexpr double kStartCycles = 40000;
+
+constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
+
+bool SharesRows(std::int64_t rows, std::int64_t panels) { return rows >= panels * kSplitGroup; }
+
+std::int64_t LargestDepth(std::int64_t rows) {
+  return std::min(kDepth, kNumbers / std::max<std::int64_t>(rows, 1) / kSplitStep * kSplitStep);
+}
+
+}  // namespace
+
+SplitBlocking::SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth,
+                             SplitParts parts)
+    : rows_(rows),
+      panels_(panels),
+      depth_(depth, LargestDepth(std::min(rows, kRows)), kSplitStep),
+      parts_(parts) {}
+
+bool SplitBlocking::Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
+                         SplitParts parts) {
+  if (rows < kSplitRows || panels == 0 || depth < kSplitGroup) return false;
+  const auto row_count = static_cast<double>(rows);
+  const auto panel_count = static_cast<double>(panels);
+  const double products = row_count * panel_count;
+  const auto steps = static_cast<double>(CeilDiv(depth, kSplitStep));
+  const double ordinary = kOrdinaryCycles / kSplitStep * static_cast<double>(depth) * products;
+  const int unit_products = parts.of_rows + parts.of_panels;  // see kProducts
+  const double panel_tiles = static_cast<double>(CeilDiv(rows, kRows)) * panel_count;
+  const double row_tiles = static_cast<double>(CeilDiv(panels, kPanels)) * row_count / kSplitRows;
+  const double split = steps * (kUnitCycles * unit_products * products +
+                                kPanelTileCycles * parts.of_panels * panel_tiles +
+                                kRowTileCycles * parts.of_rows * row_tiles) +
+                       kSumCycles * products + kStartCycles;
+  return split < ordinary;
+}
+
+SplitTask SplitTasks::At(std::int64_t number) const {
+  const bool by_rows = SharesRows(rows.count(), panels.count());
+  const std::int64_t row = by_rows ? number / panels.blocks() : number % rows.blocks();
+  const std::int64_t panel = by_rows ? number % panels.blocks() : number / rows.blocks();
+  return {rows.begin(row), rows.end(row) - rows.begin(row), panels.begin(panel), panels.end(panel)};
+}
+
+SplitTasks SplitBlocking::Tasks(int workers, std::int64_t products) const {
+  std::int64_t row_blocks = CeilDiv(rows_, kRows);
+  std::int64_t panel_blocks = CeilDiv(panels_, kPanels);
+  const bool shares_rows = SharesRows(rows_, panels_);
+  for (const bool cuts_rows : {shares_rows, !shares_rows}) {
+    std::int64_t& blocks = cuts_rows ? row_blocks : panel_blocks;
+    const std::int64_t most = cuts_rows ? rows_ / kFewestRows : CeilDiv(panels_, kSplitPanels);
+    while (products * row_blocks * panel_blocks % workers != 0 && blocks < most) ++blocks;
+  }
+  return {EvenSplit(rows_, CeilDiv(rows_, row_blocks * kSplitRows) * kSplitRows, kSplitRows),
+          EvenSplit(panels_, CeilDiv(panels_, panel_blocks * kSplitPanels) * kSplitPanels,
+                    kSplitPanels)};
+}
+
+SplitPiece SplitBlocking::PieceAt(const SplitTask& task, std::int64_t part,
+                                  std::int64_t panel) const {
+  return {
+      .part = part,
+      .begin = depth_.begin(part),
+      .end = depth_.end(part),
+      .panel = panel,
+      .panels = static_cast<int>(std::min<std::int64_t>(kSplitPanels, task.last_panel - panel))};
+}
+
+SplitPiece SplitBlocking::First(const SplitTask& task) const {
+  return PieceAt(task, 0, task.first_panel);
+}
+
+bool SplitBlocking::Advance(const SplitTask& task, SplitPiece& piece) const {
+  if (piece.panel + piece.panels < task.last_panel) {
+    piece = PieceAt(task, piece.part, piece.panel + piece.panels);
+    return true;
+  }
+  if (piece.part + 1 == depth_.blocks()) return false;
+  piece = PieceAt(task, piece.part + 1, task.first_panel);
+  return true;
+}
+
+std::int64_t SplitBlocking::RowTiles() const { return CeilDiv(std::min(rows_, kRows), kSplitRows); }
+
+std::size_t SplitBlocking::ScratchBytes() const {
+  const std::int64_t panels = depth_.blocks() > 1 ? std::min(kPanels, panels_) : kSplitPanels;
+  return static_cast<std::size_t>(NumbersOfRows() + 2 * NumbersOfPanels()) * sizeof(std::uint16_t) +
+         static_cast<std::size_t>(panels * SumsOfPanel()) * sizeof(float);
+}
+
+SplitBlocking::Scratch SplitBlocking::ScratchAt(std::byte* scratch) const {
+  auto* const rows = reinterpret_cast<std::uint16_t*>(scratch);
+  std::uint16_t* const panels = rows + NumbersOfRows();
+  return {.rows = rows,
+          .panels = {panels, panels + NumbersOfPanels()},
+          .sums = reinterpret_cast<float*>(panels + 2 * NumbersOfPanels()),
+          .sums_stride = SumsOfPanel(),
+          .kept_stride = depth_.blocks() > 1 ? SumsOfPanel() : 0};
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/kernels/even_split.hpp"
+#include "runtime/kernels/matrix_unit/matrix_unit.hpp"
+
+namespace poprt::kernels {
+
+/// How many parts numbers have, see matrix_unit.hpp.
+struct SplitParts {
+  int of_rows = kFloatParts;
+  int of_panels = kFloatParts;
+};
+
+/// A task of a product on the matrix unit: rows from `first_row` on, a multiple of 16, by panels
+/// [first_panel, last_panel).
+struct SplitTask {
+  std::int64_t first_row;
+  std::int64_t rows;
+  std::int64_t first_panel;
+  std::int64_t last_panel;
+};
+
+/// How rows and panels are cut into tasks.
+struct SplitTasks {
+  EvenSplit rows;
+  EvenSplit panels;
+
+  std::int64_t count() const { return rows.blocks() * panels.blocks(); }
+  /// The task of number [0, count()): workers share out rows where these are more than columns, so
+  /// that each finds near what it wrote, else panels, so that each reads weights of its own.
+  SplitTask At(std::int64_t number) const;
+};
+
+/// A part of the depth, [begin, end), by one or two panels.
+struct SplitPiece {
+  std::int64_t part;  ///< its number
+  std::int64_t begin;
+  std::int64_t end;
+  std::int64_t panel;  ///< the first one
+  int panels;
+
+  std::int64_t depth() const { return end - begin; }
+  std::int64_t steps() const { return (depth() + kSplitStep - 1) / kSplitStep; }
+};
+
+/// How a product of rows x depth by depth x panels * 16 is cut for the matrix unit. A task splits
+/// its rows into parts once for every part of the depth, and then panels two by two.
+class SplitBlocking {
+ public:
+  /// Extents are not negative.
+  SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth, SplitParts parts);
+
+  /// Whether splitting the operands costs less than the matrix unit saves.
+  static bool Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth, SplitParts parts);
+
+  /// How rows and panels of `products` such products are cut so that `workers` have equally much to
+  /// do. No result depends on it.
+  SplitTasks Tasks(int workers, std::int64_t products = 1) const;
+
+  const EvenSplit& depth() const { return depth_; }
+  const SplitParts& parts() const { return parts_; }
+
+  /// The first piece of a task, and the one behind a piece, if there is one.
+  SplitPiece First(const SplitTask& task) const;
+  bool Advance(const SplitTask& task, SplitPiece& piece) const;
+
+  /// Of a worker, for MultiplySplit.
+  std::size_t ScratchBytes() const;
+
+  /// The parts of the scratch memory.
+  struct Scratch {
+    std::uint16_t* rows;       ///< [tile of rows][step][part] tiles
+    std::uint16_t* panels[2];  ///< [panel][step][part] tiles, of a piece and of the next
+    float* sums;               ///< [panel][row][16]
+    std::int64_t sums_stride;
+    std::int64_t kept_stride;  ///< from one panel to the next between parts of the depth, or 0
+  };
+  Scratch ScratchAt(std::byte* scratch) const;
+
+ private:
+  SplitPiece PieceAt(const SplitTask& task, std::int64_t part, std::int64_t panel) const;
+  std::int64_t RowTiles() const;
+  std::int64_t Steps() const { return (depth_.largest() + kSplitStep - 1) / kSplitStep; }
+  std::int64_t NumbersOfRows() const { return RowTiles() * Steps() * parts_.of_rows * kSplitTile; }
+  std::int64_t NumbersOfPanels() const {
+    return kSplitPanels * Steps() * parts_.of_panels * kSplitTile;
+  }
+  std::int64_t SumsOfPanel() const { return RowTiles() * kSplitRows * kSplitGroup; }
+
+  std::int64_t rows_;
+  std::int64_t panels_;
+  EvenSplit depth_;
+  SplitParts parts_;
+};
+
+/// Calls finish for runs of tiles of rows whose sums are finite, compute for each of the others.
+template <class Finish, class Compute>
+void FinishSplit(const MatrixUnit& unit, const SplitTask& task, const float* sums,
+                 std::int64_t stride, Finish finish, Compute compute) {
+  const auto panels = task.last_panel - task.first_panel;
+  const auto are_finite = [&](std::int64_t row, std::int64_t rows) {
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+      const float* const first = sums + panel * stride + row * kSplitGroup;
+      if (!unit.are_finite(first, rows * kSplitGroup)) return false;
+    }
+    return true;
+  };
+  if (are_finite(0, task.rows)) return finish(task, sums, stride);
+  for (std::int64_t row = 0; row < task.rows; row += kSplitRows) {
+    SplitTask tile = task;
+    tile.first_row += row;
+    tile.rows = std::min(kSplitRows, task.rows - row);
+    if (are_finite(row, tile.rows)) {
+      finish(tile, sums + row * kSplitGroup, stride);
+    } else {
+      compute(tile);
+    }
+  }
+}
+
+/// Computes a task: rows_at(row, k, rows) fills in where rows.rows rows of A from `row` on find
+/// their numbers of the step of the depth from k on; split_panel(panel, k, n, tiles) splits rows
+/// [k, k + n) of a panel, panel_at(panel, k) is where it finds them, or null; start_at(panel) is
+/// what the sums of its 16 columns start from. finish(task, sums, stride) takes the sums of one or
+/// two panels, [panel][row][16], of rows whose sums are finite; compute(task) has to compute
+/// others.
+template <class RowsAt, class SplitPanel, class PanelAt, class StartAt, class Finish, class Compute>
+void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const SplitTask& task,
+                   RowsAt rows_at, SplitPanel split_panel, PanelAt panel_at, StartAt start_at,
+                   Finish finish, Compute compute, std::byte* memory) {
+  const SplitBlocking::Scratch scratch = blocking.ScratchAt(memory);
+  const SplitParts parts = blocking.parts();
+  const auto split_rows = [&](const SplitPiece& piece) {
+    std::uint16_t* tiles = scratch.rows;
+    for (std::int64_t row = 0; row < task.rows; row += kSplitRows) {
+      SplitRows rows;
+      rows.rows = static_cast<std::int32_t>(std::min(kSplitRows, task.rows - row));
+      for (std::int64_t k = piece.begin; k < piece.end; k += kSplitStep) {
+        rows_at(task.first_row + row, k, rows);
+        unit.split_rows(rows, parts.of_rows, tiles);
+        tiles += parts.of_rows * kSplitTile;
+      }
+    }
+  };
+  const auto split_panels = [&](const SplitPiece& piece, std::uint16_t* tiles) {
+    for (int i = 0; i < piece.panels; ++i) {
+      split_panel(piece.panel + i, piece.begin, piece.depth(), tiles);
+      tiles += piece.steps() * parts.of_panels * kSplitTile;
+    }
+  };
+  SplitPiece piece = blocking.First(task);
+  int buffer = 0;
+  split_panels(piece, scratch.panels[buffer]);
+  for (bool is_last = false; !is_last; buffer = 1 - buffer) {
+    if (piece.panel == task.first_panel) split_rows(piece);
+    SplitPiece next = piece;
+    is_last = !blocking.Advance(task, next);
+    std::uint16_t* const next_tiles = scratch.panels[1 - buffer];
+    // Whole steps of packed panels are split while the unit works on these.
+    const bool meanwhile =
+        !is_last && next.depth() % kSplitStep == 0 && panel_at(next.panel, next.begin) != nullptr;
+    float* const sums = scratch.sums + (piece.panel - task.first_panel) * scratch.kept_stride;
+    SplitProduct product{.a = scratch.rows,
+                         .b = scratch.panels[buffer],
+                         .rows = task.rows,
+                         .panels = piece.panels,
+                         .steps = piece.steps(),
+                         .a_parts = parts.of_rows,
+                         .b_parts = parts.of_panels,
+                         .sums = sums,
+                         .sums_stride = scratch.sums_stride,
+                         .accumulate = piece.part > 0,
+                         .start = {},
+                         .next = {},
+                         .ahead = {},
+                         .next_panels = meanwhile ? next.panels : 0,
+                         .next_steps = next.steps(),
+                         .next_tiles = next_tiles};
+    SplitPiece ahead = next;
+    blocking.Advance(task, ahead);
+    for (int i = 0; i < product.next_panels; ++i) {
+      product.next[i] = panel_at(next.panel + i, next.begin);
+      product.ahead[i] = panel_at(ahead.panel + i, ahead.begin);
+    }
+    for (int i = 0; i < piece.panels; ++i) product.start[i] = start_at(piece.panel + i);
+    unit.multiply(product);
+    if (piece.end == blocking.depth().count()) {
+      FinishSplit(unit, {task.first_row, task.rows, piece.panel, piece.panel + piece.panels}, sums,
+                  scratch.sums_stride, finish, compute);
+    }
+    if (!is_last && !meanwhile) split_panels(next, next_tiles);
+    piece = next;
+  }
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
+#include "runtime/kernels/packed/matrix_block.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/packed/tile_kernels.hpp"
+
+namespace poprt::kernels {
+
+/// How MultiplySplitBlock computes what is not finite: rows by rows without the matrix unit.
+inline MatrixBlocking BlockingOfRest(std::int64_t panels, std::int64_t depth, bool a_half) {
+  return {1, kTileRows, panels, depth, a_half};
+}
+
+/// Keeps offsets of rows in 32 bits.
+inline constexpr std::int64_t kMostSplitDepth = std::int64_t{1} << 26;
+
+/// Scratch memory of MultiplySplitBlock.
+inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t panels,
+                                     std::int64_t depth, bool a_half) {
+  return ScratchBytes(blocking.ScratchBytes()) +
+         ScratchBytes(BlockingOfRest(panels, depth, a_half).ScratchFloats());
+}
+
+/// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitDepth. panels_at(p, count, k,
+/// n) is called with one panel, too.
+template <typename PanelsAt>
+void MultiplySplitBlock(const MatrixUnit& unit, const TileKernels& kernels,
+                        const SplitBlocking& blocking, const MatrixBlock& block, PanelsAt panels_at,
+                        bool packed, const Epilogue& epilogue, std::byte* scratch) {
+  const std::int64_t size = block.a_half ? 2 : 4;
+  const auto row_at = [&](std::int64_t row) {
+    return static_cast<const std::byte*>(block.a) + row * block.lda * size;
+  };
+  const std::int64_t row_step = block.a_half ? kSplitStep : block.lda;
+  std::int32_t offsets[kSplitRows];
+  for (std::int64_t r = 0; r < kSplitRows; ++r) {
+    offsets[r] = static_cast<std::int32_t>(r * row_step);
+  }
+  float widened[kSplitRows * kSplitStep];
+  const auto rows_at = [&](std::int64_t first, std::int64_t k, SplitRows& rows) {
+    const std::int64_t numbers = std::min(kSplitStep, block.depth - k);
+    rows.lanes[0] = static_cast<std::int32_t>(std::min(kSplitGroup, numbers));
+    rows.lanes[1] = static_cast<std::int32_t>(numbers) - rows.lanes[0];
+    const float* from = widened;
+    if (!block.a_half) from = reinterpret_cast<const float*>(row_at(first)) + k;
+    for (std::int64_t r = 0; block.a_half && r < rows.rows; ++r) {
+      kernels.widen(reinterpret_cast<const std::uint16_t*>(row_at(first + r)) + k, numbers,
+                    widened + r * kSplitStep);
+    }
+    for (std::int64_t group = 0; group < 2; ++group) {
+      rows.first[group] = from + group * kSplitGroup;
+      rows.offsets[group] = offsets;
+    }
+  };
+  const auto split_panel = [&](std::int64_t panel, std::int64_t k, std::int64_t n,
+                               std::uint16_t* tiles) {
+    const PanelsView view = panels_at(panel, 1, k, n);
+    if (view.element == ElementType::kFloat16) {
+      unit.split_panel_f16(static_cast<const std::uint16_t*>(view.data), n, tiles);
+    } else {
+      unit.split_panel_f32(static_cast<const float*>(view.data), n, tiles);
+    }
+  };
+  const auto panel_at = [&](std::int64_t panel, std::int64_t k) {
+    return packed ? panels_at(panel, 1, k, 0).data : nullptr;
+  };
+  const auto start_at = [](std::int64_t) {
+    alignas(64) static constexpr float kNone[kPanel] = {};
+    return kNone;
+  };
+  // Whole rows, all of their depth at once.
+  const auto compute = [&](const SplitTask& task) {
+    const std::int64_t panels = task.last_panel - task.first_panel;
+    const MatrixBlocking rest = BlockingOfRest(panels, block.depth, block.a_half);
+    const std::int64_t end = task.first_row + task.rows;
+    for (std::int64_t row = task.first_row; row < end; row += kTileRows) {
+      MatrixBlock rows = block;
+      rows.a = row_at(row);
+      rows.rows = std::min(kTileRows, end - row);
+      rows.first_row = block.first_row + row;
+      rows.first_panel = task.first_panel;
+      rows.last_panel = task.last_panel;
+      auto* const floats =
+          reinterpret_cast<float*>(scratch + ScratchBytes(blocking.ScratchBytes()));
+      MultiplyBlock(kernels, rest, rows, panels_at, epilogue, floats);
+    }
+  };
+  const auto finish = [&](const SplitTask& task, const float* sums, std::int64_t stride) {
+    for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
+      const std::int64_t column = panel * kPanel;
+      kernels.finish(epilogue, sums + (panel - task.first_panel) * stride, kPanel, task.rows,
+                     std::min(kPanel, block.columns - column), block.first_row + task.first_row,
+                     column);
+    }
+  };
+  MultiplySplit(unit, blocking, {0, block.rows, block.first_panel, block.last_panel}, rows_at,
+                split_panel, panel_at, start_at, finish, compute, scratch);
+}
+
+}  // namespace poprt::kernels
