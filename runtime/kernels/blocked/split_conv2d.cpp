@@ -117,22 +117,13 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
   const auto panel_at = [&](std::int64_t out, std::int64_t k) -> const void* {
     return args.inputs[1] + ((first_block + out) * shape_.depth + k) * kBlock * size;
   };
-  const auto split_panel = [&](std::int64_t out, std::int64_t k, std::int64_t n,
-                               std::uint16_t* tiles) {
-    const void* const panel = panel_at(out, k);
-    if (shape_.half_weights) {
-      unit_->split_panel_f16(static_cast<const std::uint16_t*>(panel), n, tiles);
-    } else {
-      unit_->split_panel_f32(static_cast<const float*>(panel), n, tiles);
-    }
-  };
   const auto start_at = [&](std::int64_t out) { return BiasOfBlock(args, first_block + out); };
   const auto part_of = [&](const SplitTask& some) {
     return ConvPart{image_group, some.first_row, some.first_row + some.rows, some.first_panel,
                     some.last_panel};
   };
   MultiplySplit(
-      *unit_, blocking_, task, rows_at, split_panel, panel_at, start_at,
+      *unit_, blocking_, task, rows_at, panel_at, start_at,
       [&](const SplitTask& some, const float* sums, std::int64_t stride) {
         Finish(args, part_of(some), sums, stride);
       },

@@ -122,16 +122,40 @@ void FinishSplit(const MatrixUnit& unit, const SplitTask& task, const float* sum
   }
 }
 
+/// Where rows of numbers that lie side by side, `stride` from one row to the next, are found.
+class RowMajorRows {
+ public:
+  /// `stride` is at most kMostSplitStride.
+  explicit RowMajorRows(std::int64_t stride) {
+    for (std::int64_t r = 0; r < kSplitRows; ++r) {
+      offsets_[r] = static_cast<std::int32_t>(r * stride);
+    }
+  }
+  /// Fills in a step of the depth whose numbers, `count` of which are left, begin at `first`.
+  void Find(const float* first, std::int64_t count, SplitRows& rows) const {
+    for (std::int64_t i = 0; i < 2; ++i, first += kSplitGroup, count -= kSplitGroup) {
+      rows.first[i] = first;
+      rows.offsets[i] = offsets_;
+      rows.lanes[i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(count, 0, kSplitGroup));
+    }
+  }
+
+ private:
+  std::int32_t offsets_[kSplitRows];
+};
+
+/// Keeps offsets of rows in 32 bits.
+inline constexpr std::int64_t kMostSplitStride = std::int64_t{1} << 26;
+
 /// Computes a task: rows_at(row, k, rows) fills in where rows.rows rows of A from `row` on find
-/// their numbers of the step of the depth from k on; split_panel(panel, k, n, tiles) splits rows
-/// [k, k + n) of a panel, panel_at(panel, k) is where it finds them, or null; start_at(panel) is
-/// what the sums of its 16 columns start from. finish(task, sums, stride) takes the sums of one or
-/// two panels, [panel][row][16], of rows whose sums are finite; compute(task) has to compute
-/// others.
-template <class RowsAt, class SplitPanel, class PanelAt, class StartAt, class Finish, class Compute>
+/// their numbers of the step of the depth from k on; panel_at(panel, k) is row k of a panel, of
+/// float16 where that has two parts; start_at(panel) is what the sums of its 16 columns start from.
+/// finish(task, sums, stride) takes the sums of one or two panels, [panel][row][16], of rows whose
+/// sums are finite; compute(task) has to compute others.
+template <class RowsAt, class PanelAt, class StartAt, class Finish, class Compute>
 void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const SplitTask& task,
-                   RowsAt rows_at, SplitPanel split_panel, PanelAt panel_at, StartAt start_at,
-                   Finish finish, Compute compute, std::byte* memory) {
+                   RowsAt rows_at, PanelAt panel_at, StartAt start_at, Finish finish,
+                   Compute compute, std::byte* memory) {
   const SplitBlocking::Scratch scratch = blocking.ScratchAt(memory);
   const SplitParts parts = blocking.parts();
   const auto split_rows = [&](const SplitPiece& piece) {
@@ -148,7 +172,12 @@ void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const 
   };
   const auto split_panels = [&](const SplitPiece& piece, std::uint16_t* tiles) {
     for (int i = 0; i < piece.panels; ++i) {
-      split_panel(piece.panel + i, piece.begin, piece.depth(), tiles);
+      const void* const panel = panel_at(piece.panel + i, piece.begin);
+      if (parts.of_panels == kHalfParts) {
+        unit.split_panel_f16(static_cast<const std::uint16_t*>(panel), piece.depth(), tiles);
+      } else {
+        unit.split_panel_f32(static_cast<const float*>(panel), piece.depth(), tiles);
+      }
       tiles += piece.steps() * parts.of_panels * kSplitTile;
     }
   };
@@ -160,9 +189,8 @@ void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const 
     SplitPiece next = piece;
     is_last = !blocking.Advance(task, next);
     std::uint16_t* const next_tiles = scratch.panels[1 - buffer];
-    // Whole steps of packed panels are split while the unit works on these.
-    const bool meanwhile =
-        !is_last && next.depth() % kSplitStep == 0 && panel_at(next.panel, next.begin) != nullptr;
+    // Whole steps are split while the unit works on these.
+    const bool meanwhile = !is_last && next.depth() % kSplitStep == 0;
     float* const sums = scratch.sums + (piece.panel - task.first_panel) * scratch.kept_stride;
     SplitProduct product{.a = scratch.rows,
                          .b = scratch.panels[buffer],
@@ -180,13 +208,13 @@ void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const 
                          .next_panels = meanwhile ? next.panels : 0,
                          .next_steps = next.steps(),
                          .next_tiles = next_tiles};
+    for (int i = 0; i < piece.panels; ++i) product.start[i] = start_at(piece.panel + i);
     SplitPiece ahead = next;
     blocking.Advance(task, ahead);
     for (int i = 0; i < product.next_panels; ++i) {
       product.next[i] = panel_at(next.panel + i, next.begin);
-      product.ahead[i] = panel_at(ahead.panel + i, ahead.begin);
+      product.ahead[i] = panel_at(ahead.panel + std::min(i, ahead.panels - 1), ahead.begin);
     }
-    for (int i = 0; i < piece.panels; ++i) product.start[i] = start_at(piece.panel + i);
     unit.multiply(product);
     if (piece.end == blocking.depth().count()) {
       FinishSplit(unit, {task.first_row, task.rows, piece.panel, piece.panel + piece.panels}, sums,

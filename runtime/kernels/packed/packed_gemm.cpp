@@ -74,7 +74,7 @@ struct Gemm {
           [&](std::int64_t panel, int, std::int64_t k, std::int64_t) {
             return PanelsAt(weights, panel, k);
           },
-          true, finish, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+          finish, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
     });
   }
 
@@ -140,8 +140,8 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   const SplitParts parts{
       .of_rows = half ? kHalfParts : kFloatParts,
       .of_panels = w.element == ElementType::kFloat16 ? kHalfParts : kFloatParts};
-  if (loops.matrix_unit != nullptr && w.element != ElementType::kInt8 && depth <= kMostSplitDepth &&
-      SplitBlocking::Pays(rows, packed.shape[0], depth, parts)) {
+  if (loops.matrix_unit != nullptr && w.element != ElementType::kInt8 &&
+      depth <= kMostSplitStride && SplitBlocking::Pays(rows, packed.shape[0], depth, parts)) {
     gemm->unit = loops.matrix_unit;
     gemm->split.emplace(rows, packed.shape[0], depth, parts);
     gemm->scratch_bytes = SplitBlockScratch(*gemm->split, packed.shape[0], depth, half);

@@ -16,9 +16,6 @@ inline MatrixBlocking BlockingOfRest(std::int64_t panels, std::int64_t depth, bo
   return {1, kTileRows, panels, depth, a_half};
 }
 
-/// Keeps offsets of rows in 32 bits.
-inline constexpr std::int64_t kMostSplitDepth = std::int64_t{1} << 26;
-
 /// Scratch memory of MultiplySplitBlock.
 inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t panels,
                                      std::int64_t depth, bool a_half) {
@@ -26,48 +23,31 @@ inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t
          ScratchBytes(BlockingOfRest(panels, depth, a_half).ScratchFloats());
 }
 
-/// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitDepth. panels_at(p, count, k,
+/// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panels_at(p, count, k,
 /// n) is called with one panel, too.
 template <typename PanelsAt>
 void MultiplySplitBlock(const MatrixUnit& unit, const TileKernels& kernels,
                         const SplitBlocking& blocking, const MatrixBlock& block, PanelsAt panels_at,
-                        bool packed, const Epilogue& epilogue, std::byte* scratch) {
+                        const Epilogue& epilogue, std::byte* scratch) {
   const std::int64_t size = block.a_half ? 2 : 4;
   const auto row_at = [&](std::int64_t row) {
     return static_cast<const std::byte*>(block.a) + row * block.lda * size;
   };
-  const std::int64_t row_step = block.a_half ? kSplitStep : block.lda;
-  std::int32_t offsets[kSplitRows];
-  for (std::int64_t r = 0; r < kSplitRows; ++r) {
-    offsets[r] = static_cast<std::int32_t>(r * row_step);
-  }
+  const RowMajorRows found(block.a_half ? kSplitStep : block.lda);
   float widened[kSplitRows * kSplitStep];
   const auto rows_at = [&](std::int64_t first, std::int64_t k, SplitRows& rows) {
-    const std::int64_t numbers = std::min(kSplitStep, block.depth - k);
-    rows.lanes[0] = static_cast<std::int32_t>(std::min(kSplitGroup, numbers));
-    rows.lanes[1] = static_cast<std::int32_t>(numbers) - rows.lanes[0];
-    const float* from = widened;
-    if (!block.a_half) from = reinterpret_cast<const float*>(row_at(first)) + k;
-    for (std::int64_t r = 0; block.a_half && r < rows.rows; ++r) {
-      kernels.widen(reinterpret_cast<const std::uint16_t*>(row_at(first + r)) + k, numbers,
-                    widened + r * kSplitStep);
+    const std::int64_t left = block.depth - k;
+    if (!block.a_half) {
+      return found.Find(reinterpret_cast<const float*>(row_at(first)) + k, left, rows);
     }
-    for (std::int64_t group = 0; group < 2; ++group) {
-      rows.first[group] = from + group * kSplitGroup;
-      rows.offsets[group] = offsets;
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+      kernels.widen(reinterpret_cast<const std::uint16_t*>(row_at(first + r)) + k,
+                    std::min(kSplitStep, left), widened + r * kSplitStep);
     }
-  };
-  const auto split_panel = [&](std::int64_t panel, std::int64_t k, std::int64_t n,
-                               std::uint16_t* tiles) {
-    const PanelsView view = panels_at(panel, 1, k, n);
-    if (view.element == ElementType::kFloat16) {
-      unit.split_panel_f16(static_cast<const std::uint16_t*>(view.data), n, tiles);
-    } else {
-      unit.split_panel_f32(static_cast<const float*>(view.data), n, tiles);
-    }
+    found.Find(widened, left, rows);
   };
   const auto panel_at = [&](std::int64_t panel, std::int64_t k) {
-    return packed ? panels_at(panel, 1, k, 0).data : nullptr;
+    return panels_at(panel, 1, k, 0).data;
   };
   const auto start_at = [](std::int64_t) {
     alignas(64) static constexpr float kNone[kPanel] = {};
@@ -99,7 +79,7 @@ void MultiplySplitBlock(const MatrixUnit& unit, const TileKernels& kernels,
     }
   };
   MultiplySplit(unit, blocking, {0, block.rows, block.first_panel, block.last_panel}, rows_at,
-                split_panel, panel_at, start_at, finish, compute, scratch);
+                panel_at, start_at, finish, compute, scratch);
 }
 
 }  // namespace poprt::kernels

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 
 namespace poprt::kernels {
@@ -37,6 +39,9 @@ struct RecurrentPlan {
   /// The same for the input's part of the gates of a chunk: `tasks`, so that who ends a gate has
   /// computed all of it, unless computing takes longer than reading what another core has computed.
   std::int64_t input_tasks = 1;
+  /// For the input's part, where a matrix unit is faster.
+  const MatrixUnit* matrix_unit = nullptr;
+  std::optional<SplitBlocking> split = std::nullopt;
 
   /// Parts of the scratch memory, counted in numbers of the type computed with.
   struct Parts {
@@ -54,6 +59,7 @@ struct RecurrentPlan {
   };
   Parts parts;
   std::size_t lengths_at = 0;  ///< byte offset of int64[batch]
+  std::size_t split_at = 0;    ///< byte offset of what `split` needs, of each worker its own
   std::size_t scratch_bytes = 0;
 };
 

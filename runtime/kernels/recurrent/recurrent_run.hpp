@@ -6,8 +6,8 @@
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/recurrent/recurrent_inputs.hpp"
 #include "runtime/kernels/recurrent/recurrent_product.hpp"
-#include "runtime/kernels/recurrent/recurrent_units.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 
 namespace poprt::kernels {
@@ -15,8 +15,8 @@ namespace poprt::kernels {
 /// One run of a recurrent kernel on operands of type T. A step s of direction d is time s, or
 /// counted from the end of each sequence when the direction is reversed.
 template <typename T>
-class RecurrentRun : private RecurrentUnits<T> {
-  using Units = RecurrentUnits<T>;
+class RecurrentRun : private RecurrentInputs<T> {
+  using Units = RecurrentInputs<T>;
   using C = typename Units::C;
   using In = RecurrentInput;
 
@@ -42,9 +42,9 @@ class RecurrentRun : private RecurrentUnits<T> {
         ShareSteps(first, last);
         continue;
       }
-      ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
+      ForRanges(args_.pool, directions_, 1, [&](std::int64_t begin, std::int64_t end, int worker) {
         for (std::int64_t d = begin; d < end; ++d) {
-          if (!shares_inputs) ComputeInputs(d, first, last);
+          if (!shares_inputs) ComputeInputs(d, first, last, worker);
           RunSteps(d, first, last);
         }
       });
@@ -55,20 +55,20 @@ class RecurrentRun : private RecurrentUnits<T> {
  private:
   using Units::args_;
   using Units::batch_;
-  using Units::Bias;
   using Units::Cell;
   using Units::CopyPanel;
   using Units::directions_;
   using Units::FinishPanel;
+  using Units::GatherRow;
   using Units::Hidden;
   using Units::Input;
-  using Units::InputRow;
   using Units::lengths_;
   using Units::Linear;
   using Units::memory_;
   using Units::Output;
   using Units::OutputRow;
   using Units::plan_;
+  using Units::Project;
   using Units::Reset;
   using Units::StateRow;
   using Units::Tile;
@@ -189,10 +189,10 @@ class RecurrentRun : private RecurrentUnits<T> {
     return plan_.kind == RecurrentKind::kGru && !plan_.options.linear_before_reset ? 2 : 1;
   }
 
-  void ComputeInputs(std::int64_t d, std::int64_t first, std::int64_t last) const {
+  void ComputeInputs(std::int64_t d, std::int64_t first, std::int64_t last, int worker) const {
     const std::int64_t rows = (last - first) * batch_;
     for (std::int64_t row = 0; row < rows; ++row) GatherRow(d, first, row);
-    ProjectPanels(d, 0, plan_.panels, first, rows);
+    Project({d, 0, plan_.panels}, first, rows, worker);
   }
 
   void RunSteps(std::int64_t d, std::int64_t first, std::int64_t last) const {
@@ -207,9 +207,13 @@ class RecurrentRun : private RecurrentUnits<T> {
               [&](std::int64_t begin, std::int64_t end, int) {
                 for (std::int64_t i = begin; i < end; ++i) GatherRow(i / rows, first, i % rows);
               });
-    args_.pool->Run(plan_.input_tasks, [&](std::int64_t task, int) {
-      ForUnits(task, plan_.input_tasks, [&](std::int64_t d, std::int64_t from, std::int64_t to) {
-        ProjectPanels(d, from, to, first, rows);
+    // The matrix unit takes many panels at once.
+    const bool has_unit = plan_.split.has_value();
+    const std::int64_t tasks = has_unit ? args_.pool->size() : plan_.input_tasks;
+    const std::int64_t unit = has_unit ? plan_.panels : plan_.unit;
+    args_.pool->Run(tasks, [&](std::int64_t task, int worker) {
+      ForUnits(task, tasks, unit, [&](std::int64_t d, std::int64_t from, std::int64_t to) {
+        Project({d, from, to}, first, rows, worker);
       });
     });
   }
@@ -218,79 +222,29 @@ class RecurrentRun : private RecurrentUnits<T> {
     for (std::int64_t step = first; step < last; ++step) {
       for (int phase = 0; phase < Phases(); ++phase) {
         const auto run = [&](std::int64_t task, int) {
-          ForUnits(task, plan_.tasks, [&](std::int64_t d, std::int64_t from, std::int64_t to) {
-            RunPanels(d, step, from, to, phase);
-          });
+          ForUnits(task, plan_.tasks, plan_.unit,
+                   [&](std::int64_t d, std::int64_t from, std::int64_t to) {
+                     RunPanels(d, step, from, to, phase);
+                   });
         };
         args_.pool->Run(plan_.tasks, run, Order(step));
       }
     }
   }
 
-  /// Calls f(direction, first panel, one past the last) for the units of one of `tasks` parts of
-  /// the panels of all directions.
+  /// Calls f(direction, first panel, one past the last) for units of so many panels of one of
+  /// `tasks` parts of the panels of all directions.
   template <typename F>
-  void ForUnits(std::int64_t task, std::int64_t tasks, const F& f) const {
+  void ForUnits(std::int64_t task, std::int64_t tasks, std::int64_t unit, const F& f) const {
     const std::int64_t panels = directions_ * plan_.panels;
     const auto begin = [&](std::int64_t of) { return (panels * of + tasks - 1) / tasks; };
     const std::int64_t end = begin(task + 1);
     for (std::int64_t i = begin(task); i < end;) {
       const std::int64_t first = i % plan_.panels;
-      const std::int64_t count = std::min({plan_.unit, end - i, plan_.panels - first});
+      const std::int64_t count = std::min({unit, end - i, plan_.panels - first});
       f(i / plan_.panels, first, first + count);
       i += count;
     }
-  }
-
-  // ---- The input's part of the gates --------------------------------------------------------
-
-  C* Row(std::int64_t d, std::int64_t row) const {
-    return memory_ + plan_.parts.rows + (d * plan_.chunk * batch_ + row) * plan_.shape.inputs;
-  }
-
-  /// A row of the steps from `first` on.
-  void GatherRow(std::int64_t d, std::int64_t first, std::int64_t row) const {
-    const std::int64_t step = first + row / batch_;
-    const std::int64_t b = row % batch_;
-    C* to = Row(d, row);
-    const std::int64_t inputs = plan_.shape.inputs;
-    if (step >= lengths_[b]) {
-      std::fill_n(to, inputs, C{});
-      return;
-    }
-    const T* from = args_.template in<T>(In::kX) + InputRow(Time(d, step, b), b) * inputs;
-    for (std::int64_t i = 0; i < inputs; ++i) to[i] = static_cast<C>(from[i]);
-  }
-
-  /// The tiles of panels [from, to), as many in pairs as can be: of an even number of gates first,
-  /// which is all of LSTM's, then of the last gate.
-  void ProjectPanels(std::int64_t d, std::int64_t from, std::int64_t to, std::int64_t first,
-                     std::int64_t rows) const {
-    const std::int64_t panels = plan_.panels;
-    const std::int64_t even = plan_.gates / 2 * 2;
-    for (std::int64_t panel = from; even > 0 && panel < to; ++panel) {
-      Project(d, panel, even, panels, first, rows);
-    }
-    for (std::int64_t panel = from; even < plan_.gates && panel < to; panel += kMostTilePanels) {
-      Project(d, even * panels + panel, std::min(kMostTilePanels, to - panel), 1, first, rows);
-    }
-  }
-
-  /// `count` panels from a number on, `apart` from each other.
-  void Project(std::int64_t d, std::int64_t number, std::int64_t count, std::int64_t apart,
-               std::int64_t first, std::int64_t rows) const {
-    C* const tile = Tile(d, number, first);
-    const std::int64_t stride = apart * TileStride();
-    for (std::int64_t p = 0; p < count; ++p) {
-      const C* const bias = Bias(d, number + p * apart);
-      for (std::int64_t row = 0; row < rows; ++row) {
-        CopyPanel(bias, tile + p * stride + row * kPanel);
-      }
-    }
-    const std::int64_t next = (number + (apart == 1 ? count : 1)) % (plan_.gates * plan_.panels);
-    AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
-               Weights(In::kW, d, number, count, apart), WeightPanel(In::kW, d, next),
-               {tile, stride});
   }
 
   // ---- One step -----------------------------------------------------------------------------

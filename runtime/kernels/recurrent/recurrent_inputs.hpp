@@ -1,0 +1,150 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
+#include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/recurrent/recurrent_product.hpp"
+#include "runtime/kernels/recurrent/recurrent_units.hpp"
+
+namespace poprt::kernels {
+
+/// The input's part of the gates of a chunk of steps: its rows are the inputs of all sequences at
+/// each step.
+template <typename T>
+class RecurrentInputs : protected RecurrentUnits<T> {
+  using Units = RecurrentUnits<T>;
+  using In = RecurrentInput;
+
+ public:
+  using C = typename Units::C;
+  using Units::Units;
+
+ protected:
+  using Units::args_;
+  using Units::batch_;
+  using Units::Bias;
+  using Units::CopyPanel;
+  using Units::InputRow;
+  using Units::lengths_;
+  using Units::memory_;
+  using Units::plan_;
+  using Units::Tile;
+  using Units::TileStride;
+  using Units::Time;
+  using Units::WeightPanel;
+  using Units::Weights;
+
+  /// Panels [first, last) of all gates of a direction.
+  struct PanelRange {
+    std::int64_t direction;
+    std::int64_t first;
+    std::int64_t last;
+  };
+
+  /// Copies a row of the steps from `first` on.
+  void GatherRow(std::int64_t d, std::int64_t first, std::int64_t row) const {
+    const std::int64_t step = first + row / batch_;
+    const std::int64_t b = row % batch_;
+    C* to = Row(d, row);
+    const std::int64_t inputs = plan_.shape.inputs;
+    if (step >= lengths_[b]) {
+      std::fill_n(to, inputs, C{});
+      return;
+    }
+    const T* from = args_.template in<T>(In::kX) + InputRow(Time(d, step, b), b) * inputs;
+    for (std::int64_t i = 0; i < inputs; ++i) to[i] = static_cast<C>(from[i]);
+  }
+
+  /// Fills the tiles of some panels with the biases and the products of `rows` rows, which have
+  /// been copied, of the steps from `first` on.
+  void Project(const PanelRange& panels, std::int64_t first, std::int64_t rows, int worker) const {
+    if constexpr (std::is_same_v<C, float>) {
+      if (plan_.split.has_value()) return ProjectOnUnit(panels, first, rows, worker);
+    }
+    ProjectPanels(panels, first, rows);
+  }
+
+ private:
+  C* Row(std::int64_t d, std::int64_t row) const {
+    return memory_ + plan_.parts.rows + (d * plan_.chunk * batch_ + row) * plan_.shape.inputs;
+  }
+
+  /// As many panels in pairs as can be: of an even number of gates first, which is all of LSTM's,
+  /// then of the last gate.
+  void ProjectPanels(const PanelRange& range, std::int64_t first, std::int64_t rows) const {
+    const auto [d, from, to] = range;
+    const std::int64_t panels = plan_.panels;
+    const std::int64_t even = plan_.gates / 2 * 2;
+    for (std::int64_t panel = from; even > 0 && panel < to; ++panel) {
+      ProjectSome(d, panel, even, panels, first, rows);
+    }
+    for (std::int64_t panel = from; even < plan_.gates && panel < to; panel += kMostTilePanels) {
+      ProjectSome(d, even * panels + panel, std::min(kMostTilePanels, to - panel), 1, first, rows);
+    }
+  }
+
+  /// `count` panels from a number on, `apart` from each other.
+  void ProjectSome(std::int64_t d, std::int64_t number, std::int64_t count, std::int64_t apart,
+                   std::int64_t first, std::int64_t rows) const {
+    C* const tile = Tile(d, number, first);
+    const std::int64_t stride = apart * TileStride();
+    const std::int64_t next = (number + (apart == 1 ? count : 1)) % (plan_.gates * plan_.panels);
+    for (std::int64_t p = 0; p < count; ++p)
+      FillWithBias(d, number + p * apart, tile + p * stride, rows);
+    AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
+               Weights(In::kW, d, number, count, apart), WeightPanel(In::kW, d, next),
+               {tile, stride});
+  }
+
+  void FillWithBias(std::int64_t d, std::int64_t number, C* tile, std::int64_t rows) const {
+    for (std::int64_t row = 0; row < rows; ++row) CopyPanel(Bias(d, number), tile + row * kPanel);
+  }
+
+  // ---- On the matrix unit -------------------------------------------------------------------
+
+  void ProjectOnUnit(const PanelRange& range, std::int64_t first, std::int64_t rows,
+                     int worker) const {
+    const std::int64_t d = range.direction;
+    const std::int64_t inputs = plan_.shape.inputs;
+    const std::int64_t panels = range.last - range.first;
+    // Panels of the product are those of the first gate, then those of the next.
+    const auto number_of = [&](std::int64_t panel) {
+      return panel / panels * plan_.panels + range.first + panel % panels;
+    };
+    const RowMajorRows found(inputs);
+    const auto rows_at = [&](std::int64_t row, std::int64_t k, SplitRows& of) {
+      found.Find(Row(d, row) + k, inputs - k, of);
+    };
+    const auto panel_at = [&](std::int64_t panel, std::int64_t k) -> const void* {
+      const void* const weights = WeightPanel(In::kW, d, number_of(panel));
+      if (plan_.half_weights) return static_cast<const std::uint16_t*>(weights) + k * kPanel;
+      return static_cast<const float*>(weights) + k * kPanel;
+    };
+    const auto start_at = [&](std::int64_t panel) { return Bias(d, number_of(panel)); };
+    const auto finish = [&](const SplitTask& task, const float* sums, std::int64_t stride) {
+      for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
+        std::copy_n(sums + (panel - task.first_panel) * stride, task.rows * kPanel,
+                    Tile(d, number_of(panel), first) + task.first_row * kPanel);
+      }
+    };
+    const auto compute = [&](const SplitTask& task) {
+      for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
+        const std::int64_t number = number_of(panel);
+        C* const tile = Tile(d, number, first) + task.first_row * kPanel;
+        FillWithBias(d, number, tile, task.rows);
+        AddProduct(*plan_.kernels, {Row(d, task.first_row), inputs, task.rows},
+                   Weights(In::kW, d, number, 1, 1), WeightPanel(In::kW, d, number),
+                   {tile, TileStride()});
+      }
+    };
+    MultiplySplit(
+        *plan_.matrix_unit, *plan_.split, {0, rows, 0, plan_.gates * panels}, rows_at, panel_at,
+        start_at, finish, compute,
+        args_.scratch + static_cast<std::size_t>(worker) * plan_.scratch_bytes + plan_.split_at);
+  }
+};
+
+}  // namespace poprt::kernels
