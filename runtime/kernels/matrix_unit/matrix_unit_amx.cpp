@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "runtime/kernels/matrix_unit/amx_tiles_impl.hpp"
 #include "runtime/kernels/matrix_unit/matrix_unit.hpp"
 
 namespace poprt::kernels {
@@ -87,33 +88,6 @@ void SplitPanel(const T* panel, std::int64_t depth, std::uint16_t* tiles) {
 }
 
 // ---- Products --------------------------------------------------------------------------------
-
-/// What LDTILECFG reads: 0 to 3 are sums, the panels of the first tile of rows and of the second; 4
-/// and 5 tiles of A; 6 and 7 of B.
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1;
-  std::uint8_t start_row = 0;
-  std::uint8_t reserved[14] = {};
-  std::uint16_t row_bytes[16] = {};
-  std::uint8_t rows[16] = {};
-};
-
-/// For two tiles of so many rows, or one.
-void ShapeTiles(std::int64_t first_rows, std::int64_t second_rows) {
-  TileShapes shapes;
-  const std::int64_t second = second_rows == 0 ? kSplitRows : second_rows;
-  const std::int64_t rows[] = {first_rows, first_rows, second,     second,
-                               first_rows, second,     kSplitRows, kSplitRows};
-  for (int i = 0; i < 8; ++i) {
-    shapes.row_bytes[i] = 64;
-    shapes.rows[i] = static_cast<std::uint8_t>(rows[i]);
-  }
-  // g++ 12 believes that the instruction reads the first eight bytes only.
-  __asm__ volatile("" : : "m"(shapes));
-  _tile_loadconfig(&shapes);
-}
-
-constexpr int kRowBytes = 64;
 
 template <int kTiles>
 [[gnu::always_inline]] inline void LoadRows(const std::uint16_t* a, std::int64_t stride) {

@@ -27,7 +27,7 @@ class IntegerProduct {
       : shape_(shape),
         right_(right),
         quads_((shape.depth + 3) / 4),
-        block_rows_(std::min(shape.rows, right == Right::kPacked ? kFewRows : kManyRows)),
+        block_rows_(std::min(shape.rows, LargestRows(right))),
         block_columns_(right == Right::kPacked && shape.rows >= kFewRows ? kManyColumns
                                                                          : kFewColumns),
         a_move_(FactorMove(a)),
@@ -50,15 +50,16 @@ class IntegerProduct {
   template <typename Operands, typename Store>
   void Run(const KernelArguments& args, const Operands& operands, const Store& store) const {
     const std::int64_t row_blocks = (shape_.rows - 1) / block_rows_ + 1;
-    const std::int64_t column_blocks = (shape_.columns - 1) / block_columns_ + 1;
+    const std::int64_t columns = ColumnsOfTask(shape_.products * row_blocks, args.pool->size());
+    const std::int64_t column_blocks = (shape_.columns - 1) / columns + 1;
     const std::int64_t per_product = row_blocks * column_blocks;
-    ForWideRanges(args.pool, shape_.products * per_product, GrainFor(BlockCost()),
+    ForWideRanges(args.pool, shape_.products * per_product, GrainFor(BlockCost(columns)),
                   [&](std::int64_t begin, std::int64_t end, int worker) {
                     auto* scratch = reinterpret_cast<Quad*>(
                         args.scratch + static_cast<std::size_t>(worker) * ScratchBytes());
                     for (std::int64_t i = begin; i < end; ++i) {
                       RunBlock(i / per_product, i % per_product / column_blocks * block_rows_,
-                               i % column_blocks * block_columns_, scratch, operands, store);
+                               {i % column_blocks * columns, columns}, scratch, operands, store);
                     }
                   });
   }
@@ -71,9 +72,21 @@ class IntegerProduct {
   static constexpr std::int64_t kFewColumns = 4 * kQuadLanes;
   static constexpr std::int64_t kManyColumns = 16 * kQuadLanes;
 
-  std::int64_t BlockCost() const {
-    return block_rows_ * std::min(shape_.columns, block_columns_) *
-           std::max<std::int64_t>(1, quads_ / 8);
+  /// Tiles of many rows are faster than weights come.
+  static std::int64_t LargestRows(Right right) {
+    if (BestQuadTiles().rows > kQuadRows) return kManyRows / kMostQuadRows * kMostQuadRows;
+    return right == Right::kPacked ? kFewRows : kManyRows;
+  }
+
+  /// Fewer than of a block where some of `workers` would have no task: no sum depends on it.
+  std::int64_t ColumnsOfTask(std::int64_t row_blocks, std::int64_t workers) const {
+    const std::int64_t panels = (shape_.columns - 1) / kQuadLanes + 1;
+    const std::int64_t cuts = (workers - 1) / row_blocks + 1;
+    return std::min(block_columns_, ((panels - 1) / cuts + 1) * kQuadLanes);
+  }
+
+  std::int64_t BlockCost(std::int64_t columns) const {
+    return block_rows_ * std::min(shape_.columns, columns) * std::max<std::int64_t>(1, quads_ / 8);
   }
 
   /// Rows of the left operand as factors, and what their zero points take.
@@ -92,21 +105,27 @@ class IntegerProduct {
     std::int32_t sums[kQuadLanes] = {};  // where rows have points
   };
 
+  struct ColumnRange {
+    std::int64_t first;
+    std::int64_t count;
+  };
+
   template <typename Operands, typename Store>
-  void RunBlock(std::int64_t product, std::int64_t row, std::int64_t column, Quad* scratch,
+  void RunBlock(std::int64_t product, std::int64_t row, const ColumnRange& columns, Quad* scratch,
                 const Operands& operands, const Store& store) const {
     Rows rows{.factors = scratch, .count = std::min(block_rows_, shape_.rows - row)};
     LoadRows(product, row, operands, scratch, rows);
     Quad* const unpacked = scratch + block_rows_ * quads_;
-    const std::int64_t end = std::min(shape_.columns, column + block_columns_);
-    for (; column < end; column += kQuadLanes) {
+    const std::int64_t end = std::min(shape_.columns, columns.first + columns.count);
+    for (std::int64_t column = columns.first; column < end; column += kQuadLanes) {
       const std::int64_t count = std::min(kQuadLanes, end - column);
       const Panel panel = PanelOf(product, column, count, rows.has_points, operands, unpacked);
-      for (std::int64_t tile = 0; tile < rows.count; tile += kQuadRows) {
-        std::int32_t sums[kQuadRows * kQuadLanes];
-        const std::int64_t n = std::min(kQuadRows, rows.count - tile);
-        BestQuadTiles().multiply(n, panel.lanes, panel.values, offsets_.data(),
-                                 rows.factors + tile * quads_, quads_, sums, kQuadLanes);
+      const QuadTiles& tiles = BestQuadTiles();
+      for (std::int64_t tile = 0; tile < rows.count; tile += tiles.rows) {
+        std::int32_t sums[kMostQuadRows * kQuadLanes];
+        const std::int64_t n = std::min(tiles.rows, rows.count - tile);
+        tiles.multiply(n, panel.lanes, panel.values, offsets_.data(), rows.factors + tile * quads_,
+                       quads_, sums, kQuadLanes);
         for (std::int64_t r = 0; r < n; ++r) {
           std::int32_t* line = sums + r * kQuadLanes;
           SubtractPoints(panel, rows.points[tile + r], rows.bases[tile + r], line);

@@ -14,6 +14,7 @@ using Quad = std::uint32_t;
 
 /// What keeps tiles busy: rows of factors, and lanes in panels of values. Lanes come in vectors.
 inline constexpr std::int64_t kQuadRows = 6;
+inline constexpr std::int64_t kMostQuadRows = 32;  ///< of any processor, see QuadTiles::rows
 inline constexpr std::int64_t kQuadLanes = 48;
 inline constexpr std::int64_t kQuadVector = 16;
 
@@ -68,6 +69,7 @@ struct QuadTiles {
   const char* name;
   std::int64_t pixels;  ///< of the largest tile that `convolve` has registers for
   std::int64_t outs;    ///< the same of output blocks
+  std::int64_t rows;    ///< that keep `multiply` busy: kQuadRows or kMostQuadRows
   /// out[r * pitch + lane] = sum over t in [0, count) and the bytes i of quads of
   /// values[offsets[t] + lane][i] * factors[r * count + t][i], modulo 2^32. Values are unsigned,
   /// factors signed. lanes is a multiple of kQuadVector.
@@ -88,5 +90,7 @@ extern const QuadTiles kAvx2QuadTiles;
 extern const QuadTiles kAvx2VnniQuadTiles;
 extern const QuadTiles kAvx512QuadTiles;
 extern const QuadTiles kAvx512VnniQuadTiles;
+/// With products on the matrix unit.
+QuadTiles WithAmx(const QuadTiles& vnni);
 
 }  // namespace poprt::kernels

@@ -86,6 +86,7 @@ struct Portable {
 const QuadTiles kPortableQuadTiles{.name = "portable",
                                    .pixels = Portable::kTilePixels,
                                    .outs = Portable::kTileOuts,
+                                   .rows = kQuadRows,
                                    .multiply = Multiply<Portable>,
                                    .interleave = Interleave,
                                    .convolve = Convolve<Portable>,
