@@ -66,9 +66,10 @@ struct ByteConv2d {
   ByteConv2d(const KernelCall& call, std::int64_t in_channels, std::int64_t out_channels,
              const QuadTiles& quad_tiles)
       : conv(call, in_channels, out_channels),
-        tiles(quad_tiles),
         taps(conv.kernel[0] * conv.kernel[1]),
         last_quads((in_channels - (conv.in.blocks - 1) * kBlock + 3) / 4),
+        tiles(PaysOnUnit() || quad_tiles.without_unit == nullptr ? quad_tiles
+                                                                 : *quad_tiles.without_unit),
         pixels(0, 1),
         outs(conv.out.blocks, WholeTilePanels(conv.out.blocks), kTilePanels) {
     RequireType(call.inputs[1], PackedByteConvType(out_channels, in_channels, taps),
@@ -81,6 +82,16 @@ struct ByteConv2d {
     small_weights = conv.out.blocks * taps * kBlock <= conv.in.Pixels();
     CutIntoTasks();
     PlanScratch();
+  }
+
+  /// Whether a matrix unit takes less long than a vector for each quad: cycles of a pixel,
+  /// measured.
+  bool PaysOnUnit() const {
+    const auto pairs = static_cast<double>(conv.in.blocks * taps);
+    const auto quads = static_cast<double>(((conv.in.blocks - 1) * kBlock / 4 + last_quads) * taps);
+    const auto blocks = static_cast<double>(conv.out.blocks);
+    const double on_unit = 2.5 * pairs + blocks * (0.4 * pairs + 14);
+    return on_unit < 0.8 * (0.7 * quads * blocks);
   }
 
   /// Strips of pixels whose tables of taps stay small.
@@ -117,12 +128,13 @@ struct ByteConv2d {
     auto* const table = reinterpret_cast<ConvTile*>(scratch);
     auto* const of_tiles = reinterpret_cast<TileTap*>(scratch + tiles_bytes);
     const std::int64_t count =
-        FindTiles({conv.in.height, conv.in.width, conv.out.width, conv.window, conv.x_point == 0},
+        FindTiles({conv.in.height, conv.in.width, conv.out.width, conv.window,
+                   conv.x_point == 0 && tiles.without_unit == nullptr},
                   tiles.pixels, first, pixels.end(strip), table, of_tiles);
     const std::int64_t weights = conv.in.blocks * taps * kBlock * (kBlock / 4);
     const std::int64_t end = outs.end(part);
     for (std::int64_t o = outs.begin(part); o < end;) {
-      const std::int64_t some = end - o >= tiles.outs ? tiles.outs : 1;
+      const std::int64_t some = std::min(tiles.outs, end - o);
       tiles.convolve(
           {.x = args.in<std::uint8_t>(0) + image * conv.in.blocks * conv.in.BlockFloats(),
            .x_stride = conv.in.BlockFloats(),
@@ -150,9 +162,9 @@ struct ByteConv2d {
   }
 
   ByteConv conv;
-  const QuadTiles& tiles;
   std::int64_t taps;
   std::int64_t last_quads;
+  const QuadTiles& tiles;
   bool small_weights = false;  ///< smaller than the image
   EvenSplit pixels;            ///< of the output
   EvenSplit outs;              ///< of its blocks

@@ -135,9 +135,11 @@ struct Case {
 
 Case RandomCase(std::mt19937& random) {
   const bool depthwise = random() % 3 == 0;
-  const std::int64_t ins = Draw(random, 1, 40);
-  const std::int64_t outs = depthwise ? ins : Draw(random, 1, 50);
-  const Ints kernel{Draw(random, 1, 4), Draw(random, 1, 6)};
+  // More blocks than any processor computes at once, now and then.
+  const bool is_large = !depthwise && random() % 16 == 0;
+  const std::int64_t ins = Draw(random, 1, is_large ? 120 : 40);
+  const std::int64_t outs = depthwise ? ins : Draw(random, 1, is_large ? 300 : 50);
+  const Ints kernel{Draw(random, 1, is_large ? 2 : 4), Draw(random, 1, is_large ? 2 : 6)};
   const Ints strides{Draw(random, 1, 3), Draw(random, 1, 3)};
   const Ints dilations = depthwise ? Ints{1, 1} : Ints{Draw(random, 1, 2), Draw(random, 1, 2)};
   const Ints pads{Draw(random, 0, 3), Draw(random, 0, 3), Draw(random, 0, 3), Draw(random, 0, 3)};

@@ -15,6 +15,7 @@ using Quad = std::uint32_t;
 /// What keeps tiles busy: rows of factors, and lanes in panels of values. Lanes come in vectors.
 inline constexpr std::int64_t kQuadRows = 6;
 inline constexpr std::int64_t kMostQuadRows = 32;  ///< of any processor, see QuadTiles::rows
+inline constexpr std::int64_t kMostByteOuts = 16;  ///< the same, see QuadTiles::outs
 inline constexpr std::int64_t kQuadLanes = 48;
 inline constexpr std::int64_t kQuadVector = 16;
 
@@ -69,7 +70,10 @@ struct QuadTiles {
   const char* name;
   std::int64_t pixels;  ///< of the largest tile that `convolve` has registers for
   std::int64_t outs;    ///< the same of output blocks
-  std::int64_t rows;    ///< that keep `multiply` busy: kQuadRows or kMostQuadRows
+  /// Those without a matrix unit, for sums that are too short for it; null where there is none.
+  /// Tiles of `convolve` on it need all taps, even those that meet nothing but padding.
+  const QuadTiles* without_unit;
+  std::int64_t rows;  ///< that keep `multiply` busy: kQuadRows or kMostQuadRows
   /// out[r * pitch + lane] = sum over t in [0, count) and the bytes i of quads of
   /// values[offsets[t] + lane][i] * factors[r * count + t][i], modulo 2^32. Values are unsigned,
   /// factors signed. lanes is a multiple of kQuadVector.
@@ -92,5 +96,8 @@ extern const QuadTiles kAvx512QuadTiles;
 extern const QuadTiles kAvx512VnniQuadTiles;
 /// With products on the matrix unit.
 QuadTiles WithAmx(const QuadTiles& vnni);
+/// QuadTiles::convolve on the matrix unit.
+void ConvolveOnUnit(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
+                    const TileTap* taps);
 
 }  // namespace poprt::kernels

@@ -129,6 +129,9 @@ QuadTiles WithAmx(const QuadTiles& vnni) {
   tiles.name = "amx";
   tiles.rows = kMostQuadRows;
   tiles.multiply = Multiply;
+  tiles.outs = kMostByteOuts;
+  tiles.without_unit = &vnni;
+  tiles.convolve = ConvolveOnUnit;
   return tiles;
 }
 

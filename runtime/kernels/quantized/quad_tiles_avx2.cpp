@@ -60,6 +60,7 @@ struct Avx2 {
 const QuadTiles kAvx2QuadTiles{.name = "avx2",
                                .pixels = Avx2::kTilePixels,
                                .outs = Avx2::kTileOuts,
+                               .without_unit = nullptr,
                                .rows = kQuadRows,
                                .multiply = Multiply<Avx2>,
                                .interleave = Interleave,

@@ -49,6 +49,7 @@ struct Avx2Vnni {
 const QuadTiles kAvx2VnniQuadTiles{.name = "avx2_vnni",
                                    .pixels = Avx2Vnni::kTilePixels,
                                    .outs = Avx2Vnni::kTileOuts,
+                                   .without_unit = nullptr,
                                    .rows = kQuadRows,
                                    .multiply = Multiply<Avx2Vnni>,
                                    .interleave = Interleave,

@@ -58,6 +58,7 @@ struct Avx512 {
 const QuadTiles kAvx512QuadTiles{.name = "avx512",
                                  .pixels = Avx512::kTilePixels,
                                  .outs = Avx512::kTileOuts,
+                                 .without_unit = nullptr,
                                  .rows = kQuadRows,
                                  .multiply = Multiply<Avx512>,
                                  .interleave = Interleave,

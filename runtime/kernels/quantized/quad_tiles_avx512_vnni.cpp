@@ -47,6 +47,7 @@ struct Avx512Vnni {
 const QuadTiles kAvx512VnniQuadTiles{.name = "avx512_vnni",
                                      .pixels = Avx512Vnni::kTilePixels,
                                      .outs = Avx512Vnni::kTileOuts,
+                                     .without_unit = nullptr,
                                      .rows = kQuadRows,
                                      .multiply = Multiply<Avx512Vnni>,
                                      .interleave = Interleave,

@@ -86,6 +86,7 @@ struct Portable {
 const QuadTiles kPortableQuadTiles{.name = "portable",
                                    .pixels = Portable::kTilePixels,
                                    .outs = Portable::kTileOuts,
+                                   .without_unit = nullptr,
                                    .rows = kQuadRows,
                                    .multiply = Multiply<Portable>,
                                    .interleave = Interleave,
