@@ -143,13 +143,19 @@ struct BlockedPointwise {
           args.out<float>(0) + (image * product.in().Pixels() + first_pixel) * product.channels();
       return RunTurned(args, pixels, first, last, y, scratch + copy_floats);
     }
+    RunPart(args, {image, first_pixel, last_pixel, first, last}, pixels);
+  }
+
+  /// Some output blocks of some pixels, which may be copies.
+  void RunPart(const KernelArguments& args, const ConvPart& part,
+               const PointwiseProduct::Pixels& pixels) const {
     const float* const residual = OptionalInput(args, 3);
     const std::int64_t block_floats = product.in().BlockFloats();
-    const std::int64_t at =
-        (image * product.blocks() + first) * block_floats + first_pixel * kBlock;
+    const std::int64_t at = (part.image_group * product.blocks() + part.first_out) * block_floats +
+                            part.first_pixel * kBlock;
     product.Run(args, pixels,
-                {.first = first,
-                 .count = last - first,
+                {.first = part.first_out,
+                 .count = part.last_out - part.first_out,
                  .residual = residual == nullptr ? nullptr : residual + at,
                  .y = args.out<float>(0) + at,
                  .block_floats = block_floats});
@@ -187,25 +193,13 @@ struct BlockedPointwise {
     }
   }
 
-  /// Some output blocks of some pixels.
-  void RunPart(const KernelArguments& args, const ConvPart& part) const {
-    const float* const residual = OptionalInput(args, 3);
-    const std::int64_t block_floats = product.in().BlockFloats();
-    const std::int64_t at = (part.image_group * product.blocks() + part.first_out) * block_floats +
-                            part.first_pixel * kBlock;
-    product.Run(args,
-                product.PixelsOf(args, part.image_group, part.first_pixel,
-                                 part.last_pixel - part.first_pixel),
-                {.first = part.first_out,
-                 .count = part.last_out - part.first_out,
-                 .residual = residual == nullptr ? nullptr : residual + at,
-                 .y = args.out<float>(0) + at,
-                 .block_floats = block_floats});
-  }
-
   /// On the matrix unit, but for what is not finite.
   void RunSplit(const KernelArguments& args) const {
-    split->Run(args, 0, scratch_bytes, [&](const ConvPart& part, int) { RunPart(args, part); });
+    split->Run(args, 0, scratch_bytes, [&](const ConvPart& part, int) {
+      RunPart(args, part,
+              product.PixelsOf(args, part.image_group, part.first_pixel,
+                               part.last_pixel - part.first_pixel));
+    });
   }
 
   void Run(const KernelArguments& args) const {
