@@ -69,23 +69,35 @@ bool HasAmx() {
 
 #endif
 
-std::vector<InstructionSet> FindSupported() {
-  std::vector<InstructionSet> supported{InstructionSet::kPortable};
+struct Candidate {
+  InstructionSet set;
+  bool (*is_supported)();
+};
+
+constexpr Candidate kCandidates[] = {
+    {InstructionSet::kPortable, [] { return true; }},
 #if defined(__x86_64__)
-  if (HasAvx2()) supported.push_back(InstructionSet::kAvx2);
-  if (HasAvx512()) supported.push_back(InstructionSet::kAvx512);
-  if (HasAmx()) supported.push_back(InstructionSet::kAmx);
+    {InstructionSet::kAvx2, HasAvx2},
+    {InstructionSet::kAvx512, HasAvx512},
+    {InstructionSet::kAmx, HasAmx},
 #endif
+};
+
+std::vector<InstructionSet> FindSupported() {
+  std::vector<InstructionSet> supported;
+  for (const auto& [set, is_supported] : kCandidates) {
+    if (is_supported()) supported.push_back(set);
+  }
   return supported;
 }
 
+/// Where another set is chosen, no permission to use AMX is asked for.
 InstructionSet FindBest() {
-  const auto supported = SupportedInstructionSets();
   const char* const name = std::getenv("POPRT_INSTRUCTION_SET");
-  for (const InstructionSet set : supported) {
-    if (name != nullptr && std::string_view(name) == NameOf(set)) return set;
+  for (const auto& [set, is_supported] : kCandidates) {
+    if (name != nullptr && std::string_view(name) == NameOf(set) && is_supported()) return set;
   }
-  return supported.back();
+  return SupportedInstructionSets().back();
 }
 
 }  // namespace

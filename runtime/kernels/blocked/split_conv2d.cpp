@@ -11,8 +11,8 @@ namespace {
 
 // Larger filters are rare, and their tables would not stay near.
 constexpr std::int64_t kMostTaps = 64;
-/// Register tiles of a task's pixels, at most: those of six pixels.
-constexpr std::int64_t kMostTiles = 64;
+/// Register tiles of the pixels that are finished at once, at most: those of six pixels.
+constexpr std::int64_t kMostTiles = (kSplitPair + kTilePixels - 1) / kTilePixels;
 
 /// Where the pixels of a tile of rows find their inputs for each tap.
 class RowTaps {
@@ -124,14 +124,12 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
   };
   MultiplySplit(
       *unit_, blocking_, task, rows_at, panel_at, start_at,
-      [&](const SplitTask& some, const float* sums, std::int64_t stride) {
-        Finish(args, part_of(some), sums, stride);
-      },
+      [&](const SplitTask& some, const float* sums) { Finish(args, part_of(some), sums); },
       [&](const SplitTask& some) { compute(part_of(some)); }, scratch);
 }
 
-void SplitConv2d::Finish(const KernelArguments& args, const ConvPart& part, const float* sums,
-                         std::int64_t stride) const {
+void SplitConv2d::Finish(const KernelArguments& args, const ConvPart& part,
+                         const float* sums) const {
   const RegisterTiles cut(part.last_pixel - part.first_pixel, tiles_->pixels);
   std::array<ConvTile, kMostTiles> tiles;
   for (std::int64_t t = 0; t < cut.count(); ++t) {
@@ -146,9 +144,9 @@ void SplitConv2d::Finish(const KernelArguments& args, const ConvPart& part, cons
         part.first_pixel * kBlock;
     tiles_->conv_f32(
         {.last_channels = kBlock,
-         .start = sums + (out - part.first_out) * stride,
+         .start = sums + (out - part.first_out) * kSplitPairSums,
          .start_step = kBlock,
-         .start_block = stride,
+         .start_block = kSplitPairSums,
          .epilogue = epilogue_.WithResidual(residual == nullptr ? nullptr : residual + at),
          .y = args.out<float>(0) + at,
          .outputs = {.count = static_cast<int>(count),

@@ -19,7 +19,7 @@ struct SplitConvShape {
   std::int64_t group = 1;
   std::int64_t in_blocks = 0;   ///< of a group
   std::int64_t out_blocks = 0;  ///< of a group
-  /// Rows of a panel, [in_blocks][tap][16], without those of spare channels behind them.
+  /// Rows of a panel, [in_blocks][tap][16]; a pointwise filter has none of spare channels.
   std::int64_t depth = 0;
   std::int64_t last_channels = kBlock;  ///< of the last block of a group that are not spare
   Window window;
@@ -58,9 +58,8 @@ class SplitConv2d {
 
   void RunTask(const KernelArguments& args, std::int64_t image_group, const SplitTask& task,
                std::byte* scratch, const std::function<void(const ConvPart&)>& compute) const;
-  /// Applies the epilogue to the sums of some output blocks, [block][pixel][16].
-  void Finish(const KernelArguments& args, const ConvPart& part, const float* sums,
-              std::int64_t stride) const;
+  /// Applies the epilogue to the sums of some output blocks, kSplitPairSums apart, [pixel][16].
+  void Finish(const KernelArguments& args, const ConvPart& part, const float* sums) const;
 
   const MatrixUnit* unit_;
   const BlockedTiles* tiles_;

@@ -40,5 +40,33 @@ inline void ShapeTiles(std::int64_t first_rows, std::int64_t second_rows,
   _tile_loadconfig(&shapes);
 }
 
+/// Where up to two tiles of rows by two of columns of sums lie: bytes from a row to the next, and
+/// from the first tile to the second of each kind.
+struct SumsLayout {
+  std::int64_t row;
+  std::int64_t rows;
+  std::int64_t columns;
+};
+
+template <int kTiles, int kPanels>
+[[gnu::always_inline]] inline void LoadSums(const void* sums, const SumsLayout& layout) {
+  const auto* const first = static_cast<const char*>(sums);
+  const char* const second = first + layout.rows;
+  _tile_loadd(0, first, layout.row);
+  if constexpr (kPanels == 2) _tile_loadd(1, first + layout.columns, layout.row);
+  if constexpr (kTiles == 2) _tile_loadd(2, second, layout.row);
+  if constexpr (kTiles == 2 && kPanels == 2) _tile_loadd(3, second + layout.columns, layout.row);
+}
+
+template <int kTiles, int kPanels>
+[[gnu::always_inline]] inline void StoreSums(void* sums, const SumsLayout& layout) {
+  auto* const first = static_cast<char*>(sums);
+  char* const second = first + layout.rows;
+  _tile_stored(0, first, layout.row);
+  if constexpr (kPanels == 2) _tile_stored(1, first + layout.columns, layout.row);
+  if constexpr (kTiles == 2) _tile_stored(2, second, layout.row);
+  if constexpr (kTiles == 2 && kPanels == 2) _tile_stored(3, second + layout.columns, layout.row);
+}
+
 }  // namespace
 }  // namespace poprt::kernels

@@ -89,21 +89,35 @@ void SplitNext(const SplitProduct& product) {
   }
 }
 
+std::array<float, kSplitGroup> SumsOfRow(const SplitProduct& product, int panel, std::int64_t row) {
+  std::array<float, kSplitGroup> sums;
+  const float* const from =
+      product.accumulate ? product.sums + panel * product.sums_stride + row * kSplitGroup
+                         : product.start[panel];
+  std::copy_n(from, kSplitGroup, sums.begin());
+  for (std::int64_t step = 0; step < product.steps; ++step) {
+    const std::int64_t row_tile = row / kSplitRows * product.steps + step;
+    const std::int64_t panel_tile = panel * product.steps + step;
+    MultiplyStep(
+        product.a + row_tile * product.a_parts * kSplitTile + row % kSplitRows * kSplitStep,
+        product.b + panel_tile * product.b_parts * kSplitTile, product, sums.data());
+  }
+  return sums;
+}
+
 void Multiply(const SplitProduct& product) {
-  for (int panel = 0; panel < product.panels; ++panel) {
-    for (std::int64_t row = 0; row < product.rows; ++row) {
-      float* const sums = product.sums + panel * product.sums_stride + row * kSplitGroup;
-      std::array<float, kSplitGroup> total;
-      std::copy_n(product.accumulate ? sums : product.start[panel], kSplitGroup, total.begin());
-      for (std::int64_t step = 0; step < product.steps; ++step) {
-        const std::int64_t row_tile = row / kSplitRows * product.steps + step;
-        const std::int64_t panel_tile = panel * product.steps + step;
-        MultiplyStep(
-            product.a + row_tile * product.a_parts * kSplitTile + row % kSplitRows * kSplitStep,
-            product.b + panel_tile * product.b_parts * kSplitTile, product, total.data());
+  for (std::int64_t first = 0; first < product.rows; first += kSplitPair) {
+    const std::int64_t rows = std::min(kSplitPair, product.rows - first);
+    std::array<float, kSplitPanels * kSplitPairSums> finished;
+    const bool is_last = product.finish != nullptr;
+    for (int panel = 0; panel < product.panels; ++panel) {
+      float* const to = is_last ? finished.data() + panel * kSplitPairSums
+                                : product.sums + panel * product.sums_stride + first * kSplitGroup;
+      for (std::int64_t row = 0; row < rows; ++row) {
+        std::ranges::copy(SumsOfRow(product, panel, first + row), to + row * kSplitGroup);
       }
-      std::copy(total.begin(), total.end(), sums);
     }
+    if (is_last) product.finish->run(product.finish->context, finished.data(), first, rows);
   }
   SplitNext(product);
 }

@@ -12,7 +12,7 @@
 /// Higher-Precision Computations, ARITH 2019).
 ///
 /// Infinities have no such parts and make a NaN: what is not finite has to be computed otherwise.
-/// Parts below 2^-126 count as zero.
+/// Parts and products below 2^-126 count as zero: factors below 2^-103 lose bits.
 ///
 /// This header is included by files that are compiled for more than the baseline processor: it must
 /// stay free of inline functions, which the linker might take from there.
@@ -20,7 +20,7 @@ namespace poprt::kernels {
 
 /// Rows of A in a tile.
 inline constexpr std::int64_t kSplitRows = 16;
-/// Rows of A, or of B, that a step of the depth covers: two groups.
+/// Numbers of a row of A, and rows of B, that a step of the depth covers: two groups.
 inline constexpr std::int64_t kSplitGroup = 16;
 inline constexpr std::int64_t kSplitStep = 2 * kSplitGroup;
 /// Bfloat16 numbers of a tile: 16 rows by a step of the depth, or the same of 16 columns.
@@ -30,6 +30,10 @@ inline constexpr int kFloatParts = 3;
 inline constexpr int kHalfParts = 2;
 /// Panels of columns of a product, at most.
 inline constexpr int kSplitPanels = 2;
+/// Rows whose sums are finished together.
+inline constexpr std::int64_t kSplitPair = 2 * kSplitRows;
+/// Floats of their sums from one panel to the next.
+inline constexpr std::int64_t kSplitPairSums = kSplitPair * kSplitGroup;
 
 /// Stands for the offset of a row of zeros.
 inline constexpr std::int32_t kSplitZeros = -1;
@@ -44,8 +48,15 @@ struct SplitRows {
   std::int32_t rows;
 };
 
-/// Up to two panels of 16 columns times some rows: sums[panel][row][column] = (accumulate ? the
-/// same : start[panel][column]) + A * B.
+/// Takes the sums of rows [row, row + rows), up to kSplitPair: [panel][kSplitPair][16]. The unit is
+/// at work and must not be used.
+struct SplitFinish {
+  void (*run)(const void* context, const float* sums, std::int64_t row, std::int64_t rows);
+  const void* context;
+};
+
+/// Up to two panels of 16 columns times some rows: (accumulate ? sums[panel][row][column] :
+/// start[panel][column]) + A * B.
 struct SplitProduct {
   const std::uint16_t* a;  ///< [tile of rows][step][part], tiles from split_rows
   const std::uint16_t* b;  ///< [panel][step][part], tiles from split_panel
@@ -54,9 +65,12 @@ struct SplitProduct {
   std::int64_t steps;
   int a_parts;
   int b_parts;
-  float* sums;
+  float* sums;               ///< of parts of the depth that are not the last, else not accessed
   std::int64_t sums_stride;  ///< floats from one panel to the next
   bool accumulate;
+  /// Null where the results become `sums`. Else it is called for all rows, in order, while the unit
+  /// works on those behind them.
+  const SplitFinish* finish;
   const float* start[kSplitPanels];
   /// Panels that are split meanwhile, as by split_panel: float32 or, of two parts, float16 numbers.
   const void* next[kSplitPanels];

@@ -109,29 +109,17 @@ template <int kTiles, int kPanels>
   if constexpr (kTiles == 2 && kPanels == 2) _tile_dpbf16ps(3, 5, 7);
 }
 
-template <int kTiles, int kPanels>
-[[gnu::always_inline]] inline void StartSums(const SplitProduct& product, const float* sums) {
-  // The same row again and again where sums start.
-  const int row_bytes = product.accumulate ? kRowBytes : 0;
-  const float* const first = product.accumulate ? sums : product.start[0];
-  const float* const second = product.accumulate ? sums + product.sums_stride : product.start[1];
-  const std::int64_t next_tile = product.accumulate ? kSplitRows * kSplitGroup : 0;
-  _tile_loadd(0, first, row_bytes);
-  if constexpr (kPanels == 2) _tile_loadd(1, second, row_bytes);
-  if constexpr (kTiles == 2) _tile_loadd(2, first + next_tile, row_bytes);
-  if constexpr (kTiles == 2 && kPanels == 2) _tile_loadd(3, second + next_tile, row_bytes);
-}
+/// Bytes of the sums of a tile.
+constexpr std::int64_t kTileSumsBytes = kSplitRows * kRowBytes;
 
-template <int kTiles, int kPanels>
-[[gnu::always_inline]] inline void StoreSums(const SplitProduct& product, float* sums) {
-  float* const second = sums + kSplitRows * kSplitGroup;
-  _tile_stored(0, sums, kRowBytes);
-  if constexpr (kPanels == 2) _tile_stored(1, sums + product.sums_stride, kRowBytes);
-  if constexpr (kTiles == 2) _tile_stored(2, second, kRowBytes);
-  if constexpr (kTiles == 2 && kPanels == 2) {
-    _tile_stored(3, second + product.sums_stride, kRowBytes);
-  }
-}
+/// Of sums whose panels are so many floats apart.
+SumsLayout LayoutOf(std::int64_t panel_stride) { return {kRowBytes, kTileSumsBytes, 4 * panel_stride}; }
+
+/// Where the sums of a pair of tiles of rows are.
+struct PairSums {
+  float* first;
+  SumsLayout layout;
+};
 
 /// Splits the next panels bit by bit: the matrix unit works on its own meanwhile, and the processor
 /// fetches what comes next as evenly as it is read.
@@ -196,19 +184,25 @@ inline constexpr int kProducts =
 /// Two tiles of rows, or one, times one or two panels: the products of parts i and j with i + j <
 /// 3, in an order that loads few tiles anew.
 template <int kTiles, int kPanels, int kRowParts, int kPanelParts>
-void MultiplyTiles(const SplitProduct& product, std::int64_t row, NextPanels<kPanelParts>& next) {
+void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums& to,
+                   NextPanels<kPanelParts>& next) {
   constexpr std::int64_t kRowStep = kRowParts * kSplitTile;
   constexpr std::int64_t kPanelStep = kPanelParts * kSplitTile;
   const std::int64_t row_stride = product.steps * kRowStep;
   const std::int64_t panel_stride = product.steps * kPanelStep;
   const std::uint16_t* a = product.a + row / kSplitRows * row_stride;
   const std::uint16_t* b = product.b;
-  float* const sums = product.sums + row * kSplitGroup;
   const auto multiply = [&]() [[gnu::always_inline]] {
     MultiplyLoaded<kTiles, kPanels>();
     next.Some();
   };
-  StartSums<kTiles, kPanels>(product, sums);
+  if (product.accumulate) {
+    LoadSums<kTiles, kPanels>(product.sums + row * kSplitGroup, LayoutOf(product.sums_stride));
+  } else {
+    // One row for all.
+    const std::int64_t second = kPanels == 2 ? product.start[1] - product.start[0] : 0;
+    LoadSums<kTiles, kPanels>(product.start[0], {0, 0, 4 * second});
+  }
   for (std::int64_t s = 0; s < product.steps; ++s, a += kRowStep, b += kPanelStep) {
     LoadRows<kTiles>(a, row_stride);
     if constexpr (kPanelParts == 3) {
@@ -228,28 +222,57 @@ void MultiplyTiles(const SplitProduct& product, std::int64_t row, NextPanels<kPa
       multiply();
     }
   }
-  StoreSums<kTiles, kPanels>(product, sums);
+  StoreSums<kTiles, kPanels>(to.first, to.layout);
 }
+
+/// Finishes the sums of a pair of tiles of rows when the unit has got its work on the next pair.
+class FinishedPairs {
+ public:
+  explicit FinishedPairs(const SplitProduct& product) : product_(product) {}
+
+  /// Where the sums of the pair from `row` on are to be stored.
+  PairSums At(std::int64_t row) {
+    if (product_.finish == nullptr) {
+      return {product_.sums + row * kSplitGroup, LayoutOf(product_.sums_stride)};
+    }
+    return {sums_[row / kSplitPair % 2], LayoutOf(kSplitPairSums)};
+  }
+
+  /// Those of the pair from `row` on, if there is one.
+  void Finish(std::int64_t row) {
+    if (product_.finish == nullptr || row < 0) return;
+    const std::int64_t left = product_.rows - row;
+    product_.finish->run(product_.finish->context, At(row).first, row,
+                         left < kSplitPair ? left : kSplitPair);
+  }
+
+ private:
+  const SplitProduct& product_;
+  alignas(64) float sums_[2][kSplitPanels * kSplitPairSums];
+};
 
 template <int kPanels, int kRowParts, int kPanelParts>
 void MultiplyPanels(const SplitProduct& product) {
-  constexpr std::int64_t kPair = 2 * kSplitRows;
-  NextPanels<kPanelParts> next(product, (product.rows + kPair - 1) / kPair * product.steps *
-                                            kProducts<kRowParts, kPanelParts>);
+  const std::int64_t pairs = (product.rows + kSplitPair - 1) / kSplitPair;
+  NextPanels<kPanelParts> next(product, pairs * product.steps * kProducts<kRowParts, kPanelParts>);
+  FinishedPairs finished(product);
   std::int64_t row = 0;
-  if (product.rows >= kPair) ShapeTiles(kSplitRows, kSplitRows);
-  for (; row + kPair <= product.rows; row += kPair) {
-    MultiplyTiles<2, kPanels, kRowParts, kPanelParts>(product, row, next);
+  if (product.rows >= kSplitPair) ShapeTiles(kSplitRows, kSplitRows);
+  for (; row + kSplitPair <= product.rows; row += kSplitPair) {
+    MultiplyTiles<2, kPanels, kRowParts, kPanelParts>(product, row, finished.At(row), next);
+    finished.Finish(row - kSplitPair);
   }
   const std::int64_t left = product.rows - row;
   if (left > kSplitRows) {
     ShapeTiles(kSplitRows, left - kSplitRows);
-    MultiplyTiles<2, kPanels, kRowParts, kPanelParts>(product, row, next);
+    MultiplyTiles<2, kPanels, kRowParts, kPanelParts>(product, row, finished.At(row), next);
   } else if (left > 0) {
     ShapeTiles(left, 0);
-    MultiplyTiles<1, kPanels, kRowParts, kPanelParts>(product, row, next);
+    MultiplyTiles<1, kPanels, kRowParts, kPanelParts>(product, row, finished.At(row), next);
   }
   _tile_release();
+  finished.Finish(row - kSplitPair);
+  if (left > 0) finished.Finish(row);
 }
 
 template <int kRowParts, int kPanelParts>

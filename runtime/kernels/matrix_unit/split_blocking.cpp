@@ -70,17 +70,31 @@ SplitTask SplitTasks::At(std::int64_t number) const {
 }
 
 SplitTasks SplitBlocking::Tasks(int workers, std::int64_t products) const {
-  std::int64_t row_blocks = CeilDiv(rows_, kRows);
-  std::int64_t panel_blocks = CeilDiv(panels_, kPanels);
+  SplitTasks tasks = TasksOf(rows_, panels_);
   const bool shares_rows = SharesRows(rows_, panels_);
-  for (const bool cuts_rows : {shares_rows, !shares_rows}) {
-    std::int64_t& blocks = cuts_rows ? row_blocks : panel_blocks;
-    const std::int64_t most = cuts_rows ? rows_ / kFewestRows : CeilDiv(panels_, kSplitPanels);
-    while (products * row_blocks * panel_blocks % workers != 0 && blocks < most) ++blocks;
+  const auto cut_until = [&](auto are_enough) {
+    for (const bool cuts_rows : {shares_rows, !shares_rows}) {
+      SplitTasks cut = tasks;
+      EvenSplit& split = cuts_rows ? cut.rows : cut.panels;
+      const std::int64_t unit = cuts_rows ? kSplitRows : kSplitPanels;
+      const std::int64_t fewest = cuts_rows ? kFewestRows : kSplitPanels;
+      while (!are_enough(products * cut.count()) && split.largest() > fewest) {
+        split = split.WithLargest((split.largest() - 1) / unit * unit);
+      }
+      if (!are_enough(products * cut.count())) continue;
+      tasks = cut;
+      return true;
+    }
+    return false;
+  };
+  if (!cut_until([&](std::int64_t count) { return count % workers == 0; })) {
+    cut_until([&](std::int64_t count) { return count >= workers; });
   }
-  return {EvenSplit(rows_, CeilDiv(rows_, row_blocks * kSplitRows) * kSplitRows, kSplitRows),
-          EvenSplit(panels_, CeilDiv(panels_, panel_blocks * kSplitPanels) * kSplitPanels,
-                    kSplitPanels)};
+  return tasks;
+}
+
+SplitTasks SplitBlocking::TasksOf(std::int64_t rows, std::int64_t panels) const {
+  return {EvenSplit(rows, kRows, kSplitRows), EvenSplit(panels, kPanels, kSplitPanels)};
 }
 
 SplitPiece SplitBlocking::PieceAt(const SplitTask& task, std::int64_t part,
@@ -110,7 +124,7 @@ bool SplitBlocking::Advance(const SplitTask& task, SplitPiece& piece) const {
 std::int64_t SplitBlocking::RowTiles() const { return CeilDiv(std::min(rows_, kRows), kSplitRows); }
 
 std::size_t SplitBlocking::ScratchBytes() const {
-  const std::int64_t panels = depth_.blocks() > 1 ? std::min(kPanels, panels_) : kSplitPanels;
+  const std::int64_t panels = depth_.blocks() > 1 ? std::min(kPanels, panels_) : 0;
   return static_cast<std::size_t>(NumbersOfRows() + 2 * NumbersOfPanels()) * sizeof(std::uint16_t) +
          static_cast<std::size_t>(panels * SumsOfPanel()) * sizeof(float);
 }
@@ -121,8 +135,7 @@ SplitBlocking::Scratch SplitBlocking::ScratchAt(std::byte* scratch) const {
   return {.rows = rows,
           .panels = {panels, panels + NumbersOfPanels()},
           .sums = reinterpret_cast<float*>(panels + 2 * NumbersOfPanels()),
-          .sums_stride = SumsOfPanel(),
-          .kept_stride = depth_.blocks() > 1 ? SumsOfPanel() : 0};
+          .sums_stride = SumsOfPanel()};
 }
 
 }  // namespace poprt::kernels

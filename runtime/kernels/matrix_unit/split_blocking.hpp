@@ -60,6 +60,8 @@ class SplitBlocking {
   /// How rows and panels of `products` such products are cut so that `workers` have equally much to
   /// do. No result depends on it.
   SplitTasks Tasks(int workers, std::int64_t products = 1) const;
+  /// How a part of the product, of one worker, is cut into what its scratch memory is for.
+  SplitTasks TasksOf(std::int64_t rows, std::int64_t panels) const;
 
   const EvenSplit& depth() const { return depth_; }
   const SplitParts& parts() const { return parts_; }
@@ -75,9 +77,8 @@ class SplitBlocking {
   struct Scratch {
     std::uint16_t* rows;       ///< [tile of rows][step][part] tiles
     std::uint16_t* panels[2];  ///< [panel][step][part] tiles, of a piece and of the next
-    float* sums;               ///< [panel][row][16]
-    std::int64_t sums_stride;
-    std::int64_t kept_stride;  ///< from one panel to the next between parts of the depth, or 0
+    float* sums;               ///< [panel][row][16], between parts of the depth
+    std::int64_t sums_stride;  ///< from one panel to the next
   };
   Scratch ScratchAt(std::byte* scratch) const;
 
@@ -97,27 +98,28 @@ class SplitBlocking {
   SplitParts parts_;
 };
 
-/// Calls finish for runs of tiles of rows whose sums are finite, compute for each of the others.
+/// Calls finish for the sums of a pair of tiles of rows, [panel][kSplitPair][16], or, where some
+/// are not finite, finish or compute for each row of a panel, so that no result depends on those
+/// beside it.
 template <class Finish, class Compute>
-void FinishSplit(const MatrixUnit& unit, const SplitTask& task, const float* sums,
-                 std::int64_t stride, Finish finish, Compute compute) {
-  const auto panels = task.last_panel - task.first_panel;
-  const auto are_finite = [&](std::int64_t row, std::int64_t rows) {
-    for (std::int64_t panel = 0; panel < panels; ++panel) {
-      const float* const first = sums + panel * stride + row * kSplitGroup;
-      if (!unit.are_finite(first, rows * kSplitGroup)) return false;
-    }
-    return true;
-  };
-  if (are_finite(0, task.rows)) return finish(task, sums, stride);
-  for (std::int64_t row = 0; row < task.rows; row += kSplitRows) {
-    SplitTask tile = task;
-    tile.first_row += row;
-    tile.rows = std::min(kSplitRows, task.rows - row);
-    if (are_finite(row, tile.rows)) {
-      finish(tile, sums + row * kSplitGroup, stride);
-    } else {
-      compute(tile);
+void FinishSplit(const MatrixUnit& unit, const SplitTask& task, const float* sums, Finish finish,
+                 Compute compute) {
+  const std::int64_t panels = task.last_panel - task.first_panel;
+  bool all_finite = true;
+  for (std::int64_t panel = 0; panel < panels; ++panel) {
+    all_finite &= unit.are_finite(sums + panel * kSplitPairSums, task.rows * kSplitGroup);
+  }
+  if (all_finite) return finish(task, sums);
+  for (std::int64_t panel = 0; panel < panels; ++panel) {
+    for (std::int64_t row = 0; row < task.rows; ++row) {
+      const float* const of_row = sums + panel * kSplitPairSums + row * kSplitGroup;
+      const SplitTask one{task.first_row + row, 1, task.first_panel + panel,
+                          task.first_panel + panel + 1};
+      if (unit.are_finite(of_row, kSplitGroup)) {
+        finish(one, of_row);
+      } else {
+        compute(one);
+      }
     }
   }
 }
@@ -144,14 +146,25 @@ class RowMajorRows {
   std::int32_t offsets_[kSplitRows];
 };
 
+/// Calls a function of sums, row, and rows, which has to live as long.
+template <class Function>
+SplitFinish SplitFinishOf(const Function& function) {
+  return {.run =
+              [](const void* context, const float* sums, std::int64_t row, std::int64_t rows) {
+                (*static_cast<const Function*>(context))(sums, row, rows);
+              },
+          .context = &function};
+}
+
 /// Keeps offsets of rows in 32 bits.
-inline constexpr std::int64_t kMostSplitStride = std::int64_t{1} << 26;
+inline constexpr std::int64_t kMostSplitStride = std::int64_t{1} << 22;
 
 /// Computes a task: rows_at(row, k, rows) fills in where rows.rows rows of A from `row` on find
 /// their numbers of the step of the depth from k on; panel_at(panel, k) is row k of a panel, of
 /// float16 where that has two parts; start_at(panel) is what the sums of its 16 columns start from.
-/// finish(task, sums, stride) takes the sums of one or two panels, [panel][row][16], of rows whose
-/// sums are finite; compute(task) has to compute others.
+/// finish(task, sums) takes the sums of one or two panels, kSplitPairSums apart, [row][16], of some
+/// rows whose sums are finite; compute(task) has to compute others, without the unit, which is at
+/// work. One or the other has been called for all rows of a panel before it is for panels behind.
 template <class RowsAt, class PanelAt, class StartAt, class Finish, class Compute>
 void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const SplitTask& task,
                    RowsAt rows_at, PanelAt panel_at, StartAt start_at, Finish finish,
@@ -191,7 +204,11 @@ void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const 
     std::uint16_t* const next_tiles = scratch.panels[1 - buffer];
     // Whole steps are split while the unit works on these.
     const bool meanwhile = !is_last && next.depth() % kSplitStep == 0;
-    float* const sums = scratch.sums + (piece.panel - task.first_panel) * scratch.kept_stride;
+    const auto finish_pair = [&](const float* sums, std::int64_t row, std::int64_t rows) {
+      FinishSplit(unit, {task.first_row + row, rows, piece.panel, piece.panel + piece.panels}, sums,
+                  finish, compute);
+    };
+    const SplitFinish finish_last = SplitFinishOf(finish_pair);
     SplitProduct product{.a = scratch.rows,
                          .b = scratch.panels[buffer],
                          .rows = task.rows,
@@ -199,9 +216,10 @@ void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const 
                          .steps = piece.steps(),
                          .a_parts = parts.of_rows,
                          .b_parts = parts.of_panels,
-                         .sums = sums,
+                         .sums = scratch.sums + (piece.panel - task.first_panel) * scratch.sums_stride,
                          .sums_stride = scratch.sums_stride,
                          .accumulate = piece.part > 0,
+                         .finish = piece.end == blocking.depth().count() ? &finish_last : nullptr,
                          .start = {},
                          .next = {},
                          .ahead = {},
@@ -216,10 +234,6 @@ void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const 
       product.ahead[i] = panel_at(ahead.panel + std::min(i, ahead.panels - 1), ahead.begin);
     }
     unit.multiply(product);
-    if (piece.end == blocking.depth().count()) {
-      FinishSplit(unit, {task.first_row, task.rows, piece.panel, piece.panel + piece.panels}, sums,
-                  scratch.sums_stride, finish, compute);
-    }
     if (!is_last && !meanwhile) split_panels(next, next_tiles);
     piece = next;
   }

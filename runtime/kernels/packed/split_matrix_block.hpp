@@ -6,6 +6,7 @@
 
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/packed/tile_kernels.hpp"
 
@@ -19,7 +20,7 @@ inline MatrixBlocking BlockingOfRest(std::int64_t panels, std::int64_t depth, bo
 /// Scratch memory of MultiplySplitBlock.
 inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t panels,
                                      std::int64_t depth, bool a_half) {
-  return ScratchBytes(blocking.ScratchBytes()) +
+  return blocking.ScratchBytes() +
          ScratchBytes(BlockingOfRest(panels, depth, a_half).ScratchFloats());
 }
 
@@ -66,14 +67,14 @@ void MultiplySplitBlock(const MatrixUnit& unit, const TileKernels& kernels,
       rows.first_panel = task.first_panel;
       rows.last_panel = task.last_panel;
       auto* const floats =
-          reinterpret_cast<float*>(scratch + ScratchBytes(blocking.ScratchBytes()));
+          reinterpret_cast<float*>(scratch + blocking.ScratchBytes());
       MultiplyBlock(kernels, rest, rows, panels_at, epilogue, floats);
     }
   };
-  const auto finish = [&](const SplitTask& task, const float* sums, std::int64_t stride) {
+  const auto finish = [&](const SplitTask& task, const float* sums) {
     for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
       const std::int64_t column = panel * kPanel;
-      kernels.finish(epilogue, sums + (panel - task.first_panel) * stride, kPanel, task.rows,
+      kernels.finish(epilogue, sums + (panel - task.first_panel) * kSplitPairSums, kPanel, task.rows,
                      std::min(kPanel, block.columns - column), block.first_row + task.first_row,
                      column);
     }

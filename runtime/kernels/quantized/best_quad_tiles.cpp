@@ -10,7 +10,7 @@ namespace {
 const QuadTiles& TilesFor(InstructionSet set, [[maybe_unused]] bool has_vnni) {
 #if defined(__x86_64__)
   if (set == InstructionSet::kAmx && has_vnni) {
-    static const QuadTiles amx = WithAmx(kAvx512VnniQuadTiles);
+    static const QuadTiles amx = Avx512VnniWithAmx();
     return amx;
   }
   if (set >= InstructionSet::kAvx512) return has_vnni ? kAvx512VnniQuadTiles : kAvx512QuadTiles;

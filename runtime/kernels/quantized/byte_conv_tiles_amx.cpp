@@ -77,29 +77,14 @@ void GatherStep(const BytePanel& panel, const PixelTiles& of, std::int64_t pairs
   }
 }
 
-template <int kTiles, int kOuts>
-void LoadSums(const std::int32_t* sums) {
-  constexpr std::int64_t kTile = kTileRowsOfUnit * kBlock;
-  _tile_loadd(0, sums, kRowBytes);
-  if constexpr (kOuts == 2) _tile_loadd(1, sums + 2 * kTile, kRowBytes);
-  if constexpr (kTiles == 2) _tile_loadd(2, sums + kTile, kRowBytes);
-  if constexpr (kTiles == 2 && kOuts == 2) _tile_loadd(3, sums + 3 * kTile, kRowBytes);
-}
-
-template <int kTiles, int kOuts>
-void StoreSums(std::int32_t* sums) {
-  constexpr std::int64_t kTile = kTileRowsOfUnit * kBlock;
-  _tile_stored(0, sums, kRowBytes);
-  if constexpr (kOuts == 2) _tile_stored(1, sums + 2 * kTile, kRowBytes);
-  if constexpr (kTiles == 2) _tile_stored(2, sums + kTile, kRowBytes);
-  if constexpr (kTiles == 2 && kOuts == 2) _tile_stored(3, sums + 3 * kTile, kRowBytes);
-}
+/// [out][pixel][16]
+constexpr SumsLayout kSumsLayout{kRowBytes, kTileBytes, 2 * kTileBytes};
 
 /// sums[out][pixel] += rows * weights for `steps` steps of which the tiles have shapes.
 template <int kTiles, int kOuts>
 void AddSteps(const std::uint8_t* rows, const Quad* weights, std::int64_t weights_stride,
               std::int64_t steps, std::int32_t* sums) {
-  LoadSums<kTiles, kOuts>(sums);
+  LoadSums<kTiles, kOuts>(sums, kSumsLayout);
   for (std::int64_t s = 0; s < steps; ++s, rows += kTileBytes, weights += kQuadsOfStep) {
     _tile_loadd(4, rows, kRowBytes);
     _tile_loadd(6, weights, kRowBytes);
@@ -110,7 +95,7 @@ void AddSteps(const std::uint8_t* rows, const Quad* weights, std::int64_t weight
     if constexpr (kTiles == 2) _tile_dpbusd(2, 5, 6);
     if constexpr (kTiles == 2 && kOuts == 2) _tile_dpbusd(3, 5, 7);
   }
-  StoreSums<kTiles, kOuts>(sums);
+  StoreSums<kTiles, kOuts>(sums, kSumsLayout);
 }
 
 /// The same for all output blocks of a panel.

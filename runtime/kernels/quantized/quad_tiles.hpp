@@ -95,7 +95,7 @@ extern const QuadTiles kAvx2VnniQuadTiles;
 extern const QuadTiles kAvx512QuadTiles;
 extern const QuadTiles kAvx512VnniQuadTiles;
 /// With products on the matrix unit.
-QuadTiles WithAmx(const QuadTiles& vnni);
+QuadTiles Avx512VnniWithAmx();
 /// QuadTiles::convolve on the matrix unit.
 void ConvolveOnUnit(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                     const TileTap* taps);

@@ -38,24 +38,6 @@ template <int kTiles, int kPanels>
   if constexpr (kTiles == 2 && kPanels == 2) _tile_dpbsud(3, 5, 7);
 }
 
-template <int kTiles, int kPanels>
-void StoreSums(std::int32_t* out, std::int64_t pitch) {
-  std::int32_t* const second = out + kTileRowsOfUnit * pitch;
-  _tile_stored(0, out, pitch * 4);
-  if constexpr (kPanels == 2) _tile_stored(1, out + kQuadVector, pitch * 4);
-  if constexpr (kTiles == 2) _tile_stored(2, second, pitch * 4);
-  if constexpr (kTiles == 2 && kPanels == 2) _tile_stored(3, second + kQuadVector, pitch * 4);
-}
-
-template <int kTiles, int kPanels>
-void LoadSums(const std::int32_t* out, std::int64_t pitch) {
-  const std::int32_t* const second = out + kTileRowsOfUnit * pitch;
-  _tile_loadd(0, out, pitch * 4);
-  if constexpr (kPanels == 2) _tile_loadd(1, out + kQuadVector, pitch * 4);
-  if constexpr (kTiles == 2) _tile_loadd(2, second, pitch * 4);
-  if constexpr (kTiles == 2 && kPanels == 2) _tile_loadd(3, second + kQuadVector, pitch * 4);
-}
-
 /// Some rows, kTiles tiles of them, by kPanels vectors of lanes.
 template <int kTiles, int kPanels>
 void MultiplyTiles(const QuadProduct& product, std::int64_t row, std::int64_t rows,
@@ -63,6 +45,7 @@ void MultiplyTiles(const QuadProduct& product, std::int64_t row, std::int64_t ro
   const std::int64_t first_rows = kTiles == 2 ? kTileRowsOfUnit : rows;
   const std::int64_t second_rows = rows - first_rows;
   std::int32_t* const out = product.out + row * product.pitch + lane;
+  const SumsLayout layout{product.pitch * 4, kTileRowsOfUnit * product.pitch * 4, kQuadVector * 4};
   ShapeTiles(first_rows, second_rows);
   _tile_zero(0);
   _tile_zero(1);
@@ -72,13 +55,13 @@ void MultiplyTiles(const QuadProduct& product, std::int64_t row, std::int64_t ro
   for (; t + kTileRowsOfUnit <= product.count; t += kTileRowsOfUnit) {
     AddQuads<kTiles, kPanels>(product, row, lane, t);
   }
-  StoreSums<kTiles, kPanels>(out, product.pitch);
+  StoreSums<kTiles, kPanels>(out, layout);
   if (t == product.count) return;
   // Other shapes clear the tiles.
   ShapeTiles(first_rows, second_rows, product.count - t);
-  LoadSums<kTiles, kPanels>(out, product.pitch);
+  LoadSums<kTiles, kPanels>(out, layout);
   AddQuads<kTiles, kPanels>(product, row, lane, t);
-  StoreSums<kTiles, kPanels>(out, product.pitch);
+  StoreSums<kTiles, kPanels>(out, layout);
 }
 
 template <int kPanels>
@@ -124,13 +107,13 @@ void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* values,
 
 }  // namespace
 
-QuadTiles WithAmx(const QuadTiles& vnni) {
-  QuadTiles tiles = vnni;
+QuadTiles Avx512VnniWithAmx() {
+  QuadTiles tiles = kAvx512VnniQuadTiles;
   tiles.name = "amx";
   tiles.rows = kMostQuadRows;
   tiles.multiply = Multiply;
   tiles.outs = kMostByteOuts;
-  tiles.without_unit = &vnni;
+  tiles.without_unit = &kAvx512VnniQuadTiles;
   tiles.convolve = ConvolveOnUnit;
   return tiles;
 }

@@ -34,13 +34,18 @@ TEST(QuadTilesTest, MultiplyIsExact) {
   for (const QuadTiles* tiles : SupportedQuadTiles()) {
     SCOPED_TRACE(tiles->name);
     ForSeeds(60, [&](std::mt19937& random) {
-      const std::int64_t rows = Draw(random, 1, 3 * kQuadRows);
+      const std::int64_t rows = Draw(random, 1, 70);
       const std::int64_t lanes = kQuadVector * Draw(random, 1, 20);
       const std::int64_t count = Draw(random, 0, 40);
-      const std::vector<Quad> values = RandomQuads(random, 800, ~Quad{0});
+      const std::vector<Quad> values = RandomQuads(random, 1200, ~Quad{0});
       const std::vector<Quad> factors = RandomQuads(random, count * rows, Quad{0x80808080});
       std::vector<std::int64_t> offsets;
-      for (std::int64_t t = 0; t < count; ++t) offsets.push_back(Draw(random, 0, 400));
+      // A matrix unit takes those that are evenly apart.
+      const bool are_even = Draw(random, 0, 1) == 0;
+      const std::int64_t step = Draw(random, -10, 10);
+      for (std::int64_t t = 0; t < count; ++t) {
+        offsets.push_back(are_even ? 400 + t * step : Draw(random, 0, 400));
+      }
       const std::int64_t pitch = lanes + Draw(random, 0, 5);
       std::vector<std::int32_t> out(static_cast<std::size_t>(rows * pitch), 7);
       tiles->multiply(rows, lanes, values.data(), offsets.data(), factors.data(), count, out.data(),

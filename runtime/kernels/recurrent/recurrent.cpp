@@ -2,11 +2,10 @@
 #include <memory>
 
 #include "runtime/kernels/families.hpp"
-#include "runtime/kernels/inner_loops.hpp"
+#include "runtime/kernels/recurrent/recurrent_kernels.hpp"
 #include "runtime/kernels/recurrent/recurrent_run.hpp"
 
 namespace poprt::kernels {
-namespace {
 
 BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const InnerLoops& loops) {
   const bool is_lstm = kind == RecurrentKind::kLstm;
@@ -29,6 +28,8 @@ BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const Inne
                 .block_sizes = {plan->chunk}};
       });
 }
+
+namespace {
 
 /// The same bits on every processor.
 template <RecurrentKind kKind>

@@ -124,9 +124,9 @@ class RecurrentInputs : protected RecurrentUnits<T> {
       return static_cast<const float*>(weights) + k * kPanel;
     };
     const auto start_at = [&](std::int64_t panel) { return Bias(d, number_of(panel)); };
-    const auto finish = [&](const SplitTask& task, const float* sums, std::int64_t stride) {
+    const auto finish = [&](const SplitTask& task, const float* sums) {
       for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
-        std::copy_n(sums + (panel - task.first_panel) * stride, task.rows * kPanel,
+        std::copy_n(sums + (panel - task.first_panel) * kSplitPairSums, task.rows * kPanel,
                     Tile(d, number_of(panel), first) + task.first_row * kPanel);
       }
     };
@@ -140,10 +140,13 @@ class RecurrentInputs : protected RecurrentUnits<T> {
                    {tile, TileStride()});
       }
     };
-    MultiplySplit(
-        *plan_.matrix_unit, *plan_.split, {0, rows, 0, plan_.gates * panels}, rows_at, panel_at,
-        start_at, finish, compute,
-        args_.scratch + static_cast<std::size_t>(worker) * plan_.scratch_bytes + plan_.split_at);
+    std::byte* const scratch =
+        args_.scratch + static_cast<std::size_t>(worker) * plan_.scratch_bytes + plan_.split_at;
+    const SplitTasks tasks = plan_.split->TasksOf(rows, plan_.gates * panels);
+    for (std::int64_t task = 0; task < tasks.count(); ++task) {
+      MultiplySplit(*plan_.matrix_unit, *plan_.split, tasks.At(task), rows_at, panel_at, start_at,
+                    finish, compute, scratch);
+    }
   }
 };
 

@@ -97,12 +97,14 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   split_at = ScratchBytes(lengths_at + static_cast<std::size_t>(shape.batch) * 8);
   scratch_bytes = split_at;
   const bool is_double = call.inputs[0].element == ElementType::kFloat64;
-  const SplitParts split_parts{.of_panels = half_weights ? kHalfParts : kFloatParts};
+  const bool is_half = call.inputs[0].element == ElementType::kFloat16;
+  const SplitParts split_parts{.of_rows = is_half ? kHalfParts : kFloatParts,
+                               .of_panels = half_weights ? kHalfParts : kFloatParts};
   if (loops.matrix_unit != nullptr && !is_double && shape.inputs <= kMostSplitStride &&
       SplitBlocking::Pays(chunk * shape.batch, gates * panels, shape.inputs, split_parts)) {
     matrix_unit = loops.matrix_unit;
     split.emplace(chunk * shape.batch, gates * panels, shape.inputs, split_parts);
-    scratch_bytes += ScratchBytes(split->ScratchBytes());
+    scratch_bytes += split->ScratchBytes();
   }
 }
 

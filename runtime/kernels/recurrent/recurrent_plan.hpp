@@ -38,6 +38,7 @@ struct RecurrentPlan {
   std::int64_t tasks = 1;
   /// The same for the input's part of the gates of a chunk: `tasks`, so that who ends a gate has
   /// computed all of it, unless computing takes longer than reading what another core has computed.
+  /// On the matrix unit there are as many as workers instead, where they are shared out.
   std::int64_t input_tasks = 1;
   /// For the input's part, where a matrix unit is faster.
   const MatrixUnit* matrix_unit = nullptr;

@@ -3,9 +3,12 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/kernels/inner_loops_testing.hpp"
 #include "runtime/kernels/kernel_test_index.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/recurrent/recurrent_kernels.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
+#include "runtime/kernels/recurrent/recurrent_plan.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 
 namespace poprt::kernels {
@@ -361,15 +364,18 @@ Case LargeCase(RecurrentKind kind, const std::string& direction, std::int64_t ba
                      RandomTensor(random, element, {d, batch, h}, -1, 1)}};
 }
 
-std::vector<Tensor> RunWithThreads(std::string_view name, const Case& test, int threads) {
+KernelCall CallOf(const Case& test) {
+  KernelCall call{.inputs = {}, .outputs = test.outputs(), .attributes = test.attributes};
+  for (const Tensor& input : test.inputs) call.inputs.push_back(input.type());
+  return call;
+}
+
+std::vector<Tensor> RunWithThreads(const BoundKernel& kernel, const Case& test, int threads) {
   const auto outputs = test.outputs();
-  KernelCall call{.inputs = {}, .outputs = outputs, .attributes = test.attributes};
   std::vector<const std::byte*> sources;
   for (const Tensor& input : test.inputs) {
-    call.inputs.push_back(input.type());
     sources.push_back(input.type().defined() ? input.data() : nullptr);
   }
-  const BoundKernel kernel = FindKernel(name)->bind(call);
   ThreadPool pool(threads);
   Tensor scratch({kUint8, {threads * static_cast<std::int64_t>(kernel.scratch_bytes)}});
   std::vector<Tensor> results(outputs.begin(), outputs.end());
@@ -385,7 +391,8 @@ void ExpectSameWithThreads(std::string_view name, const Case& test) {
   SCOPED_TRACE(std::string(name) + " of batch " + std::to_string(test.shape.batch));
   const auto alone = RunOnce(name, test.inputs, test.outputs(), test.attributes);
   ExpectReference(test, alone);
-  for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(name, test, threads), alone);
+  const BoundKernel kernel = FindKernel(name)->bind(CallOf(test));
+  for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, test, threads), alone);
 }
 
 constexpr RecurrentKind kKinds[] = {RecurrentKind::kRnn, RecurrentKind::kGru, RecurrentKind::kLstm};
@@ -417,6 +424,37 @@ TEST(RecurrentTest, OtherElementsAndManyInputsDoNotDependOnThreads) {
     large.inputs[0].as_mutable<float>()[7] = std::numeric_limits<float>::infinity();
     ExpectSameWithThreads(name, large);
   }
+}
+
+/// With a matrix unit, emulated where there is none.
+void ExpectSameOnUnit(const Case& test) {
+  for (const InnerLoops* loops : testing::AllInnerLoops()) {
+    if (loops->matrix_unit == nullptr) continue;
+    SCOPED_TRACE(loops->instruction_set);
+    ASSERT_TRUE(RecurrentPlan(test.kind, CallOf(test), *loops).split.has_value());
+    const BoundKernel kernel = BindRecurrent(test.kind, CallOf(test), *loops);
+    const auto alone = RunWithThreads(kernel, test, 1);
+    ExpectReference(test, alone);
+    for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, test, threads), alone);
+  }
+}
+
+TEST(RecurrentTest, MoreRowsAndPanelsThanTheMatrixUnitTakesAtOnce) {
+  // 104 panels, in two parts of the depth.
+  ExpectSameOnUnit(LargeCase(RecurrentKind::kLstm, "forward", 4, kFloat32, 800, 416));
+  Case long_chunk = LargeCase(RecurrentKind::kGru, "forward", 1, kFloat32, 160, 64);
+  long_chunk.shape.steps = 600;
+  std::mt19937 random(kSeed);
+  long_chunk.inputs[0] = RandomTensor(random, kFloat32, {600, 1, 160}, -1, 1);
+  long_chunk.attributes.set("block_sizes", Ints{600});
+  ExpectSameOnUnit(long_chunk);
+}
+
+TEST(RecurrentTest, GatesThatOverflowDoNotChangeThoseBesideThem) {
+  Case test = LargeCase(RecurrentKind::kLstm, "forward", 1, kFloat32, 520, 48);
+  test.inputs[1].as_mutable<float>()[48 * 520] = 3e38F;
+  for (std::size_t i = 0; i < 160 * 520; i += 520) test.inputs[0].as_mutable<float>()[i] *= 9;
+  ExpectSameOnUnit(test);
 }
 
 TEST(RecurrentTest, NamesOfActivationsIgnoreCase) {

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "runtime/kernels/inner_loops.hpp"
+#include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/recurrent/recurrent_options.hpp"
+
+namespace poprt::kernels {
+
+/// ONNX's RNN, GRU and LSTM, with the inner loops given so that tests can compare processors.
+/// Attribute packed: W and R come as PackRecurrentWeights makes them.
+BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const InnerLoops& loops);
+
+}  // namespace poprt::kernels
