@@ -3,25 +3,33 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/kernels/blocked/task_grid.hpp"
+#include "runtime/kernels/blocked/split_sums.hpp"
 #include "runtime/kernels/blocked/tile_taps.hpp"
+#include "runtime/kernels/matrix_unit/multiply_split.hpp"
 
 namespace poprt::kernels {
 namespace {
 
 // Larger filters are rare, and their tables would not stay near.
 constexpr std::int64_t kMostTaps = 64;
-/// Register tiles of the pixels that are finished at once, at most: those of six pixels.
-constexpr std::int64_t kMostTiles = (kSplitPair + kTilePixels - 1) / kTilePixels;
-
 /// Where the pixels of a tile of rows find their inputs for each tap.
 class RowTaps {
  public:
-  RowTaps(const TapGeometry& geometry, std::int64_t taps) : geometry_(geometry), taps_(taps) {}
+  RowTaps(const TapGeometry& geometry, std::int64_t taps)
+      : geometry_(geometry),
+        taps_(taps),
+        reads_every_pixel_(ReadsEveryPixelOnce(geometry.window)) {}
 
   void Find(std::int64_t first_pixel, std::int64_t pixels) {
     if (first_pixel == first_pixel_) return;
     first_pixel_ = first_pixel;
+    if (reads_every_pixel_) {
+      for (std::int64_t r = 0; r < pixels; ++r) {
+        offsets_[static_cast<std::size_t>(r)] =
+            static_cast<std::int32_t>((first_pixel + r) * kBlock);
+      }
+      return;
+    }
     std::array<ConvTile, 2> tiles;
     std::array<TileTap, 2 * kMostTaps> found;
     const std::int64_t count = FindTiles(geometry_, kMostTilePixels, first_pixel,
@@ -41,6 +49,7 @@ class RowTaps {
  private:
   TapGeometry geometry_;
   std::int64_t taps_;
+  bool reads_every_pixel_;  ///< in order
   std::int64_t first_pixel_ = -1;
   std::array<std::int32_t, kMostTaps * kSplitRows> offsets_;
 };
@@ -118,42 +127,22 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
     return args.inputs[1] + ((first_block + out) * shape_.depth + k) * kBlock * size;
   };
   const auto start_at = [&](std::int64_t out) { return BiasOfBlock(args, first_block + out); };
-  const auto part_of = [&](const SplitTask& some) {
-    return ConvPart{image_group, some.first_row, some.first_row + some.rows, some.first_panel,
-                    some.last_panel};
-  };
-  MultiplySplit(
-      *unit_, blocking_, task, rows_at, panel_at, start_at,
-      [&](const SplitTask& some, const float* sums) { Finish(args, part_of(some), sums); },
-      [&](const SplitTask& some) { compute(part_of(some)); }, scratch);
-}
-
-void SplitConv2d::Finish(const KernelArguments& args, const ConvPart& part,
-                         const float* sums) const {
-  const RegisterTiles cut(part.last_pixel - part.first_pixel, tiles_->pixels);
-  std::array<ConvTile, kMostTiles> tiles;
-  for (std::int64_t t = 0; t < cut.count(); ++t) {
-    tiles[static_cast<std::size_t>(t)] = {.pixels = static_cast<std::int32_t>(cut.size(t)),
-                                          .taps = 0};
-  }
+  SplitSums finished(*tiles_, shape_.out.BlockFloats());
   const float* const residual = OptionalInput(args, 3);
-  for (std::int64_t out = part.first_out; out < part.last_out; out += tiles_->panels) {
-    const std::int64_t count = std::min<std::int64_t>(tiles_->panels, part.last_out - out);
+  const auto finish = [&](const SplitTask& some, const float* sums) {
     const std::int64_t at =
-        (part.image_group * shape_.out_blocks + out) * shape_.out.BlockFloats() +
-        part.first_pixel * kBlock;
-    tiles_->conv_f32(
-        {.last_channels = kBlock,
-         .start = sums + (out - part.first_out) * kSplitPairSums,
-         .start_step = kBlock,
-         .start_block = kSplitPairSums,
-         .epilogue = epilogue_.WithResidual(residual == nullptr ? nullptr : residual + at),
-         .y = args.out<float>(0) + at,
-         .outputs = {.count = static_cast<int>(count),
-                     .weights = 0,
-                     .y = shape_.out.BlockFloats()}},
-        tiles.data(), cut.count(), nullptr);
-  }
+        (image_group * shape_.out_blocks + some.first_panel) * shape_.out.BlockFloats() +
+        some.first_row * kBlock;
+    finished.Finish(sums, some.last_panel - some.first_panel, some.rows,
+                    epilogue_.WithResidual(residual == nullptr ? nullptr : residual + at),
+                    args.out<float>(0) + at);
+  };
+  const auto compute_part = [&](const SplitTask& some) {
+    compute({image_group, some.first_row, some.first_row + some.rows, some.first_panel,
+             some.last_panel});
+  };
+  MultiplySplit(*unit_, blocking_, task, rows_at, panel_at, start_at, finish, compute_part,
+                scratch);
 }
 
 }  // namespace poprt::kernels

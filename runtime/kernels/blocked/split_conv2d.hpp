@@ -58,8 +58,6 @@ class SplitConv2d {
 
   void RunTask(const KernelArguments& args, std::int64_t image_group, const SplitTask& task,
                std::byte* scratch, const std::function<void(const ConvPart&)>& compute) const;
-  /// Applies the epilogue to the sums of some output blocks, kSplitPairSums apart, [pixel][16].
-  void Finish(const KernelArguments& args, const ConvPart& part, const float* sums) const;
 
   const MatrixUnit* unit_;
   const BlockedTiles* tiles_;

@@ -40,6 +40,28 @@ inline void ShapeTiles(std::int64_t first_rows, std::int64_t second_rows,
   _tile_loadconfig(&shapes);
 }
 
+/// The shapes that tiles have now. Other shapes clear them and take as long as twenty products,
+/// which is why none are asked for twice.
+class ShapedTiles {
+ public:
+  ~ShapedTiles() { _tile_release(); }
+
+  /// As ShapeTiles.
+  void Shape(std::int64_t first_rows, std::int64_t second_rows,
+             std::int64_t words = kTileRowsOfUnit) {
+    if (first_rows == first_rows_ && second_rows == second_rows_ && words == words_) return;
+    ShapeTiles(first_rows, second_rows, words);
+    first_rows_ = first_rows;
+    second_rows_ = second_rows;
+    words_ = words;
+  }
+
+ private:
+  std::int64_t first_rows_ = 0;
+  std::int64_t second_rows_ = 0;
+  std::int64_t words_ = 0;
+};
+
 /// Where up to two tiles of rows by two of columns of sums lie: bytes from a row to the next, and
 /// from the first tile to the second of each kind.
 struct SumsLayout {

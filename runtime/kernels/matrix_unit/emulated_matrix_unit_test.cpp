@@ -91,9 +91,9 @@ void SplitNext(const SplitProduct& product) {
 
 std::array<float, kSplitGroup> SumsOfRow(const SplitProduct& product, int panel, std::int64_t row) {
   std::array<float, kSplitGroup> sums;
-  const float* const from =
-      product.accumulate ? product.sums + panel * product.sums_stride + row * kSplitGroup
-                         : product.start[panel];
+  const float* const from = product.accumulate
+                                ? product.sums + panel * product.sums_stride + row * kSplitGroup
+                                : product.start[panel];
   std::copy_n(from, kSplitGroup, sums.begin());
   for (std::int64_t step = 0; step < product.steps; ++step) {
     const std::int64_t row_tile = row / kSplitRows * product.steps + step;
@@ -108,16 +108,17 @@ std::array<float, kSplitGroup> SumsOfRow(const SplitProduct& product, int panel,
 void Multiply(const SplitProduct& product) {
   for (std::int64_t first = 0; first < product.rows; first += kSplitPair) {
     const std::int64_t rows = std::min(kSplitPair, product.rows - first);
-    std::array<float, kSplitPanels * kSplitPairSums> finished;
-    const bool is_last = product.finish != nullptr;
+    product.work->Before(first);
     for (int panel = 0; panel < product.panels; ++panel) {
-      float* const to = is_last ? finished.data() + panel * kSplitPairSums
-                                : product.sums + panel * product.sums_stride + first * kSplitGroup;
+      float* const to = product.is_last
+                            ? product.pair_sums[first / kSplitPair % 2] + panel * kSplitPairSums
+                            : product.sums + panel * product.sums_stride + first * kSplitGroup;
       for (std::int64_t row = 0; row < rows; ++row) {
         std::ranges::copy(SumsOfRow(product, panel, first + row), to + row * kSplitGroup);
+        if (product.work->is_left) product.work->Meanwhile();
       }
     }
-    if (is_last) product.finish->run(product.finish->context, finished.data(), first, rows);
+    if (product.is_last) product.work->After(first);
   }
   SplitNext(product);
 }
@@ -129,6 +130,8 @@ bool AreFinite(const float* numbers, std::int64_t count) {
 constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
                               .split_panel_f32 = SplitPanel<kFloatParts, float>,
                               .split_panel_f16 = SplitPanel<kHalfParts, std::uint16_t>,
+                              .start = [] {},
+                              .stop = [] {},
                               .multiply = Multiply,
                               .are_finite = AreFinite};
 

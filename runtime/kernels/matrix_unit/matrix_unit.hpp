@@ -48,11 +48,20 @@ struct SplitRows {
   std::int32_t rows;
 };
 
-/// Takes the sums of rows [row, row + rows), up to kSplitPair: [panel][kSplitPair][16]. The unit is
-/// at work and must not be used.
-struct SplitFinish {
-  void (*run)(const void* context, const float* sums, std::int64_t row, std::int64_t rows);
-  const void* context;
+/// What the processor does while the unit works, without using it.
+class SplitWork {
+ public:
+  /// Called before the tiles of rows [row, row + kSplitPair) are read.
+  virtual void Before(std::int64_t row) = 0;
+  /// Does a small piece of what is left to do, if that is anything.
+  virtual void Meanwhile() = 0;
+  /// Called once the sums of rows [row, row + kSplitPair) are in SplitProduct::pair_sums.
+  virtual void After(std::int64_t row) = 0;
+
+  bool is_left = false;
+
+ protected:
+  ~SplitWork() = default;
 };
 
 /// Up to two panels of 16 columns times some rows: (accumulate ? sums[panel][row][column] :
@@ -68,9 +77,10 @@ struct SplitProduct {
   float* sums;               ///< of parts of the depth that are not the last, else not accessed
   std::int64_t sums_stride;  ///< floats from one panel to the next
   bool accumulate;
-  /// Null where the results become `sums`. Else it is called for all rows, in order, while the unit
-  /// works on those behind them.
-  const SplitFinish* finish;
+  /// Whether this is the last part of the depth. Then a pair of tiles of rows after the other has
+  /// its sums in one of these, in turns: [panel][kSplitPair][16]. Else all results become `sums`.
+  bool is_last;
+  float* pair_sums[2];
   const float* start[kSplitPanels];
   /// Panels that are split meanwhile, as by split_panel: float32 or, of two parts, float16 numbers.
   const void* next[kSplitPanels];
@@ -78,6 +88,7 @@ struct SplitProduct {
   int next_panels;
   std::int64_t next_steps;  ///< whole ones
   std::uint16_t* next_tiles;
+  SplitWork* work;
 };
 
 struct MatrixUnit {
@@ -87,6 +98,9 @@ struct MatrixUnit {
   void (*split_panel_f32)(const float* panel, std::int64_t depth, std::uint16_t* tiles);
   /// The same of float16 numbers, of two parts.
   void (*split_panel_f16)(const std::uint16_t* panel, std::int64_t depth, std::uint16_t* tiles);
+  /// Between these two a thread can call multiply.
+  void (*start)();
+  void (*stop)();
   void (*multiply)(const SplitProduct& product);
   /// Whether none of `count` numbers is infinite or NaN.
   bool (*are_finite)(const float* numbers, std::int64_t count);

@@ -113,7 +113,9 @@ template <int kTiles, int kPanels>
 constexpr std::int64_t kTileSumsBytes = kSplitRows * kRowBytes;
 
 /// Of sums whose panels are so many floats apart.
-SumsLayout LayoutOf(std::int64_t panel_stride) { return {kRowBytes, kTileSumsBytes, 4 * panel_stride}; }
+SumsLayout LayoutOf(std::int64_t panel_stride) {
+  return {kRowBytes, kTileSumsBytes, 4 * panel_stride};
+}
 
 /// Where the sums of a pair of tiles of rows are.
 struct PairSums {
@@ -192,9 +194,11 @@ void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums
   const std::int64_t panel_stride = product.steps * kPanelStep;
   const std::uint16_t* a = product.a + row / kSplitRows * row_stride;
   const std::uint16_t* b = product.b;
+  SplitWork& work = *product.work;
   const auto multiply = [&]() [[gnu::always_inline]] {
     MultiplyLoaded<kTiles, kPanels>();
     next.Some();
+    if (work.is_left) work.Meanwhile();
   };
   if (product.accumulate) {
     LoadSums<kTiles, kPanels>(product.sums + row * kSplitGroup, LayoutOf(product.sums_stride));
@@ -225,54 +229,43 @@ void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums
   StoreSums<kTiles, kPanels>(to.first, to.layout);
 }
 
-/// Finishes the sums of a pair of tiles of rows when the unit has got its work on the next pair.
-class FinishedPairs {
- public:
-  explicit FinishedPairs(const SplitProduct& product) : product_(product) {}
-
-  /// Where the sums of the pair from `row` on are to be stored.
-  PairSums At(std::int64_t row) {
-    if (product_.finish == nullptr) {
-      return {product_.sums + row * kSplitGroup, LayoutOf(product_.sums_stride)};
-    }
-    return {sums_[row / kSplitPair % 2], LayoutOf(kSplitPairSums)};
+/// Where the sums of the pair of tiles of rows from `row` on are to be stored.
+PairSums SumsOfPair(const SplitProduct& product, std::int64_t row) {
+  if (product.is_last) {
+    return {product.pair_sums[row / kSplitPair % 2], LayoutOf(kSplitPairSums)};
   }
+  return {product.sums + row * kSplitGroup, LayoutOf(product.sums_stride)};
+}
 
-  /// Those of the pair from `row` on, if there is one.
-  void Finish(std::int64_t row) {
-    if (product_.finish == nullptr || row < 0) return;
-    const std::int64_t left = product_.rows - row;
-    product_.finish->run(product_.finish->context, At(row).first, row,
-                         left < kSplitPair ? left : kSplitPair);
-  }
+void Start() { ShapeTiles(kSplitRows, kSplitRows); }
+void Stop() { _tile_release(); }
 
- private:
-  const SplitProduct& product_;
-  alignas(64) float sums_[2][kSplitPanels * kSplitPairSums];
-};
+/// Cycles that it takes to give tiles other shapes and then the same again. Up to so many are
+/// rather spent on rows of a tile behind the last one, whatever these hold.
+constexpr std::int64_t kShapeCycles = 600;
 
 template <int kPanels, int kRowParts, int kPanelParts>
 void MultiplyPanels(const SplitProduct& product) {
   const std::int64_t pairs = (product.rows + kSplitPair - 1) / kSplitPair;
   NextPanels<kPanelParts> next(product, pairs * product.steps * kProducts<kRowParts, kPanelParts>);
-  FinishedPairs finished(product);
-  std::int64_t row = 0;
-  if (product.rows >= kSplitPair) ShapeTiles(kSplitRows, kSplitRows);
-  for (; row + kSplitPair <= product.rows; row += kSplitPair) {
-    MultiplyTiles<2, kPanels, kRowParts, kPanelParts>(product, row, finished.At(row), next);
-    finished.Finish(row - kSplitPair);
+  for (std::int64_t row = 0; row < product.rows; row += kSplitPair) {
+    const std::int64_t left = product.rows - row;
+    const bool are_two = left > kSplitRows;
+    const std::int64_t rows_of_last = left - (are_two ? kSplitRows : 0);
+    const std::int64_t spare =
+        (kSplitRows - rows_of_last) * product.steps * kProducts<kRowParts, kPanelParts> * kPanels;
+    const bool shapes = spare > kShapeCycles;
+    if (shapes) ShapeTiles(are_two ? kSplitRows : rows_of_last, are_two ? rows_of_last : 0);
+    product.work->Before(row);
+    const PairSums sums = SumsOfPair(product, row);
+    if (are_two) {
+      MultiplyTiles<2, kPanels, kRowParts, kPanelParts>(product, row, sums, next);
+    } else {
+      MultiplyTiles<1, kPanels, kRowParts, kPanelParts>(product, row, sums, next);
+    }
+    if (shapes) Start();
+    if (product.is_last) product.work->After(row);
   }
-  const std::int64_t left = product.rows - row;
-  if (left > kSplitRows) {
-    ShapeTiles(kSplitRows, left - kSplitRows);
-    MultiplyTiles<2, kPanels, kRowParts, kPanelParts>(product, row, finished.At(row), next);
-  } else if (left > 0) {
-    ShapeTiles(left, 0);
-    MultiplyTiles<1, kPanels, kRowParts, kPanelParts>(product, row, finished.At(row), next);
-  }
-  _tile_release();
-  finished.Finish(row - kSplitPair);
-  if (left > 0) finished.Finish(row);
 }
 
 template <int kRowParts, int kPanelParts>
@@ -307,6 +300,8 @@ bool AreFinite(const float* numbers, std::int64_t count) {
 const MatrixUnit kAmxMatrixUnit = {.split_rows = SplitRowsOf,
                                    .split_panel_f32 = SplitPanel<kFloatParts, float>,
                                    .split_panel_f16 = SplitPanel<kHalfParts, std::uint16_t>,
+                                   .start = Start,
+                                   .stop = Stop,
                                    .multiply = Multiply,
                                    .are_finite = AreFinite};
 

@@ -20,12 +20,12 @@ constexpr double kRowTileCycles = 100;
 constexpr double kPanelTileCycles = 130;
 constexpr double kUnitCycles = 1.25;
 constexpr double kOrdinaryCycles = 19.5;
-// Cycles for the sums of a row and a panel to be stored, and read again.
-constexpr double kSumCycles = 18;
+// Cycles for the sums of a row and a panel to be stored, and read again, beside the unit.
+constexpr double kSumCycles = 10;
 // Until the unit has woken up, and has something to do.
-constexpr double kStartCycles = 40000;
+constexpr double kStartCycles = 10000;
 // Several threads split the same rows, or the same panels.
-constexpr double kMargin = 1.15;
+constexpr double kMargin = 1.05;
 
 constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 

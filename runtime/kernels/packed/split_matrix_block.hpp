@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/kernels/matrix_unit/split_blocking.hpp"
+#include "runtime/kernels/matrix_unit/multiply_split.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -66,17 +66,16 @@ void MultiplySplitBlock(const MatrixUnit& unit, const TileKernels& kernels,
       rows.first_row = block.first_row + row;
       rows.first_panel = task.first_panel;
       rows.last_panel = task.last_panel;
-      auto* const floats =
-          reinterpret_cast<float*>(scratch + blocking.ScratchBytes());
+      auto* const floats = reinterpret_cast<float*>(scratch + blocking.ScratchBytes());
       MultiplyBlock(kernels, rest, rows, panels_at, epilogue, floats);
     }
   };
   const auto finish = [&](const SplitTask& task, const float* sums) {
     for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
       const std::int64_t column = panel * kPanel;
-      kernels.finish(epilogue, sums + (panel - task.first_panel) * kSplitPairSums, kPanel, task.rows,
-                     std::min(kPanel, block.columns - column), block.first_row + task.first_row,
-                     column);
+      kernels.finish(epilogue, sums + (panel - task.first_panel) * kSplitPairSums, kPanel,
+                     task.rows, std::min(kPanel, block.columns - column),
+                     block.first_row + task.first_row, column);
     }
   };
   MultiplySplit(unit, blocking, {0, block.rows, block.first_panel, block.last_panel}, rows_at,

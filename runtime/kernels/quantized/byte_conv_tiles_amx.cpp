@@ -114,12 +114,12 @@ void AddStepsOfOuts(const BytePanel& panel, const std::uint8_t* rows, const Quad
 
 /// Whole steps, or a part of one.
 void AddPairs(const BytePanel& panel, std::int64_t pixels, const std::uint8_t* rows,
-              const Quad* weights, std::int64_t pairs, std::int32_t* sums) {
+              const Quad* weights, std::int64_t pairs, ShapedTiles& tiles, std::int32_t* sums) {
   const bool has_two = pixels > kTileRowsOfUnit;
   const std::int64_t first_rows = has_two ? kTileRowsOfUnit : pixels;
   const std::int64_t steps = pairs < kPairsOfStep ? 1 : pairs / kPairsOfStep;
   const std::int64_t words = (pairs < kPairsOfStep ? pairs : kPairsOfStep) * (kBlock / 4);
-  ShapeTiles(first_rows, pixels - first_rows, words);
+  tiles.Shape(first_rows, pixels - first_rows, words);
   if (has_two) {
     AddStepsOfOuts<2>(panel, rows, weights, steps, sums);
   } else {
@@ -127,7 +127,8 @@ void AddPairs(const BytePanel& panel, std::int64_t pixels, const std::uint8_t* r
   }
 }
 
-void ConvolvePixels(const BytePanel& panel, const PixelTiles& of, Memory& memory, std::uint8_t* y) {
+void ConvolvePixels(const BytePanel& panel, const PixelTiles& of, Memory& memory,
+                    ShapedTiles& shaped, std::uint8_t* y) {
   __builtin_memset(memory.sums, 0,
                    static_cast<std::size_t>(panel.outs * kPixels * kBlock) * sizeof(std::int32_t));
   const std::int64_t pairs = panel.blocks * panel.taps;
@@ -143,10 +144,10 @@ void ConvolvePixels(const BytePanel& panel, const PixelTiles& of, Memory& memory
     // The compiler does not see what tiles read.
     __asm__ volatile("" : : : "memory");
     const Quad* const weights = panel.weights + first * (kBlock / 4) * kBlock;
-    if (whole > 0) AddPairs(panel, of.pixels, memory.rows, weights, whole, memory.sums);
+    if (whole > 0) AddPairs(panel, of.pixels, memory.rows, weights, whole, shaped, memory.sums);
     if (whole == some) continue;
     AddPairs(panel, of.pixels, memory.rows + whole / kPairsOfStep * kTileBytes,
-             weights + whole * (kBlock / 4) * kBlock, some - whole, memory.sums);
+             weights + whole * (kBlock / 4) * kBlock, some - whole, shaped, memory.sums);
   }
   for (std::int64_t out = 0; out < panel.outs; ++out) {
     ByteEpilogue epilogue = panel.epilogue;
@@ -165,6 +166,7 @@ void ConvolvePixels(const BytePanel& panel, const PixelTiles& of, Memory& memory
 void ConvolveOnUnit(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                     const TileTap* taps) {
   Memory memory;
+  ShapedTiles shaped;
   std::uint8_t* y = panel.y;
   for (std::int64_t i = 0; i < tile_count;) {
     PixelTiles of{tiles + i, 0, taps, 0};
@@ -174,10 +176,9 @@ void ConvolveOnUnit(const BytePanel& panel, const ConvTile* tiles, std::int64_t 
       ++of.count;
       ++i;
     }
-    ConvolvePixels(panel, of, memory, y);
+    ConvolvePixels(panel, of, memory, shaped, y);
     y += of.pixels * kBlock;
   }
-  _tile_release();
 }
 
 }  // namespace poprt::kernels

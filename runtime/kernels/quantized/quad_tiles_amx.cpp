@@ -41,12 +41,12 @@ template <int kTiles, int kPanels>
 /// Some rows, kTiles tiles of them, by kPanels vectors of lanes.
 template <int kTiles, int kPanels>
 void MultiplyTiles(const QuadProduct& product, std::int64_t row, std::int64_t rows,
-                   std::int64_t lane) {
+                   std::int64_t lane, ShapedTiles& tiles) {
   const std::int64_t first_rows = kTiles == 2 ? kTileRowsOfUnit : rows;
   const std::int64_t second_rows = rows - first_rows;
   std::int32_t* const out = product.out + row * product.pitch + lane;
   const SumsLayout layout{product.pitch * 4, kTileRowsOfUnit * product.pitch * 4, kQuadVector * 4};
-  ShapeTiles(first_rows, second_rows);
+  tiles.Shape(first_rows, second_rows);
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
@@ -58,21 +58,22 @@ void MultiplyTiles(const QuadProduct& product, std::int64_t row, std::int64_t ro
   StoreSums<kTiles, kPanels>(out, layout);
   if (t == product.count) return;
   // Other shapes clear the tiles.
-  ShapeTiles(first_rows, second_rows, product.count - t);
+  tiles.Shape(first_rows, second_rows, product.count - t);
   LoadSums<kTiles, kPanels>(out, layout);
   AddQuads<kTiles, kPanels>(product, row, lane, t);
   StoreSums<kTiles, kPanels>(out, layout);
 }
 
 template <int kPanels>
-void MultiplyRows(const QuadProduct& product, std::int64_t rows, std::int64_t lane) {
+void MultiplyRows(const QuadProduct& product, std::int64_t rows, std::int64_t lane,
+                  ShapedTiles& tiles) {
   constexpr std::int64_t kMost = 2 * kTileRowsOfUnit;
   for (std::int64_t row = 0; row < rows; row += kMost) {
     const std::int64_t some = rows - row < kMost ? rows - row : kMost;
     if (some > kTileRowsOfUnit) {
-      MultiplyTiles<2, kPanels>(product, row, some, lane);
+      MultiplyTiles<2, kPanels>(product, row, some, lane, tiles);
     } else {
-      MultiplyTiles<1, kPanels>(product, row, some, lane);
+      MultiplyTiles<1, kPanels>(product, row, some, lane, tiles);
     }
   }
 }
@@ -97,12 +98,12 @@ void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* values,
                             .count = count,
                             .out = out,
                             .pitch = pitch};
+  ShapedTiles tiles;
   std::int64_t lane = 0;
   for (; lane + 2 * kQuadVector <= lanes; lane += 2 * kQuadVector) {
-    MultiplyRows<2>(product, rows, lane);
+    MultiplyRows<2>(product, rows, lane, tiles);
   }
-  if (lane < lanes) MultiplyRows<1>(product, rows, lane);
-  _tile_release();
+  if (lane < lanes) MultiplyRows<1>(product, rows, lane, tiles);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "runtime/kernels/matrix_unit/split_blocking.hpp"
+#include "runtime/kernels/matrix_unit/multiply_split.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/recurrent/recurrent_product.hpp"
 #include "runtime/kernels/recurrent/recurrent_units.hpp"

@@ -1,0 +1,262 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
+
+namespace poprt::kernels {
+
+/// Where rows of numbers that lie side by side, `stride` from one row to the next, are found.
+class RowMajorRows {
+ public:
+  /// `stride` is at most kMostSplitStride.
+  explicit RowMajorRows(std::int64_t stride) {
+    for (std::int64_t r = 0; r < kSplitRows; ++r) {
+      offsets_[r] = static_cast<std::int32_t>(r * stride);
+    }
+  }
+  /// Fills in a step of the depth whose numbers, `count` of which are left, begin at `first`.
+  void Find(const float* first, std::int64_t count, SplitRows& rows) const {
+    for (std::int64_t i = 0; i < 2; ++i, first += kSplitGroup, count -= kSplitGroup) {
+      rows.first[i] = first;
+      rows.offsets[i] = offsets_;
+      rows.lanes[i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(count, 0, kSplitGroup));
+    }
+  }
+
+ private:
+  std::int32_t offsets_[kSplitRows];
+};
+
+/// Keeps offsets of rows in 32 bits.
+inline constexpr std::int64_t kMostSplitStride = std::int64_t{1} << 22;
+
+/// The functions that MultiplySplit calls.
+template <class RowsAt, class PanelAt, class StartAt, class Finish, class Compute>
+struct SplitOperands {
+  RowsAt rows_at;
+  PanelAt panel_at;
+  StartAt start_at;
+  Finish finish;
+  Compute compute;
+};
+
+/// A task that is being computed. What the processor has to do for it, splitting operands and
+/// finishing sums, it does in small pieces while the unit works.
+template <class Operands>
+class SplitMultiplication final : SplitWork {
+ public:
+  SplitMultiplication(const MatrixUnit& unit, const SplitBlocking& blocking, const SplitTask& task,
+                      const Operands& operands, std::byte* memory)
+      : unit_(unit),
+        blocking_(blocking),
+        task_(task),
+        operands_(operands),
+        scratch_(blocking.ScratchAt(memory)) {}
+
+  void Run() {
+    unit_.start();
+    SplitPiece piece = blocking_.First(task_);
+    SplitPanels(piece, scratch_.panels[0]);
+    for (bool is_last = false; !is_last;) {
+      SplitPiece next = piece;
+      is_last = !blocking_.Advance(task_, next);
+      if (piece.panel == task_.first_panel) StartRows(piece);
+      Multiply(piece, next, is_last);
+      std::swap(scratch_.panels[0], scratch_.panels[1]);
+      piece = next;
+    }
+    unit_.stop();
+    FinishRows();
+  }
+
+ private:
+  /// Rows of a pair that are finished in one piece.
+  static constexpr std::int64_t kFinishedRows = 8;
+
+  // ---- Operands -------------------------------------------------------------------------------
+
+  void SplitPanels(const SplitPiece& piece, std::uint16_t* tiles) const {
+    const int parts = blocking_.parts().of_panels;
+    for (int i = 0; i < piece.panels; ++i) {
+      const void* const panel = operands_.panel_at(piece.panel + i, piece.begin);
+      if (parts == kHalfParts) {
+        unit_.split_panel_f16(static_cast<const std::uint16_t*>(panel), piece.depth(), tiles);
+      } else {
+        unit_.split_panel_f32(static_cast<const float*>(panel), piece.depth(), tiles);
+      }
+      tiles += piece.steps() * parts * kSplitTile;
+    }
+  }
+
+  void StartRows(const SplitPiece& piece) {
+    part_begin_ = next_k_ = piece.begin;
+    part_end_ = piece.end;
+    next_row_ = 0;
+    next_tiles_ = scratch_.rows;
+    SetLeft();
+  }
+
+  /// A step of the depth of a tile of rows.
+  void SplitSomeRows() {
+    SplitRows rows;
+    rows.rows = static_cast<std::int32_t>(std::min(kSplitRows, task_.rows - next_row_));
+    operands_.rows_at(task_.first_row + next_row_, next_k_, rows);
+    const int parts = blocking_.parts().of_rows;
+    unit_.split_rows(rows, parts, next_tiles_);
+    next_tiles_ += parts * kSplitTile;
+    next_k_ += kSplitStep;
+    if (next_k_ < part_end_) return;
+    next_k_ = part_begin_;
+    next_row_ += kSplitRows;
+  }
+
+  // ---- Products -------------------------------------------------------------------------------
+
+  void Multiply(const SplitPiece& piece, const SplitPiece& next, bool is_last) {
+    const SplitParts parts = blocking_.parts();
+    // Whole steps are split while the unit works on these.
+    const bool meanwhile = !is_last && next.depth() % kSplitStep == 0;
+    SplitProduct product{
+        .a = scratch_.rows,
+        .b = scratch_.panels[0],
+        .rows = task_.rows,
+        .panels = piece.panels,
+        .steps = piece.steps(),
+        .a_parts = parts.of_rows,
+        .b_parts = parts.of_panels,
+        .sums = scratch_.sums + (piece.panel - task_.first_panel) * scratch_.sums_stride,
+        .sums_stride = scratch_.sums_stride,
+        .accumulate = piece.part > 0,
+        .is_last = piece.end == blocking_.depth().count(),
+        .pair_sums = {pair_sums_[0], pair_sums_[1]},
+        .start = {},
+        .next = {},
+        .ahead = {},
+        .next_panels = meanwhile ? next.panels : 0,
+        .next_steps = next.steps(),
+        .next_tiles = scratch_.panels[1],
+        .work = this};
+    for (int i = 0; i < piece.panels; ++i) {
+      product.start[i] = operands_.start_at(piece.panel + i);
+    }
+    SplitPiece ahead = next;
+    blocking_.Advance(task_, ahead);
+    for (int i = 0; i < product.next_panels; ++i) {
+      product.next[i] = operands_.panel_at(next.panel + i, next.begin);
+      product.ahead[i] =
+          operands_.panel_at(ahead.panel + std::min(i, ahead.panels - 1), ahead.begin);
+    }
+    panel_ = piece.panel;
+    panels_ = piece.panels;
+    unit_.multiply(product);
+    if (!is_last && !meanwhile) SplitPanels(next, scratch_.panels[1]);
+  }
+
+  // ---- While the unit works -------------------------------------------------------------------
+
+  void SetLeft() { is_left = finished_row_ < finished_end_ || next_row_ < task_.rows; }
+
+  void Before(std::int64_t row) override {
+    const std::int64_t end = std::min(row + kSplitPair, task_.rows);
+    while (next_row_ < end) SplitSomeRows();
+    SetLeft();
+  }
+
+  void Meanwhile() override {
+    if (finished_row_ < finished_end_) {
+      FinishSomeRows();
+    } else {
+      SplitSomeRows();
+    }
+    SetLeft();
+  }
+
+  void After(std::int64_t row) override {
+    FinishRows();
+    finished_ = {task_.first_row, task_.rows, panel_, panel_ + panels_};
+    finished_row_ = row;
+    finished_end_ = std::min(row + kSplitPair, task_.rows);
+    finished_sums_ = pair_sums_[0];
+    std::swap(pair_sums_[0], pair_sums_[1]);
+    SetLeft();
+  }
+
+  void FinishRows() {
+    while (finished_row_ < finished_end_) FinishSomeRows();
+  }
+
+  void FinishSomeRows() {
+    SplitTask some = finished_;
+    some.first_row += finished_row_;
+    some.rows = std::min(kFinishedRows, finished_end_ - finished_row_);
+    Finish(some, finished_sums_);
+    finished_row_ += some.rows;
+    finished_sums_ += some.rows * kSplitGroup;
+  }
+
+  /// Where some are not finite each row of a panel is finished, or computed, of its own, so that no
+  /// result depends on those beside it.
+  void Finish(const SplitTask& task, const float* sums) {
+    const std::int64_t panels = task.last_panel - task.first_panel;
+    bool are_finite = true;
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+      are_finite &= unit_.are_finite(sums + panel * kSplitPairSums, task.rows * kSplitGroup);
+    }
+    if (are_finite) return operands_.finish(task, sums);
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+      for (std::int64_t row = 0; row < task.rows; ++row) {
+        const float* const of_row = sums + panel * kSplitPairSums + row * kSplitGroup;
+        const SplitTask one{task.first_row + row, 1, task.first_panel + panel,
+                            task.first_panel + panel + 1};
+        if (unit_.are_finite(of_row, kSplitGroup)) {
+          operands_.finish(one, of_row);
+        } else {
+          operands_.compute(one);
+        }
+      }
+    }
+  }
+
+  const MatrixUnit& unit_;
+  const SplitBlocking& blocking_;
+  const SplitTask task_;
+  const Operands& operands_;
+  SplitBlocking::Scratch scratch_;
+  // Rows that are to be split: of a part of the depth, from a step of a tile on.
+  std::int64_t part_begin_ = 0;
+  std::int64_t part_end_ = 0;
+  std::int64_t next_row_ = 0;
+  std::int64_t next_k_ = 0;
+  std::uint16_t* next_tiles_ = nullptr;
+  // Panels of the piece that is being multiplied.
+  std::int64_t panel_ = 0;
+  int panels_ = 0;
+  // Rows [finished_row_, finished_end_) of the task whose sums are to be finished.
+  SplitTask finished_{};
+  std::int64_t finished_row_ = 0;
+  std::int64_t finished_end_ = 0;
+  const float* finished_sums_ = nullptr;
+  alignas(64) float sums_[2][kSplitPanels * kSplitPairSums];
+  float* pair_sums_[2] = {sums_[0], sums_[1]};  ///< the next pair's, and that of the pair behind it
+};
+
+/// Computes a task: rows_at(row, k, rows) fills in where rows.rows rows of A from `row` on find
+/// their numbers of the step of the depth from k on; panel_at(panel, k) is row k of a panel, of
+/// float16 where that has two parts; start_at(panel) is what the sums of its 16 columns start from.
+/// finish(task, sums) takes the sums of one or two panels, kSplitPairSums apart, [row][16], of some
+/// rows whose sums are finite; compute(task) has to compute others, without the unit, which is at
+/// work. One or the other has been called for all rows of a panel before it is for panels behind.
+template <class RowsAt, class PanelAt, class StartAt, class Finish, class Compute>
+void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const SplitTask& task,
+                   const RowsAt& rows_at, const PanelAt& panel_at, const StartAt& start_at,
+                   const Finish& finish, const Compute& compute, std::byte* memory) {
+  const SplitOperands<const RowsAt&, const PanelAt&, const StartAt&, const Finish&, const Compute&>
+      operands{rows_at, panel_at, start_at, finish, compute};
+  SplitMultiplication(unit, blocking, task, operands, memory).Run();
+}
+
+}  // namespace poprt::kernels
