@@ -84,7 +84,6 @@ struct SplitProduct {
   const float* start[kSplitPanels];
   /// Panels that are split meanwhile, as by split_panel: float32 or, of two parts, float16 numbers.
   const void* next[kSplitPanels];
-  const void* ahead[kSplitPanels];  ///< of the panels behind those, which are fetched, never read
   int next_panels;
   std::int64_t next_steps;  ///< whole ones
   std::uint16_t* next_tiles;

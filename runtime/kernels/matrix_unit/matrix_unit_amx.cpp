@@ -135,25 +135,24 @@ class NextPanels {
       : next_(static_cast<const Number*>(product.next[0])),
         second_(static_cast<const Number*>(product.next[1])),
         tiles_(product.next_tiles),
-        ahead_(Distance(product, 0)),
-        second_ahead_(Distance(product, 1)),
         rows_of_panel_(product.next_steps * kSplitGroup),
         left_(product.next_panels * rows_of_panel_),
-        rate_((left_ + times - 1) / times) {}
+        rows_(left_),
+        times_(times) {}
 
   [[gnu::always_inline]] void Some() {
-    for (std::int64_t i = 0; i < rate_ && left_ > 0; ++i) Row();
+    for (due_ += rows_; due_ >= times_; due_ -= times_) Row();
   }
 
  private:
-  static std::int64_t Distance(const SplitProduct& product, int panel) {
-    return static_cast<const Number*>(product.ahead[panel]) -
-           static_cast<const Number*>(product.next[panel]);
-  }
+  /// Numbers from those that are split to those that are fetched, of the same panel or of that
+  /// behind it: as long as the third-level cache takes. Fetching more of them at a time would keep
+  /// tiles from being loaded.
+  static constexpr std::int64_t kAhead = 3072 / sizeof(Number);
 
   [[gnu::always_inline]] void Row() {
-    __builtin_prefetch(next_ + ahead_, 0, 2);
-    __builtin_prefetch(next_ + ahead_ + kSplitGroup * kSplitGroup, 0, 2);
+    __builtin_prefetch(next_ + kAhead, 0, 2);
+    __builtin_prefetch(next_ + kAhead + kSplitGroup * kSplitGroup, 0, 2);
     StoreParts<kParts>(LoadRow(next_), LoadRow(next_ + kSplitGroup * kSplitGroup), row_, tiles_);
     next_ += kSplitGroup;
     --left_;
@@ -161,20 +160,17 @@ class NextPanels {
     row_ = 0;
     next_ += kSplitGroup * kSplitGroup;
     tiles_ += kParts * kSplitTile;
-    if (left_ == rows_of_panel_) {
-      next_ = second_;
-      ahead_ = second_ahead_;
-    }
+    if (left_ == rows_of_panel_) next_ = second_;
   }
 
   const Number* next_;
   const Number* second_;
   std::uint16_t* tiles_;
-  std::int64_t ahead_;  ///< numbers from `next_` to what is fetched
-  std::int64_t second_ahead_;
   std::int64_t rows_of_panel_;
   std::int64_t left_;  ///< rows of tiles, each of which is two of a panel
-  std::int64_t rate_;
+  std::int64_t rows_;  ///< that are split in so many times
+  std::int64_t times_;
+  std::int64_t due_ = 0;
   std::int64_t row_ = 0;  ///< of the tile
 };
 

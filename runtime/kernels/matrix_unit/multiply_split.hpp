@@ -135,7 +135,6 @@ class SplitMultiplication final : SplitWork {
         .pair_sums = {pair_sums_[0], pair_sums_[1]},
         .start = {},
         .next = {},
-        .ahead = {},
         .next_panels = meanwhile ? next.panels : 0,
         .next_steps = next.steps(),
         .next_tiles = scratch_.panels[1],
@@ -143,12 +142,8 @@ class SplitMultiplication final : SplitWork {
     for (int i = 0; i < piece.panels; ++i) {
       product.start[i] = operands_.start_at(piece.panel + i);
     }
-    SplitPiece ahead = next;
-    blocking_.Advance(task_, ahead);
     for (int i = 0; i < product.next_panels; ++i) {
       product.next[i] = operands_.panel_at(next.panel + i, next.begin);
-      product.ahead[i] =
-          operands_.panel_at(ahead.panel + std::min(i, ahead.panels - 1), ahead.begin);
     }
     panel_ = piece.panel;
     panels_ = piece.panels;
