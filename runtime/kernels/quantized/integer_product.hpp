@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "runtime/kernels/kernel.hpp"
@@ -28,7 +29,7 @@ class IntegerProduct {
         right_(right),
         quads_((shape.depth + 3) / 4),
         block_rows_(std::min(shape.rows, LargestRows(right))),
-        block_columns_(right == Right::kPacked && shape.rows >= kFewRows ? kManyColumns
+        block_columns_(right == Right::kPacked && shape.rows >= kFewRows ? shape.columns
                                                                          : kFewColumns),
         a_move_(FactorMove(a)),
         b_move_(ValueMove(b)) {
@@ -70,7 +71,6 @@ class IntegerProduct {
   static constexpr std::int64_t kFewRows = 36;
   static constexpr std::int64_t kManyRows = 132;
   static constexpr std::int64_t kFewColumns = 4 * kQuadLanes;
-  static constexpr std::int64_t kManyColumns = 16 * kQuadLanes;
 
   /// Tiles of many rows are faster than weights come.
   static std::int64_t LargestRows(Right right) {
@@ -78,10 +78,10 @@ class IntegerProduct {
     return right == Right::kPacked ? kFewRows : kManyRows;
   }
 
-  /// Fewer than of a block where some of `workers` would have no task: no sum depends on it.
+  /// So that `workers` have equally many tasks, if not more than of a block: no sum depends on it.
   std::int64_t ColumnsOfTask(std::int64_t row_blocks, std::int64_t workers) const {
     const std::int64_t panels = (shape_.columns - 1) / kQuadLanes + 1;
-    const std::int64_t cuts = (workers - 1) / row_blocks + 1;
+    const std::int64_t cuts = workers / std::gcd(row_blocks, workers);
     return std::min(block_columns_, ((panels - 1) / cuts + 1) * kQuadLanes);
   }
 
