@@ -81,7 +81,7 @@ class IntegerProduct {
   /// So that `workers` have equally many tasks, if not more than of a block: no sum depends on it.
   std::int64_t ColumnsOfTask(std::int64_t row_blocks, std::int64_t workers) const {
     const std::int64_t panels = (shape_.columns - 1) / kQuadLanes + 1;
-    const std::int64_t cuts = workers / std::gcd(row_blocks, workers);
+    const std::int64_t cuts = std::max<std::int64_t>(1, workers / std::gcd(row_blocks, workers));
     return std::min(block_columns_, ((panels - 1) / cuts + 1) * kQuadLanes);
   }
 
