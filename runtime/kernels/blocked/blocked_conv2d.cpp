@@ -207,7 +207,7 @@ struct BlockedConv2d {
   }
 
   void PlanScratch() {
-    const std::int64_t tiles = std::max(blocking.strips.largest(), kSplitRows / kTilePixels + 1);
+    const std::int64_t tiles = std::max<std::int64_t>(1, blocking.strips.largest());
     const auto taps = CheckedElementCount({tiles, Taps()});
     Require(taps.has_value() && *taps <= (std::int64_t{1} << 25), "the filter is too large");
     constexpr auto kTapFloats = static_cast<std::int64_t>(sizeof(TileTap) / sizeof(float));

@@ -12,6 +12,7 @@ namespace {
 
 // Larger filters are rare, and their tables would not stay near.
 constexpr std::int64_t kMostTaps = 64;
+
 /// Where the pixels of a tile of rows find their inputs for each tap.
 class RowTaps {
  public:
@@ -137,9 +138,8 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
                     epilogue_.WithResidual(residual == nullptr ? nullptr : residual + at),
                     args.out<float>(0) + at);
   };
-  const auto compute_part = [&](const SplitTask& some) {
-    compute({image_group, some.first_row, some.first_row + some.rows, some.first_panel,
-             some.last_panel});
+  const auto compute_part = [&](std::int64_t pixel, std::int64_t out) {
+    compute({image_group, pixel, pixel + 1, out, out + 1});
   };
   MultiplySplit(*unit_, blocking_, task, rows_at, panel_at, start_at, finish, compute_part,
                 scratch);

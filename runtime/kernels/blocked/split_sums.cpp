@@ -11,7 +11,7 @@ SplitSums::SplitSums(const BlockedTiles& tiles, std::int64_t block_floats) : til
   panel_.start_step = kBlock;
   panel_.start_block = kSplitPairSums;
   panel_.outputs.y = block_floats;
-  CutIntoTiles(kSplitPair);
+  CutIntoTiles(kFinishedRows);
 }
 
 void SplitSums::CutIntoTiles(std::int64_t pixels) {

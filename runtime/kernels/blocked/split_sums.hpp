@@ -4,18 +4,18 @@
 #include <cstdint>
 
 #include "runtime/kernels/blocked/blocked_tiles.hpp"
-#include "runtime/kernels/matrix_unit/matrix_unit.hpp"
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
 
 namespace poprt::kernels {
 
-/// Makes pixels of output blocks of what a matrix unit has summed, see SplitFinish: blocks are
+/// Makes pixels of output blocks of what a matrix unit has summed, see MultiplySplit: blocks are
 /// panels, and pixels are rows.
 class SplitSums {
  public:
   /// For output blocks that begin every `block_floats` floats.
   SplitSums(const BlockedTiles& tiles, std::int64_t block_floats);
 
-  /// y = epilogue(sums) for up to kSplitPanels blocks of up to kSplitPair pixels. y and the
+  /// y = epilogue(sums) for up to kSplitPanels blocks of up to kFinishedRows pixels. y and the
   /// epilogue's residual begin with the first pixel of the first block.
   void Finish(const float* sums, std::int64_t blocks, std::int64_t pixels,
               const TileEpilogue& epilogue, float* y);
@@ -27,7 +27,7 @@ class SplitSums {
   ConvPanel panel_;
   std::int64_t pixels_ = 0;  ///< into which so many tiles have been cut
   std::int64_t count_ = 0;
-  std::array<ConvTile, (kSplitPair + kTilePixels - 1) / kTilePixels> cut_;
+  std::array<ConvTile, (kFinishedRows + kTilePixels - 1) / kTilePixels> cut_;
 };
 
 }  // namespace poprt::kernels

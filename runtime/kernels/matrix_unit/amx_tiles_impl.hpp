@@ -49,6 +49,7 @@ class ShapedTiles {
   /// As ShapeTiles.
   void Shape(std::int64_t first_rows, std::int64_t second_rows,
              std::int64_t words = kTileRowsOfUnit) {
+    if (second_rows == 0) second_rows = kTileRowsOfUnit;
     if (first_rows == first_rows_ && second_rows == second_rows_ && words == words_) return;
     ShapeTiles(first_rows, second_rows, words);
     first_rows_ = first_rows;

@@ -117,6 +117,9 @@ void Multiply(const SplitProduct& product) {
         std::ranges::copy(SumsOfRow(product, panel, first + row), to + row * kSplitGroup);
         if (product.work->is_left) product.work->Meanwhile();
       }
+      // Whole tiles are written.
+      const std::int64_t end = (rows + kSplitRows - 1) / kSplitRows * kSplitRows;
+      std::fill(to + rows * kSplitGroup, to + end * kSplitGroup, std::nanf(""));
     }
     if (product.is_last) product.work->After(first);
   }

@@ -65,7 +65,8 @@ class SplitWork {
 };
 
 /// Up to two panels of 16 columns times some rows: (accumulate ? sums[panel][row][column] :
-/// start[panel][column]) + A * B.
+/// start[panel][column]) + A * B. Tiles of a, sums and pair_sums are whole: rows behind the last
+/// one may be read, and get any values.
 struct SplitProduct {
   const std::uint16_t* a;  ///< [tile of rows][step][part], tiles from split_rows
   const std::uint16_t* b;  ///< [panel][step][part], tiles from split_panel
@@ -74,7 +75,7 @@ struct SplitProduct {
   std::int64_t steps;
   int a_parts;
   int b_parts;
-  float* sums;               ///< of parts of the depth that are not the last, else not accessed
+  float* sums;  ///< of the parts of the depth before, and of this if it is not the last
   std::int64_t sums_stride;  ///< floats from one panel to the next
   bool accumulate;
   /// Whether this is the last part of the depth. Then a pair of tiles of rows after the other has

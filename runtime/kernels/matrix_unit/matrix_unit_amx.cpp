@@ -145,9 +145,9 @@ class NextPanels {
   }
 
  private:
-  /// Numbers from those that are split to those that are fetched, of the same panel or of that
-  /// behind it: as long as the third-level cache takes. Fetching more of them at a time would keep
-  /// tiles from being loaded.
+  /// Numbers from those that are split to those that are fetched, most often of the same panel or
+  /// of that behind it: as long as the third-level cache takes. Fetching more of them at a time
+  /// would keep tiles from being loaded.
   static constexpr std::int64_t kAhead = 3072 / sizeof(Number);
 
   [[gnu::always_inline]] void Row() {

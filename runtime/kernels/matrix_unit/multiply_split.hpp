@@ -31,9 +31,6 @@ class RowMajorRows {
   std::int32_t offsets_[kSplitRows];
 };
 
-/// Keeps offsets of rows in 32 bits.
-inline constexpr std::int64_t kMostSplitStride = std::int64_t{1} << 22;
-
 /// The functions that MultiplySplit calls.
 template <class RowsAt, class PanelAt, class StartAt, class Finish, class Compute>
 struct SplitOperands {
@@ -58,7 +55,7 @@ class SplitMultiplication final : SplitWork {
         scratch_(blocking.ScratchAt(memory)) {}
 
   void Run() {
-    unit_.start();
+    const Started started(unit_);
     SplitPiece piece = blocking_.First(task_);
     SplitPanels(piece, scratch_.panels[0]);
     for (bool is_last = false; !is_last;) {
@@ -69,13 +66,21 @@ class SplitMultiplication final : SplitWork {
       std::swap(scratch_.panels[0], scratch_.panels[1]);
       piece = next;
     }
-    unit_.stop();
     FinishRows();
   }
 
  private:
-  /// Rows of a pair that are finished in one piece.
-  static constexpr std::int64_t kFinishedRows = 8;
+  /// That the unit has been started, as long as this lives.
+  class Started {
+   public:
+    explicit Started(const MatrixUnit& unit) : unit_(unit) { unit_.start(); }
+    ~Started() { unit_.stop(); }
+    Started(const Started&) = delete;
+    Started& operator=(const Started&) = delete;
+
+   private:
+    const MatrixUnit& unit_;
+  };
 
   // ---- Operands -------------------------------------------------------------------------------
 
@@ -193,8 +198,8 @@ class SplitMultiplication final : SplitWork {
     finished_sums_ += some.rows * kSplitGroup;
   }
 
-  /// Where some are not finite each row of a panel is finished, or computed, of its own, so that no
-  /// result depends on those beside it.
+  /// Where some are not finite each row of a panel is finished, or computed, of its own, so that
+  /// which are does not depend on those beside it.
   void Finish(const SplitTask& task, const float* sums) {
     const std::int64_t panels = task.last_panel - task.first_panel;
     bool are_finite = true;
@@ -210,7 +215,7 @@ class SplitMultiplication final : SplitWork {
         if (unit_.are_finite(of_row, kSplitGroup)) {
           operands_.finish(one, of_row);
         } else {
-          operands_.compute(one);
+          operands_.compute(one.first_row, one.first_panel);
         }
       }
     }
@@ -242,9 +247,9 @@ class SplitMultiplication final : SplitWork {
 /// Computes a task: rows_at(row, k, rows) fills in where rows.rows rows of A from `row` on find
 /// their numbers of the step of the depth from k on; panel_at(panel, k) is row k of a panel, of
 /// float16 where that has two parts; start_at(panel) is what the sums of its 16 columns start from.
-/// finish(task, sums) takes the sums of one or two panels, kSplitPairSums apart, [row][16], of some
-/// rows whose sums are finite; compute(task) has to compute others, without the unit, which is at
-/// work. One or the other has been called for all rows of a panel before it is for panels behind.
+/// finish(task, sums) takes the sums of one or two panels, kSplitPairSums apart, [row][16], of up
+/// to kFinishedRows rows whose sums are finite; compute(row, panel) has to compute one row of one
+/// panel that is not, without the unit, which is at work.
 template <class RowsAt, class PanelAt, class StartAt, class Finish, class Compute>
 void MultiplySplit(const MatrixUnit& unit, const SplitBlocking& blocking, const SplitTask& task,
                    const RowsAt& rows_at, const PanelAt& panel_at, const StartAt& start_at,

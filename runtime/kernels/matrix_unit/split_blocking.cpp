@@ -1,5 +1,7 @@
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
 
+#include <algorithm>
+
 namespace poprt::kernels {
 namespace {
 
@@ -30,6 +32,21 @@ constexpr double kMargin = 1.05;
 constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 
 bool SharesRows(std::int64_t rows, std::int64_t panels) { return rows >= panels * kSplitGroup; }
+
+/// Cuts an axis until there are enough tasks, or it cannot be cut further.
+template <class Enough>
+bool CutUntil(const Enough& are_enough, bool cuts_rows, SplitTasks& tasks) {
+  EvenSplit& split = cuts_rows ? tasks.rows : tasks.panels;
+  const std::int64_t unit = cuts_rows ? kSplitRows : kSplitPanels;
+  const std::int64_t fewest = cuts_rows ? kFewestRows : kSplitPanels;
+  while (!are_enough(tasks.count())) {
+    if (split.largest() <= fewest) return false;
+    const EvenSplit finer = split.WithLargest((split.largest() - 1) / unit * unit);
+    if (finer.largest() < fewest) return false;
+    split = finer;
+  }
+  return true;
+}
 
 std::int64_t LargestDepth(std::int64_t rows) {
   return std::min(kDepth, kNumbers / std::max<std::int64_t>(rows, 1) / kSplitStep * kSplitStep);
@@ -70,25 +87,16 @@ SplitTask SplitTasks::At(std::int64_t number) const {
 }
 
 SplitTasks SplitBlocking::Tasks(int workers, std::int64_t products) const {
-  SplitTasks tasks = TasksOf(rows_, panels_);
+  const SplitTasks whole = TasksOf(rows_, panels_);
   const bool shares_rows = SharesRows(rows_, panels_);
-  const auto cut_until = [&](auto are_enough) {
-    for (const bool cuts_rows : {shares_rows, !shares_rows}) {
-      SplitTasks cut = tasks;
-      EvenSplit& split = cuts_rows ? cut.rows : cut.panels;
-      const std::int64_t unit = cuts_rows ? kSplitRows : kSplitPanels;
-      const std::int64_t fewest = cuts_rows ? kFewestRows : kSplitPanels;
-      while (!are_enough(products * cut.count()) && split.largest() > fewest) {
-        split = split.WithLargest((split.largest() - 1) / unit * unit);
-      }
-      if (!are_enough(products * cut.count())) continue;
-      tasks = cut;
-      return true;
-    }
-    return false;
-  };
-  if (!cut_until([&](std::int64_t count) { return count % workers == 0; })) {
-    cut_until([&](std::int64_t count) { return count >= workers; });
+  const auto is_even = [&](std::int64_t tasks) { return products * tasks % workers == 0; };
+  for (const bool cuts_rows : {shares_rows, !shares_rows}) {
+    SplitTasks tasks = whole;
+    if (CutUntil(is_even, cuts_rows, tasks)) return tasks;
+  }
+  SplitTasks tasks = whole;
+  for (const bool cuts_rows : {shares_rows, !shares_rows}) {
+    CutUntil([&](std::int64_t count) { return products * count >= workers; }, cuts_rows, tasks);
   }
   return tasks;
 }

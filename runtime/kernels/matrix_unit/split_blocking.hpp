@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,6 +13,11 @@ struct SplitParts {
   int of_rows = kFloatParts;
   int of_panels = kFloatParts;
 };
+
+/// Keeps offsets of rows in 32 bits.
+inline constexpr std::int64_t kMostSplitStride = std::int64_t{1} << 26;
+/// Rows whose sums are finished at once, at most.
+inline constexpr std::int64_t kFinishedRows = 8;
 
 /// A task of a product on the matrix unit: rows from `first_row` on, a multiple of 16, by panels
 /// [first_panel, last_panel).
@@ -58,7 +62,7 @@ class SplitBlocking {
   static bool Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth, SplitParts parts);
 
   /// How rows and panels of `products` such products are cut so that `workers` have equally much to
-  /// do. No result depends on it.
+  /// do, or each has something, if there is enough of it. No result depends on it.
   SplitTasks Tasks(int workers, std::int64_t products = 1) const;
   /// How a part of the product, of one worker, is cut into what its scratch memory is for.
   SplitTasks TasksOf(std::int64_t rows, std::int64_t panels) const;
@@ -70,7 +74,7 @@ class SplitBlocking {
   SplitPiece First(const SplitTask& task) const;
   bool Advance(const SplitTask& task, SplitPiece& piece) const;
 
-  /// Of a worker, for a SplitMultiplication.
+  /// Of a worker, for MultiplySplit; a multiple of 64.
   std::size_t ScratchBytes() const;
 
   /// The parts of the scratch memory.

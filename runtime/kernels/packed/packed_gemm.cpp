@@ -144,7 +144,7 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
       depth <= kMostSplitStride && SplitBlocking::Pays(rows, packed.shape[0], depth, parts)) {
     gemm->unit = loops.matrix_unit;
     gemm->split.emplace(rows, packed.shape[0], depth, parts);
-    gemm->scratch_bytes = SplitBlockScratch(*gemm->split, packed.shape[0], depth, half);
+    gemm->scratch_bytes = SplitBlockScratch(*gemm->split, depth, half);
   }
   return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
           .scratch_bytes = gemm->scratch_bytes,

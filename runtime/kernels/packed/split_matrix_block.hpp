@@ -12,16 +12,15 @@
 
 namespace poprt::kernels {
 
-/// How MultiplySplitBlock computes what is not finite: rows by rows without the matrix unit.
-inline MatrixBlocking BlockingOfRest(std::int64_t panels, std::int64_t depth, bool a_half) {
-  return {1, kTileRows, panels, depth, a_half};
+/// How MultiplySplitBlock computes what is not finite: one row of a panel without the matrix unit.
+inline MatrixBlocking BlockingOfRest(std::int64_t depth, bool a_half) {
+  return {1, 1, 1, depth, a_half};
 }
 
 /// Scratch memory of MultiplySplitBlock.
-inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t panels,
-                                     std::int64_t depth, bool a_half) {
-  return blocking.ScratchBytes() +
-         ScratchBytes(BlockingOfRest(panels, depth, a_half).ScratchFloats());
+inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t depth,
+                                     bool a_half) {
+  return blocking.ScratchBytes() + ScratchBytes(BlockingOfRest(depth, a_half).ScratchFloats());
 }
 
 /// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panels_at(p, count, k,
@@ -54,21 +53,16 @@ void MultiplySplitBlock(const MatrixUnit& unit, const TileKernels& kernels,
     alignas(64) static constexpr float kNone[kPanel] = {};
     return kNone;
   };
-  // Whole rows, all of their depth at once.
-  const auto compute = [&](const SplitTask& task) {
-    const std::int64_t panels = task.last_panel - task.first_panel;
-    const MatrixBlocking rest = BlockingOfRest(panels, block.depth, block.a_half);
-    const std::int64_t end = task.first_row + task.rows;
-    for (std::int64_t row = task.first_row; row < end; row += kTileRows) {
-      MatrixBlock rows = block;
-      rows.a = row_at(row);
-      rows.rows = std::min(kTileRows, end - row);
-      rows.first_row = block.first_row + row;
-      rows.first_panel = task.first_panel;
-      rows.last_panel = task.last_panel;
-      auto* const floats = reinterpret_cast<float*>(scratch + blocking.ScratchBytes());
-      MultiplyBlock(kernels, rest, rows, panels_at, epilogue, floats);
-    }
+  // All of the depth at once.
+  const auto compute = [&](std::int64_t row, std::int64_t panel) {
+    MatrixBlock one = block;
+    one.a = row_at(row);
+    one.rows = 1;
+    one.first_row = block.first_row + row;
+    one.first_panel = panel;
+    one.last_panel = panel + 1;
+    MultiplyBlock(kernels, BlockingOfRest(block.depth, block.a_half), one, panels_at, epilogue,
+                  reinterpret_cast<float*>(scratch + blocking.ScratchBytes()));
   };
   const auto finish = [&](const SplitTask& task, const float* sums) {
     for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {

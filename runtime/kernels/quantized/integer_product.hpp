@@ -78,10 +78,14 @@ class IntegerProduct {
     return right == Right::kPacked ? kFewRows : kManyRows;
   }
 
-  /// So that `workers` have equally many tasks, if not more than of a block: no sum depends on it.
+  /// So that `workers` have equally many tasks, or many: no sum depends on it.
   std::int64_t ColumnsOfTask(std::int64_t row_blocks, std::int64_t workers) const {
     const std::int64_t panels = (shape_.columns - 1) / kQuadLanes + 1;
-    const std::int64_t cuts = std::max<std::int64_t>(1, workers / std::gcd(row_blocks, workers));
+    constexpr std::int64_t kManyTasks = 4;  // of a worker
+    const std::int64_t cuts =
+        row_blocks >= kManyTasks * workers
+            ? 1
+            : std::max<std::int64_t>(1, workers / std::gcd(row_blocks, workers));
     return std::min(block_columns_, ((panels - 1) / cuts + 1) * kQuadLanes);
   }
 

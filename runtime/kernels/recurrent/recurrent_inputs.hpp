@@ -130,15 +130,12 @@ class RecurrentInputs : protected RecurrentUnits<T> {
                     Tile(d, number_of(panel), first) + task.first_row * kPanel);
       }
     };
-    const auto compute = [&](const SplitTask& task) {
-      for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
-        const std::int64_t number = number_of(panel);
-        C* const tile = Tile(d, number, first) + task.first_row * kPanel;
-        FillWithBias(d, number, tile, task.rows);
-        AddProduct(*plan_.kernels, {Row(d, task.first_row), inputs, task.rows},
-                   Weights(In::kW, d, number, 1, 1), WeightPanel(In::kW, d, number),
-                   {tile, TileStride()});
-      }
+    const auto compute = [&](std::int64_t row, std::int64_t panel) {
+      const std::int64_t number = number_of(panel);
+      C* const tile = Tile(d, number, first) + row * kPanel;
+      FillWithBias(d, number, tile, 1);
+      AddProduct(*plan_.kernels, {Row(d, row), inputs, 1}, Weights(In::kW, d, number, 1, 1),
+                 WeightPanel(In::kW, d, number), {tile, TileStride()});
     };
     std::byte* const scratch =
         args_.scratch + static_cast<std::size_t>(worker) * plan_.scratch_bytes + plan_.split_at;

@@ -6,7 +6,7 @@
 
 #include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/matrix_unit/multiply_split.hpp"
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 
 namespace poprt::kernels {
