@@ -15,7 +15,7 @@ using Quad = std::uint32_t;
 /// What keeps tiles busy: rows of factors, and lanes in panels of values. Lanes come in vectors.
 inline constexpr std::int64_t kQuadRows = 6;
 inline constexpr std::int64_t kMostQuadRows = 128;  ///< of any processor, see QuadTiles::rows
-inline constexpr std::int64_t kMostByteOuts = 16;  ///< the same, see QuadTiles::outs
+inline constexpr std::int64_t kMostByteOuts = 16;   ///< the same, see QuadTiles::outs
 inline constexpr std::int64_t kQuadLanes = 48;
 inline constexpr std::int64_t kQuadVector = 16;
 
