@@ -36,6 +36,10 @@ LentStreams::LentStreams(const Branch& branch, std::vector<BoundSteps>& stages)
   const std::vector<Stream*> streams = StreamsOfRegions(branch, found);
   CollectParts(branch, found, streams);
   CollectOperands(branch, found, streams, stages);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    inputs_[i].is_lent = found.inputs[i] != kNoRegion && streams[found.inputs[i]] == &inputs_[i];
+  }
+  for (Stream& output : outputs_) output.is_lent = !output.written.places.empty();
   extents_.reserve(inputs_.size() + outputs_.size());
 }
 
@@ -107,14 +111,14 @@ LentStreams::Loan LentStreams::Lend(std::span<const void* const> inputs,
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Stream& stream = outputs_[i];
     const bool in_place =
-        stream.IsLent() && outputs[i] != nullptr && IsAligned(outputs[i]) && stream.is_apart;
+        stream.is_lent && outputs[i] != nullptr && IsAligned(outputs[i]) && stream.is_apart;
     copied_outputs_[i] = in_place ? nullptr : outputs[i];
     if (in_place) stream.PointTo(static_cast<std::byte*>(outputs[i]));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Stream& stream = inputs_[i];
     const bool in_place =
-        stream.IsLent() && inputs[i] != nullptr && IsAligned(inputs[i]) && PartsAreApart(stream);
+        stream.is_lent && inputs[i] != nullptr && IsAligned(inputs[i]) && PartsAreApart(stream);
     copied_inputs_[i] = in_place ? nullptr : inputs[i];
     if (!in_place) continue;
     // Nothing is written there: IsInput.

@@ -13,7 +13,8 @@
 namespace poprt::device {
 
 /// The streams of a branch that its steps can read and write where the caller has them, so that
-/// nothing is copied: inputs that steps only read, outputs that they compute piece by piece.
+/// nothing is copied: inputs that steps only read, or nobody, outputs that they compute piece by
+/// piece.
 /// Outputs that are a part of such an input are copied from it. Not among them are streams that
 /// steps with bodies use, that are one tensor with another input or with another output that is
 /// computed, whose extent depends on data, and those of less than kLeastBytes, which are copied in
@@ -74,11 +75,9 @@ class LentStreams {
     Operands<const std::byte> read = {};
     Operands<std::byte> written = {};
     std::vector<Part> parts = {};
+    bool is_lent = false;
     bool is_apart = true;  ///< of a loan: shares memory with no other stream
 
-    bool IsLent() const {
-      return !parts.empty() || !read.places.empty() || !written.places.empty();
-    }
     void PointTo(std::byte* memory) const {
       read.PointTo(memory);
       written.PointTo(memory);

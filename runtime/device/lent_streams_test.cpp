@@ -187,6 +187,23 @@ TEST(LentStreamsTest, PartsOfAnInputAreReadBeforeOutputsAreStoredOverIt) {
   EXPECT_EQ(x[1], -4);
 }
 
+TEST(LentStreamsTest, AnInputThatNobodyReadsIsNotCopied) {
+  const Branch branch{
+      .name = "branch",
+      .slots = {{Vector(kUnits), Space::kArena, 0}, {Vector(1), Space::kArena, kBytes}},
+      .inputs = {{"x", 0}, {"small", 1}},
+      .outputs = {{"y", 1}},
+      .steps = {},
+      .arena_bytes = kBytes + kSlotAlignment};
+  Lent lent(branch);
+  const std::vector<float> x(kFloats);
+  std::vector<float> y(kFloats);
+  const std::array<const void*, 2> inputs{x.data(), x.data()};
+  const LentStreams::Loan loan = lent.streams.Lend(inputs, std::array<void*, 1>{y.data()});
+  EXPECT_EQ(loan.inputs()[0], nullptr);
+  EXPECT_EQ(loan.inputs()[1], x.data());
+}
+
 TEST(LentStreamsTest, AnInputMayBeTwoOutputs) {
   const Branch branch{.name = "branch",
                       .slots = {{Vector(kUnits), Space::kArena, 0}},
