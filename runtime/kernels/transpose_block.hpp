@@ -50,22 +50,41 @@ void TransposeBlock(const T* from, std::int64_t from_step, std::int64_t rows, st
   }
 }
 
-/// The same as TransposeFour for eight rows of eight elements of two bytes.
-inline void TransposeEight(std::byte* to, std::int64_t to_step, const std::byte* from,
-                           std::int64_t from_step) {
-  using Halves = std::uint16_t __attribute__((vector_size(16)));
-  Halves rows[8];
-  for (int i = 0; i < 8; ++i) std::memcpy(&rows[i], from + i * from_step, sizeof(Halves));
-  // Three times, the lower and the upper halves of two rows four apart become neighbours.
-  for (int step = 0; step < 3; ++step) {
-    Halves next[8];
-    for (int i = 0; i < 4; ++i) {
-      next[2 * i] = __builtin_shufflevector(rows[i], rows[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-      next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+/// The lower, or the upper, halves of two vectors of 16 bytes, element by element in turn.
+template <bool kUpper, typename Vector>
+Vector Interleave(Vector a, Vector b) {
+  if constexpr (sizeof(a[0]) == 2) {
+    if constexpr (kUpper) return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  } else {
+    if constexpr (kUpper) {
+      return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15,
+                                     31);
     }
-    for (int i = 0; i < 8; ++i) rows[i] = next[i];
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   }
-  for (int i = 0; i < 8; ++i) std::memcpy(to + i * to_step, &rows[i], sizeof(Halves));
+}
+
+using ByteRow = std::uint8_t __attribute__((vector_size(16)));
+using HalfRow = std::uint16_t __attribute__((vector_size(16)));
+
+/// The same as TransposeFour for a square of as many Rows as these have elements.
+template <typename Row>
+void TransposeSquare(std::byte* to, std::int64_t to_step, const std::byte* from,
+                     std::int64_t from_step) {
+  constexpr int kRows = sizeof(Row) / sizeof(Row{}[0]);
+  Row rows[kRows];
+  for (int i = 0; i < kRows; ++i) std::memcpy(&rows[i], from + i * from_step, sizeof(Row));
+  // Each time, the halves of two rows that are half the rows apart become neighbours.
+  for (int step = 1; step < kRows; step *= 2) {
+    Row next[kRows];
+    for (int i = 0; i < kRows / 2; ++i) {
+      next[2 * i] = Interleave<false>(rows[i], rows[i + kRows / 2]);
+      next[2 * i + 1] = Interleave<true>(rows[i], rows[i + kRows / 2]);
+    }
+    for (int i = 0; i < kRows; ++i) rows[i] = next[i];
+  }
+  for (int i = 0; i < kRows; ++i) std::memcpy(to + i * to_step, &rows[i], sizeof(Row));
 }
 
 }  // namespace poprt::kernels

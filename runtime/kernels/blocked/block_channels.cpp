@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cstring>
+#include <array>
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
@@ -7,6 +7,7 @@
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/transpose_block.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -108,17 +109,34 @@ BoundKernel UnblockPixels(const PixelLayout& layout) {
 
 // ---- Bytes -----------------------------------------------------------------------------------
 
+/// kBlock channels by as many pixels, or the reverse.
+using ByteSquare = std::array<std::byte, kBlock * kBlock>;
+
+void Transpose(const ByteSquare& from, ByteSquare& to) {
+  TransposeSquare<ByteRow>(to.data(), kBlock, from.data(), kBlock);
+}
+
 BoundKernel BlockBytes(const BlockLayout& layout) {
   return {.run = [layout](const KernelArguments& args) {
-    layout.Run(*args.pool, [&](std::int64_t from, std::int64_t to, std::int64_t channels,
-                               std::int64_t pixels) {
-      std::uint8_t* const y = args.out<std::uint8_t>(0) + to;
-      if (channels < kBlock) std::fill_n(y, pixels * kBlock, std::uint8_t{0});
-      for (std::int64_t c = 0; c < channels; ++c) {
-        const std::uint8_t* const x = args.in<std::uint8_t>(0) + from + c * layout.pixels;
-        for (std::int64_t p = 0; p < pixels; ++p) y[p * kBlock + c] = x[p];
-      }
-    });
+    layout.Run(*args.pool,
+               [&](std::int64_t from, std::int64_t to, std::int64_t channels, std::int64_t pixels) {
+                 const std::byte* const x = args.inputs[0] + from;
+                 std::byte* const y = args.outputs[0] + to;
+                 ByteSquare planes{};
+                 ByteSquare lanes;
+                 for (std::int64_t p = 0; p < pixels; p += kBlock) {
+                   const std::int64_t count = std::min(kBlock, pixels - p);
+                   if (channels == kBlock && count == kBlock) {
+                     TransposeSquare<ByteRow>(y + p * kBlock, kBlock, x + p, layout.pixels);
+                     continue;
+                   }
+                   for (std::int64_t c = 0; c < channels; ++c) {
+                     std::copy_n(x + c * layout.pixels + p, count, planes.data() + c * kBlock);
+                   }
+                   Transpose(planes, lanes);
+                   std::copy_n(lanes.data(), count * kBlock, y + p * kBlock);
+                 }
+               });
   }};
 }
 
@@ -126,10 +144,21 @@ BoundKernel UnblockBytes(const BlockLayout& layout) {
   return {.run = [layout](const KernelArguments& args) {
     layout.Run(*args.pool,
                [&](std::int64_t to, std::int64_t from, std::int64_t channels, std::int64_t pixels) {
-                 const std::uint8_t* const x = args.in<std::uint8_t>(0) + from;
-                 for (std::int64_t c = 0; c < channels; ++c) {
-                   std::uint8_t* const y = args.out<std::uint8_t>(0) + to + c * layout.pixels;
-                   for (std::int64_t p = 0; p < pixels; ++p) y[p] = x[p * kBlock + c];
+                 const std::byte* const x = args.inputs[0] + from;
+                 std::byte* const y = args.outputs[0] + to;
+                 ByteSquare lanes{};
+                 ByteSquare planes;
+                 for (std::int64_t p = 0; p < pixels; p += kBlock) {
+                   const std::int64_t count = std::min(kBlock, pixels - p);
+                   if (channels == kBlock && count == kBlock) {
+                     TransposeSquare<ByteRow>(y + p, layout.pixels, x + p * kBlock, kBlock);
+                     continue;
+                   }
+                   std::copy_n(x + p * kBlock, count * kBlock, lanes.data());
+                   Transpose(lanes, planes);
+                   for (std::int64_t c = 0; c < channels; ++c) {
+                     std::copy_n(planes.data() + c * kBlock, count, y + c * layout.pixels + p);
+                   }
                  }
                });
   }};

@@ -224,7 +224,8 @@ void StridedCopy::RunFixed(const std::byte* input, std::byte* output, std::int64
       }
       if (kSize == 2 && across == kAcross && i1 - i0 == kAlong) {
         for (std::int64_t j = 0; j < across; j += kAlong) {
-          TransposeEight(out + j * out_step + i0 * 2, out_step, in + j * 2 + i0 * in_step, in_step);
+          TransposeSquare<HalfRow>(out + j * out_step + i0 * 2, out_step, in + j * 2 + i0 * in_step,
+                                   in_step);
         }
         continue;
       }
