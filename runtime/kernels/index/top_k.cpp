@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -77,15 +78,49 @@ struct TopK {
     return std::int64_t{~low};
   }
 
+  /// Elements that are passed over at a time, at most and at least.
+  static constexpr std::int64_t kLongSkip = 64;
   static constexpr std::int64_t kSkip = 16;
 
-  /// Whether the next kSkip numbers are all so, with vectors.
-  template <typename Is>
+  /// Whether the next kCount numbers are all so, with vectors.
+  template <std::int64_t kCount, typename Is>
   static bool AllOf(const float* x, const Is& is) {
     std::uint32_t others = 0;
     POPRT_LANE_LOOP
-    for (std::int64_t i = 0; i < kSkip; ++i) others |= is(x[i]) ? 0U : 1U;
+    for (std::int64_t i = 0; i < kCount; ++i) others |= is(x[i]) ? 0U : 1U;
     return others == 0;
+  }
+
+  static constexpr std::int64_t kFewestGroups = 64;
+  static constexpr std::int64_t kMostGroups = 512;
+
+  /// Elements are grouped by their index modulo so many groups, more than the best are; 0 where
+  /// that does not pay.
+  std::int64_t Groups() const {
+    std::int64_t groups = kFewestGroups;
+    while (groups < 4 * k) groups *= 2;
+    return groups <= kMostGroups && split.length >= 2 * groups ? groups : 0;
+  }
+
+  /// A number that is not among the k best, and few others are better: the k-th best of the best of
+  /// each group has k - 1 elements before it. Infinite if there may be no such number.
+  template <bool kLargest>
+  float NumberBehindBest(const float* values, std::int64_t groups) const {
+    constexpr float kWorst =
+        kLargest ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
+    float best[kMostGroups];
+    std::fill_n(best, groups, kWorst);
+    for (std::int64_t i = 0; i + groups <= split.length; i += groups) {
+      POPRT_INDEPENDENT_LOOP
+      POPRT_LANE_LOOP
+      for (std::int64_t g = 0; g < groups; ++g) {
+        const float x = values[i + g];
+        best[g] = (kLargest ? x > best[g] : x < best[g]) ? x : best[g];
+      }
+    }
+    const auto before = [](float a, float b) { return kLargest ? a > b : a < b; };
+    std::nth_element(best, best + k - 1, best + groups, before);
+    return std::nextafter(best[k - 1], kWorst);
   }
 
   /// One pass that keeps what is better than the k-th best so far.
@@ -94,31 +129,43 @@ struct TopK {
     auto* const keys = reinterpret_cast<std::uint64_t*>(order);
     const std::int64_t room = std::min(split.length, 2 * k + 32);
     std::int64_t kept = 0;
+    std::int64_t i = 0;
+    // Of equal elements the earlier ones are better, and those are kept already. A NaN is better
+    // than any number where the largest are sought.
+    float limit = 0;
     const auto keep_best = [&] {
       std::nth_element(keys, keys + k - 1, keys + kept, std::greater<>());
       kept = k;
+      limit = values[IndexOf(keys[k - 1])];
     };
-    // Worth while where most blocks hold none of the best.
-    const bool skips = split.length >= 64 * k;
-    std::int64_t i = 0;
-    for (; i < room; ++i) keys[i] = KeyOf<kLargest>(values[i], i);
-    for (kept = room; i < split.length;) {
+    const std::int64_t groups = Groups();
+    if (groups > 0) limit = NumberBehindBest<kLargest>(values, groups);
+    if (groups == 0 || std::isinf(limit)) {
+      for (; i < room; ++i) keys[kept++] = KeyOf<kLargest>(values[i], i);
       keep_best();
-      // Of equal elements the earlier ones are better, and those are kept already. A NaN is better
-      // than any number where the largest are sought.
-      const float limit = values[IndexOf(keys[k - 1])];
-      const auto loses = [limit](float x) { return kLargest ? x <= limit : x >= limit; };
-      while (i < split.length && kept < room) {
-        if (skips && i + kSkip <= split.length && AllOf(values + i, loses)) {
+    }
+    const auto loses = [&limit](float x) { return kLargest ? x <= limit : x >= limit; };
+    // Worth while where most blocks hold none of the best.
+    const bool skips = split.length >= 16 * k;
+    const auto keep = [&](std::int64_t end) {
+      for (; i < end; ++i) {
+        if (loses(values[i])) continue;
+        if (kept == room) keep_best();
+        if (!loses(values[i])) keys[kept++] = KeyOf<kLargest>(values[i], i);
+      }
+    };
+    while (skips && i + kLongSkip <= split.length) {
+      const std::int64_t end = i + kLongSkip;
+      if (AllOf<kLongSkip>(values + i, loses)) i = end;
+      while (i < end) {
+        if (AllOf<kSkip>(values + i, loses)) {
           i += kSkip;
-          continue;
-        }
-        const std::int64_t end = std::min(split.length, i + kSkip);
-        for (; i < end && kept < room; ++i) {
-          if (!loses(values[i])) keys[kept++] = KeyOf<kLargest>(values[i], i);
+        } else {
+          keep(i + kSkip);
         }
       }
     }
+    keep(split.length);
     if (kept > k) keep_best();
     std::sort(keys, keys + k, std::greater<>());
     for (std::int64_t place = 0; place < k; ++place) {
