@@ -61,11 +61,13 @@ Tiles MatrixBlocking::TilesAt(float* results, std::int64_t panel, std::int64_t r
   return {results + (panel * rows.largest() + row) * kPanel, rows.largest() * kPanel};
 }
 
-std::int64_t ThinColumns(std::int64_t depth) {
+std::int64_t ThinColumns(ThinOrder order, std::int64_t depth, std::int64_t columns) {
   constexpr std::int64_t kNumbersOfTask = 1 << 16;
-  constexpr std::int64_t kFewest = 64;
   constexpr std::int64_t kMost = 1024;
-  return std::clamp(kNumbersOfTask / depth, kFewest, kMost) / kPanel * kPanel;
+  // Of a shorter piece of a row, which is in a page of its own, too little is fetched ahead.
+  const std::int64_t fewest = order == ThinOrder::kByRows ? 512 : 64;
+  const std::int64_t most = std::clamp(kNumbersOfTask / depth, fewest, kMost) / kPanel * kPanel;
+  return std::max<std::int64_t>(1, EvenSplit(columns, most, kPanel).largest());
 }
 
 }  // namespace poprt::kernels

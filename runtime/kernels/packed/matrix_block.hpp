@@ -118,7 +118,9 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
   }
 }
 
-/// Estimates the columns of a task of ThinProducts, each column of `depth` >= 1 numbers.
-std::int64_t ThinColumns(std::int64_t depth);
+/// Estimates the columns of a task of ThinProducts, of `columns` with `depth` >= 1 numbers each,
+/// which lie in rows or one column after the other.
+enum class ThinOrder : std::uint8_t { kByRows, kByColumns };
+std::int64_t ThinColumns(ThinOrder order, std::int64_t depth, std::int64_t columns);
 
 }  // namespace poprt::kernels

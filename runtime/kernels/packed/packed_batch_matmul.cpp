@@ -240,7 +240,8 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   matmul->epilogue.half = half;
   if (rows <= kThinRows && !half) {
     matmul->thin = &loops.thin_products;
-    const Ints sizes = BlockSizes(call.attributes, {ThinColumns(depth)});
+    const ThinOrder order = transposed ? ThinOrder::kByColumns : ThinOrder::kByRows;
+    const Ints sizes = BlockSizes(call.attributes, {ThinColumns(order, depth, columns)});
     matmul->thin_columns = std::min(columns, sizes[0]);
     const std::int64_t turned = swapped ? matmul->thin_columns : 0;
     const std::int64_t copied = transposes_left ? depth : 0;

@@ -64,7 +64,8 @@ struct ThinConv2d {
 
 BoundKernel BindThinConv2d(const KernelCall& call, const ThinConv2dSizes& sizes,
                            const InnerLoops& loops) {
-  const Ints columns = BlockSizes(call.attributes, {ThinColumns(sizes.channels)});
+  const Ints columns =
+      BlockSizes(call.attributes, {ThinColumns(ThinOrder::kByRows, sizes.channels, sizes.pixels)});
   const auto conv =
       std::make_shared<ThinConv2d>(ThinConv2d{.products = &loops.thin_products,
                                               .kernels = &loops.tiles,
