@@ -59,6 +59,7 @@ std::optional<Activation> Match(Rewriter& rewriter, const Node& node) {
   if (node.op == "Sigmoid") return named("sigmoid");
   if (node.op == "Tanh") return named("tanh");
   if (node.op == "HardSwish") return named("hardswish");
+  if (node.op == "Swish" && node.attributes.get_float("alpha", 1.0F) == 1.0F) return named("silu");
   if (node.op == "Gelu") {
     return named(node.attributes.get_string("approximate", "none") == "tanh" ? "gelu_tanh"
                                                                              : "gelu_erf");

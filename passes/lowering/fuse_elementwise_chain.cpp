@@ -61,8 +61,8 @@ std::string_view FunctionOf(const std::array<Named, kSize>& table, std::string_v
 }
 
 bool IsExpensive(const Node& node) {
-  static constexpr std::array<std::string_view, 7> kOperators = {
-      "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish", "Sigmoid", "Tanh"};
+  static constexpr std::array<std::string_view, 9> kOperators = {
+      "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish", "Pow", "Sigmoid", "Swish", "Tanh"};
   return std::ranges::find(kOperators, node.op) != kOperators.end();
 }
 
@@ -118,6 +118,12 @@ std::vector<Function> FunctionsOf(const ir::Graph& graph, const Node& node) {
             {"add", {Previous(), attribute("beta", 0.5F)}},
             {"at_least", {Previous(), 0.0F}},
             {"at_most", {Previous(), 1.0F}}};
+  }
+  if (node.op == "Swish") {
+    const ValueId x = node.inputs[0];
+    const float alpha = attribute("alpha", 1.0F);
+    if (alpha == 1.0F) return {{"silu", {x}}};
+    return {{"mul", {x, alpha}}, {"sigmoid", {Previous()}}, {"mul", {Previous(), x}}};
   }
   return {};
 }

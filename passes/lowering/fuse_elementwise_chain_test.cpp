@@ -44,6 +44,8 @@ TEST(FuseElementwiseChainTest, KnowsTheOperators) {
       {"Sigmoid", none},
       {"Tanh", none},
       {"Gelu", none},
+      {"Swish", none},
+      {"Swish", {{"alpha", 1.7F}}},
       {"LeakyRelu", {{"alpha", 0.3F}}},
       {"Gelu", {{"approximate", std::string("tanh")}}},
       {"HardSigmoid", {{"alpha", 0.4F}, {"beta", 0.1F}}}};

@@ -182,6 +182,7 @@ TEST(FuseActivationIntoFusedTest, KnowsEveryActivation) {
   EXPECT_EQ(Activated("Sigmoid"), "activation=\"sigmoid\"");
   EXPECT_EQ(Activated("Tanh"), "activation=\"tanh\"");
   EXPECT_EQ(Activated("HardSwish"), "activation=\"hardswish\"");
+  EXPECT_EQ(Activated("Swish"), "activation=\"silu\"");
   EXPECT_EQ(Activated("Gelu"), "activation=\"gelu_erf\"");
   EXPECT_EQ(Activated("Gelu", {{"approximate", "tanh"}}), "activation=\"gelu_tanh\"");
   EXPECT_EQ(Activated("LeakyRelu", {{"alpha", 0.25F}}), "activation=\"leaky_relu\" alpha=0.25");

@@ -21,8 +21,8 @@ constexpr TypeSet kIntermediateTypes =
     Types({ElementType::kFloat32, ElementType::kFloat64, ElementType::kInt32, ElementType::kInt64,
            ElementType::kUint64});
 
-/// The cheapest intermediate type with all values of `type`.
-ElementType IntermediateElement(ElementType type) {
+/// The cheapest intermediate type with all values of `type` on the way to another.
+ElementType IntermediateElement(ElementType type, ElementType to) {
   switch (type) {
     case ElementType::kFloat16:
     case ElementType::kBFloat16:
@@ -42,7 +42,7 @@ ElementType IntermediateElement(ElementType type) {
     case ElementType::kInt16:
     case ElementType::kUint8:
     case ElementType::kUint16:
-      return ElementType::kInt32;
+      return to == ElementType::kFloat32 ? to : ElementType::kInt32;
     case ElementType::kUint32:
       return ElementType::kInt64;
     default:
@@ -110,7 +110,7 @@ POPRT_INLINE To ConvertValue(From value) {
   if constexpr (std::is_same_v<To, Bool>) {
     return Bool(value != From(0));
   } else if constexpr (std::is_same_v<From, Bool>) {
-    return static_cast<To>(static_cast<bool>(value));
+    return static_cast<To>(static_cast<std::int32_t>(static_cast<bool>(value)));
   } else if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, BFloat16>) {
     return To(RoundToOdd(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
@@ -194,7 +194,12 @@ ConvertLoop FindPowerLoop(PowerRounding rounding) {
   return PowerLoop<From, kOverflow, PowerRounding::kNearest>;
 }
 
-ConvertLoop FindWiden(ElementType from) {
+template <typename From>
+ConvertLoop WidenInteger(ElementType middle) {
+  return middle == ElementType::kFloat32 ? Loop<From, float> : Loop<From, std::int32_t>;
+}
+
+ConvertLoop FindWiden(ElementType from, ElementType middle) {
   switch (from) {
     case ElementType::kFloat16:
       return Loop<Float16, float>;
@@ -213,23 +218,23 @@ ConvertLoop FindWiden(ElementType from) {
     case ElementType::kFloat4E2M1:
       return Loop<Float4E2M1, float>;
     case ElementType::kInt4:
-      return Loop<Int4, std::int32_t>;
+      return WidenInteger<Int4>(middle);
     case ElementType::kUint4:
-      return Loop<Uint4, std::int32_t>;
+      return WidenInteger<Uint4>(middle);
     case ElementType::kInt2:
-      return Loop<Int2, std::int32_t>;
+      return WidenInteger<Int2>(middle);
     case ElementType::kUint2:
-      return Loop<Uint2, std::int32_t>;
+      return WidenInteger<Uint2>(middle);
     case ElementType::kBool:
-      return Loop<Bool, std::int32_t>;
+      return WidenInteger<Bool>(middle);
     case ElementType::kInt8:
-      return Loop<std::int8_t, std::int32_t>;
+      return WidenInteger<std::int8_t>(middle);
     case ElementType::kInt16:
-      return Loop<std::int16_t, std::int32_t>;
+      return WidenInteger<std::int16_t>(middle);
     case ElementType::kUint8:
-      return Loop<std::uint8_t, std::int32_t>;
+      return WidenInteger<std::uint8_t>(middle);
     case ElementType::kUint16:
-      return Loop<std::uint16_t, std::int32_t>;
+      return WidenInteger<std::uint16_t>(middle);
     case ElementType::kUint32:
       return Loop<std::uint32_t, std::int64_t>;
     default:
@@ -266,8 +271,8 @@ ConvertLoop FindNarrow(ElementType from, ElementType to, const ConvertMode& mode
 Converter::Converter(ElementType from, ElementType to, const ConvertMode& mode)
     : from_bytes_(ElementSize(from)), to_bytes_(ElementSize(to)), is_copy_(from == to) {
   if (is_copy_) return;
-  const ElementType middle = IntermediateElement(from);
-  widen_ = FindWiden(from);
+  const ElementType middle = IntermediateElement(from, to);
+  widen_ = FindWiden(from, middle);
   if (middle != to) narrow_ = FindNarrow(middle, to, mode);
 }
 

@@ -150,6 +150,8 @@ template <class V>
 using GeluTanh = Activated<V, Activation::kGeluTanh>;
 template <class V>
 using HardSwish = Activated<V, Activation::kHardSwish>;
+template <class V>
+using Silu = Activated<V, Activation::kSilu>;
 
 template <class V>
 inline constexpr ElementFunction kRows[] = {
@@ -175,6 +177,7 @@ inline constexpr ElementFunction kRows[] = {
     Row<GeluErf, V>("gelu_erf"),
     Row<GeluTanh, V>("gelu_tanh"),
     Row<HardSwish, V>("hardswish"),
+    Row<Silu, V>("silu"),
 };
 
 template <class V>

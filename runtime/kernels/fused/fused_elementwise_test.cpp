@@ -35,6 +35,7 @@ const std::vector<Reference>& References() {
       {"gelu_erf", 1, [](double a, double) { return ReferenceActivation("gelu_erf", a); }},
       {"gelu_tanh", 1, [](double a, double) { return ReferenceActivation("gelu_tanh", a); }},
       {"hardswish", 1, [](double a, double) { return ReferenceActivation("hardswish", a); }},
+      {"silu", 1, [](double a, double) { return ReferenceActivation("silu", a); }},
   };
   return references;
 }
