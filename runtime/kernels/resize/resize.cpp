@@ -29,7 +29,8 @@ struct ResizePlan {
   std::int64_t rows = 1;              // output lines per outer position
   std::size_t scratch_bytes = 0;
   std::array<std::byte, 8> extrapolated{};
-  bool any_outside = false;  ///< on the last axis
+  bool any_outside = false;    ///< on the last axis
+  bool lines_outside = false;  ///< on any other
   /// Of the last axis, all of the first tap before those of the second: weights, and positions,
   /// which are [in] where the weight is 0. Empty where ResizeLineByTaps does not apply.
   std::vector<float> tap_weights;
@@ -78,6 +79,7 @@ void AddLines(const ResizePlan& plan, std::size_t axis, std::int64_t row, std::i
 
 /// True when the line lies outside in an axis before the last one.
 bool LineOutside(const ResizePlan& plan, std::int64_t row) {
+  if (!plan.lines_outside) return false;
   bool outside = false;
   for (std::size_t i = plan.axes.size() - 1; i-- > 0;) {
     outside =
@@ -202,6 +204,18 @@ void NearestLine(const ResizePlan& plan, const Unit* in, Unit extrapolated, Unit
   }
 }
 
+/// Nearest: where the input line of an output line begins.
+std::int64_t LineAt(const ResizePlan& plan, std::int64_t row) {
+  std::int64_t at = 0;
+  for (std::size_t k = plan.axes.size() - 1; k-- > 0;) {
+    const ResizeAxis& axis = plan.axes[k];
+    const std::int64_t i = k == 0 ? row : row % axis.out;
+    at += axis.index[static_cast<std::size_t>(i)] * plan.strides[k];
+    row = k == 0 ? 0 : row / axis.out;
+  }
+  return at;
+}
+
 template <typename Unit>
 void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
   const ResizeAxis& last = plan.axes.back();
@@ -211,34 +225,35 @@ void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
   ForWideRanges(args.pool, plan.outer * plan.rows, GrainFor(width),
                 [&](std::int64_t begin, std::int64_t end, int) {
                   const Unit* previous = nullptr;
+                  const Unit* block = args.in<Unit>(0) + begin / plan.rows * plan.in_block;
+                  std::int64_t row = begin % plan.rows;
                   for (std::int64_t i = begin; i < end; ++i) {
                     Unit* out = args.out<Unit>(0) + i * width;
-                    if (LineOutside(plan, i % plan.rows)) {
+                    const Unit* in = LineOutside(plan, row) ? nullptr : block + LineAt(plan, row);
+                    if (in == nullptr) {
                       std::fill(out, out + width, extrapolated);
-                      previous = nullptr;
-                      continue;
-                    }
-                    const Unit* in = args.in<Unit>(0) + i / plan.rows * plan.in_block;
-                    std::int64_t rest = i % plan.rows;
-                    for (std::size_t k = plan.axes.size() - 1; k-- > 0;) {
-                      const ResizeAxis& axis = plan.axes[k];
-                      in += axis.index[static_cast<std::size_t>(rest % axis.out)] * plan.strides[k];
-                      rest /= axis.out;
-                    }
-                    if (in == previous) {
+                    } else if (in == previous) {
                       std::copy_n(out - width, width, out);
                     } else {
                       NearestLine(plan, in, extrapolated, out);
                     }
                     previous = in;
+                    if (++row == plan.rows) {
+                      row = 0;
+                      block += plan.in_block;
+                    }
                   }
                 });
 }
 
-/// What the loops over the last axis take besides its table.
-void PrepareLastAxis(bool nearest, ResizePlan& plan) {
+/// What the loops take besides the tables of the axes.
+void PrepareLoops(bool nearest, ResizePlan& plan) {
   const ResizeAxis& last = plan.axes.back();
-  plan.any_outside = std::ranges::any_of(last.outside, [](std::uint8_t flag) { return flag != 0; });
+  const auto reaches_outside = [](const ResizeAxis& axis) {
+    return std::ranges::any_of(axis.outside, [](std::uint8_t flag) { return flag != 0; });
+  };
+  plan.any_outside = reaches_outside(last);
+  plan.lines_outside = std::any_of(plan.axes.begin(), plan.axes.end() - 1, reaches_outside);
   if (last.in >= std::numeric_limits<std::int32_t>::max()) return;
   if (nearest) {
     bool doubled = plan.inner == 1 && last.out == 2 * last.in;
@@ -308,7 +323,7 @@ BoundKernel BindResize(const KernelCall& call) {
   ResizePlan plan = MakePlan(MakeResizeAxes(options, geometry, input.shape));
   if (plan.axes.empty()) return CopyWhole(input);
   plan.extrapolated = ExtrapolationValue(input.element, extrapolation);
-  PrepareLastAxis(nearest, plan);
+  PrepareLoops(nearest, plan);
   if (nearest) {
     return VisitSize<BoundKernel>(input.element, [&]<typename Unit>(std::type_identity<Unit>) {
       return BoundKernel{
