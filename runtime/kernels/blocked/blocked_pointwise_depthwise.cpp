@@ -9,6 +9,7 @@
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pointwise_product.hpp"
 #include "runtime/kernels/blocked/task_grid.hpp"
+#include "runtime/kernels/blocked/window_areas.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -72,14 +73,6 @@ struct PairBlocking {
   EvenSplit strips;  ///< of output rows; those of a band are of the same size
 };
 
-/// Rows [first, last) of an image.
-struct RowRange {
-  std::int64_t first;
-  std::int64_t last;
-
-  std::int64_t count() const { return std::max<std::int64_t>(0, last - first); }
-};
-
 /// A convolution of single pixels and the depthwise convolution of its result, which exists in
 /// scratch memory only, some rows of one block of channels at a time. Rows that two strips share
 /// are kept.
@@ -94,15 +87,6 @@ struct PointwiseDepthwise {
 
   std::int64_t RowFloats() const { return product.in().width * kBlock; }
 
-  /// The rows of the image that output rows [first, last) read.
-  RowRange InputRows(std::int64_t first, std::int64_t last) const {
-    const std::int64_t height = product.in().height;
-    const std::int64_t begin = first * window.strides[0] - window.pads_begin[0];
-    const std::int64_t end =
-        (last - 1) * window.strides[0] - window.pads_begin[0] + window.Reach(0);
-    return {std::clamp<std::int64_t>(begin, 0, height), std::clamp<std::int64_t>(end, 0, height)};
-  }
-
   /// Some planes of one image. `rows` holds plane_floats of each.
   void RunBand(const KernelArguments& args, std::int64_t plane, std::int64_t count,
                std::int64_t band, float* rows) const {
@@ -113,7 +97,7 @@ struct PointwiseDepthwise {
     for (std::int64_t row = blocking.bands.begin(band); row < blocking.bands.end(band);
          row += blocking.strips.largest()) {
       const std::int64_t end = std::min(row + blocking.strips.largest(), blocking.bands.end(band));
-      const RowRange needed = InputRows(row, end);
+      const RowRange needed = InputRows(window, product.in().height, row, end);
       const RowRange shared{needed.first, std::min(kept.last, needed.last)};
       for (std::int64_t p = 0; p < count && shared.count() > 0; ++p) {
         float* const to = rows + p * plane_floats;

@@ -38,21 +38,42 @@ PoolSizes CheckBlockedPool(const KernelCall& call) {
 
 struct BlockedPool {
   explicit BlockedPool(const PoolSizes& s)
-      : in(s.in), out(s.out), areas(s.window, s.in, s.out), tasks(s.out, s.taps) {}
+      : in(s.in), out(s.out), window(s.window), areas(window, in, out), tasks(out, s.taps) {}
 
-  /// Calls f(area, rows, columns) for every area of the image.
+  /// Calls f(x, y, first row, one past the last row) for parts of all blocks of the image, which
+  /// begin at x and y.
   template <typename F>
   void Run(const KernelArguments& args, const F& f) const {
     tasks.Run(*args.pool, [&](std::int64_t plane, std::int64_t first_row, std::int64_t last_row) {
-      areas.ForAreas(first_row, last_row, args.in<float>(0) + plane * in.BlockFloats(),
-                     args.out<float>(0) + plane * out.BlockFloats(), f);
+      f(args.in<float>(0) + plane * in.BlockFloats(),
+        args.out<float>(0) + plane * out.BlockFloats(), first_row, last_row);
     });
   }
 
   BlockedImage in;
   BlockedImage out;
+  Window window;
   WindowAreas areas;
   PlaneTasks tasks;
+};
+
+struct BlockedMaxPool {
+  BlockedPool pool;
+  const BlockedTiles* kernels;
+
+  /// Looking for NaN once costs less than minding it at every tap.
+  void Run(const KernelArguments& args) const {
+    const std::int64_t row_floats = pool.in.width * kBlock;
+    pool.Run(args, [&](const float* x, float* y, std::int64_t first, std::int64_t last) {
+      const RowRange rows = InputRows(pool.window, pool.in.height, first, last);
+      const bool holds_nan =
+          kernels->holds_nan(x + rows.first * row_floats, rows.count() * row_floats);
+      const auto maximum = holds_nan ? kernels->maximum_or_nan : kernels->maximum;
+      pool.areas.ForAreas(first, last, x, y,
+                          [maximum](const WindowArea& area, const TapSpan& /*rows*/,
+                                    const TapSpan& /*columns*/) { maximum(area); });
+    });
+  }
 };
 
 /// How many taps count at each output position of an axis, at least 1. What ceil_mode lets hang
@@ -78,6 +99,15 @@ struct BlockedAveragePool {
   const BlockedTiles* kernels;
   std::vector<float> row_counts;
   std::vector<float> column_counts;
+
+  void Run(const KernelArguments& args) const {
+    pool.Run(args, [&](const float* x, float* y, std::int64_t first, std::int64_t last) {
+      pool.areas.ForAreas(first, last, x, y,
+                          [&](const WindowArea& area, const TapSpan& rows, const TapSpan& columns) {
+                            RunAverages(area, rows, columns);
+                          });
+    });
+  }
 
   /// Pixels of one area have the same number of taps, unless padding counts.
   void RunAverages(const WindowArea& area, const TapSpan& rows, const TapSpan& columns) const {
@@ -110,13 +140,10 @@ struct BlockedAveragePool {
 }  // namespace
 
 BoundKernel BindBlockedMaxPool(const KernelCall& call, const BlockedTiles& tiles) {
-  const auto pool = std::make_shared<BlockedPool>(CheckBlockedPool(call));
-  const Ints block_sizes = pool->tasks.Cut(call.attributes);
-  return {.run =
-              [pool, maximum = tiles.maximum](const KernelArguments& args) {
-                pool->Run(args, [maximum](const WindowArea& area, const TapSpan& /*rows*/,
-                                          const TapSpan& /*columns*/) { maximum(area); });
-              },
+  const auto pool = std::make_shared<BlockedMaxPool>(
+      BlockedMaxPool{.pool = BlockedPool(CheckBlockedPool(call)), .kernels = &tiles});
+  const Ints block_sizes = pool->pool.tasks.Cut(call.attributes);
+  return {.run = [pool](const KernelArguments& args) { pool->Run(args); },
           .block_sizes = block_sizes};
 }
 
@@ -129,13 +156,7 @@ BoundKernel BindBlockedAveragePool(const KernelCall& call, const BlockedTiles& t
       .row_counts = CountTaps(sizes.window, 0, sizes.in.height, sizes.out.height, include_pad),
       .column_counts = CountTaps(sizes.window, 1, sizes.in.width, sizes.out.width, include_pad)});
   const Ints block_sizes = average->pool.tasks.Cut(call.attributes);
-  return {.run =
-              [average](const KernelArguments& args) {
-                average->pool.Run(
-                    args, [&](const WindowArea& area, const TapSpan& rows, const TapSpan& columns) {
-                      average->RunAverages(area, rows, columns);
-                    });
-              },
+  return {.run = [average](const KernelArguments& args) { average->Run(args); },
           .block_sizes = block_sizes};
 }
 

@@ -171,8 +171,12 @@ struct BlockedTiles {
   void (*depthwise_line_f32)(const DepthwiseLine& line);
   void (*depthwise_line_f16)(const DepthwiseLine& line);
 
-  /// Maximum over the covered taps, NaN if one of them is; minus infinity without taps.
+  /// Maximum over the covered taps, none of which is NaN; minus infinity without taps.
   void (*maximum)(const WindowArea& area);
+  /// The same, NaN if one of them is.
+  void (*maximum_or_nan)(const WindowArea& area);
+  /// Whether any of `count` numbers is NaN.
+  bool (*holds_nan)(const float* x, std::int64_t count);
   /// Sum over the covered taps times `factor`.
   void (*average)(const WindowArea& area, float factor);
 

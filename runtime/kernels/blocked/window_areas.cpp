@@ -31,6 +31,13 @@ std::vector<TapSpan> SpansOf(const Window& window, std::size_t axis, std::int64_
 
 }  // namespace
 
+RowRange InputRows(const Window& window, std::int64_t height, std::int64_t first,
+                   std::int64_t last) {
+  const std::int64_t begin = first * window.strides[0] - window.pads_begin[0];
+  const std::int64_t end = (last - 1) * window.strides[0] - window.pads_begin[0] + window.Reach(0);
+  return {std::clamp<std::int64_t>(begin, 0, height), std::clamp<std::int64_t>(end, 0, height)};
+}
+
 WindowAreas::WindowAreas(const Window& window, const BlockedImage& in, const BlockedImage& out)
     : window_(window),
       in_width_(in.width),

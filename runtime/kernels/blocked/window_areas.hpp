@@ -10,6 +10,18 @@
 
 namespace poprt::kernels {
 
+/// Rows [first, last) of an image.
+struct RowRange {
+  std::int64_t first;
+  std::int64_t last;
+
+  std::int64_t count() const { return std::max<std::int64_t>(0, last - first); }
+};
+
+/// The rows of an image of `height` that windows of output rows [first, last) reach into.
+RowRange InputRows(const Window& window, std::int64_t height, std::int64_t first,
+                   std::int64_t last);
+
 /// Consecutive output positions of one axis whose windows cover the same taps inside the image.
 struct TapSpan {
   std::int64_t begin;  ///< output positions

@@ -281,7 +281,22 @@ template <class V, class Take, class Finish>
 }
 
 template <class V>
+bool HoldsNan(const float* x, std::int64_t count) {
+  unsigned found = 0;
+  for (std::int64_t i = 0; i < count; ++i) found |= x[i] != x[i] ? 1U : 0U;
+  return found != 0;
+}
+
+template <class V>
 void Maximum(const WindowArea& area) {
+  using Register = typename V::Register;
+  Pool<V>(
+      area, -__builtin_inff(), [](Register a, Register b) POPRT_INLINED { return V::Max(a, b); },
+      [](Register a) POPRT_INLINED { return a; });
+}
+
+template <class V>
+void MaximumOrNan(const WindowArea& area) {
   using Register = typename V::Register;
   Pool<V>(
       area, -__builtin_inff(),
