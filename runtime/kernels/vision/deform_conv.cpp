@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/transpose_block.hpp"
 #include "runtime/kernels/vision/vision.hpp"
+#include "runtime/kernels/wide_loops.hpp"
+#include "runtime/kernels/window/channel_tiles.hpp"
 #include "runtime/kernels/window/convolution.hpp"
 #include "runtime/kernels/window/window.hpp"
 
@@ -13,8 +16,9 @@ namespace {
 
 constexpr std::size_t kMaxSpatialAxes = 8;
 
-/// Columns hold what the taps of a block of output positions sample: [C, taps, block]. The output
-/// is the weights times the columns.
+/// The image is turned first, so that all channels of a pixel are sampled at once. What the taps
+/// of a block of output positions sample are rows, [group, position, tap, channel of the group],
+/// and the output is their product with the weights, [group, tap, channel of the group, lane].
 struct DeformPlan {
   ConvolutionOperands operands;
   Window window;
@@ -27,29 +31,64 @@ struct DeformPlan {
   Shape input_strides;
   Shape output_strides;
   Shape tap_strides;
-  std::int64_t block = 1;  // output positions
+  std::int64_t positions = 1;  // of a block
   bool has_bias = false;
   bool has_mask = false;
-  std::size_t columns_bytes = 0;
-  std::size_t offsets_bytes = 0;
-  std::size_t weights_bytes = 0;
   std::size_t scratch_bytes = 0;
+
+  std::int64_t rank() const { return static_cast<std::int64_t>(output.size()); }
+  /// Channels of a group.
+  std::int64_t ins() const { return operands.in_channels / operands.groups; }
+  std::int64_t outs() const { return operands.out_channels / operands.groups; }
+  /// The same, and lanes that are spare.
+  std::int64_t out_lanes() const {
+    return (outs() + kChannelLanes - 1) / kChannelLanes * kChannelLanes;
+  }
+  /// What is summed for an element of the output.
+  std::int64_t depth() const { return ins() * taps; }
 };
 
+/// The scratch memory of a worker; without memory only its size.
 template <typename Acc>
 struct DeformScratch {
-  Acc* columns;
-  std::int64_t* offsets;  // [block, corners], -1 for what is outside
-  Acc* weights;           // [block, corners]
-  Acc* sums;              // [block]
+  Acc* image;             ///< [in_plane, C]; the first worker's is everybody's
+  Acc* factors;           ///< the weights; likewise
+  std::int64_t* origins;  ///< [rank, positions]: where windows begin, per axis
+  std::int64_t* pixels;   ///< [positions]: the last pixel before a sample, along an axis
+  std::int64_t* offsets;  ///< [corners, positions] in a plane, or kOutside
+  Acc* shares;            ///< [corners, positions]: the weights of the corners
+  Acc* parts;             ///< [positions]: how far a sample is behind that pixel
+  Acc* rows;
+  Acc* sums;  ///< [positions, lane]
 
-  DeformScratch(const DeformPlan& plan, std::byte* memory)
-      : columns(reinterpret_cast<Acc*>(memory)),
-        offsets(reinterpret_cast<std::int64_t*>(memory + plan.columns_bytes)),
-        weights(reinterpret_cast<Acc*>(memory + plan.columns_bytes + plan.offsets_bytes)),
-        sums(reinterpret_cast<Acc*>(memory + plan.columns_bytes + plan.offsets_bytes +
-                                    plan.weights_bytes)) {}
+  DeformScratch(const DeformPlan& plan, std::byte* memory) : memory_(memory) {
+    const std::int64_t corners = plan.corners * plan.positions;
+    Take(image, plan.in_plane * plan.operands.in_channels);
+    Take(factors, plan.operands.groups * plan.depth() * plan.out_lanes());
+    Take(origins, plan.rank() * plan.positions);
+    Take(pixels, plan.positions);
+    Take(offsets, corners);
+    Take(shares, corners);
+    Take(parts, plan.positions);
+    Take(rows, plan.operands.groups * plan.positions * plan.depth());
+    Take(sums, plan.positions * plan.out_lanes());
+  }
+
+  static std::size_t Bytes(const DeformPlan& plan) { return DeformScratch(plan, nullptr).bytes_; }
+
+ private:
+  template <typename T>
+  void Take(T*& part, std::int64_t count) {
+    part = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + bytes_);
+    bytes_ += ScratchBytes(static_cast<std::size_t>(count) * sizeof(T));
+  }
+
+  std::byte* memory_;
+  std::size_t bytes_ = 0;
 };
+
+/// The offset of what is outside.
+constexpr std::int64_t kOutside = -1;
 
 /// A run of output positions of one image.
 struct Block {
@@ -58,113 +97,209 @@ struct Block {
   std::int64_t count;
 };
 
-/// Offsets and weights of the pixels around the samples of one tap in one offset group, whose moves
-/// are in that row.
-template <typename T>
-void FindCorners(const DeformPlan& plan, const KernelArguments& args, const Block& block,
-                 std::int64_t row, std::int64_t tap, const DeformScratch<Accumulator<T>>& scratch) {
-  using Acc = Accumulator<T>;
-  const std::size_t rank = plan.output.size();
-  const T* moves =
-      args.in<T>(2) + row * static_cast<std::int64_t>(rank) * plan.out_plane + block.first;
-  for (std::int64_t i = 0; i < block.count; ++i) {
-    std::int64_t* offset = scratch.offsets + i * plan.corners;
-    Acc* weight = scratch.weights + i * plan.corners;
-    offset[0] = 0;
-    weight[0] = Acc(1);
-    std::int64_t known = 1;
-    for (std::size_t d = 0; d < rank; ++d, known *= 2) {
+void FindOrigins(const DeformPlan& plan, const Block& block, std::int64_t* origins) {
+  for (std::size_t d = 0; d < plan.output.size(); ++d, origins += plan.positions) {
+    for (std::int64_t i = 0; i < block.count; ++i) {
       const std::int64_t position = (block.first + i) / plan.output_strides[d] % plan.output[d];
-      const std::int64_t step = tap / plan.tap_strides[d] % plan.window.kernel[d];
-      const std::int64_t base = position * plan.window.strides[d] - plan.window.pads_begin[d] +
-                                step * plan.window.dilations[d];
-      const std::int64_t extent = plan.operands.input_spatial[d];
-      const Acc x = static_cast<Acc>(base) +
-                    static_cast<Acc>(moves[static_cast<std::int64_t>(d) * plan.out_plane + i]);
-      const bool near = x > Acc(-1) && x < static_cast<Acc>(extent);
-      const Acc low = near ? std::floor(x) : Acc(-1);
-      const Acc t = near ? x - low : Acc(0);
-      const auto at = static_cast<std::int64_t>(low);
-      const auto pixel = [&](std::int64_t outer, std::int64_t where) {
-        const bool inside = near && outer >= 0 && where >= 0 && where < extent;
-        return inside ? outer + where * plan.input_strides[d] : -1;
-      };
-      // From the back, because the corners found so far are overwritten.
-      for (std::int64_t k = known; k-- > 0;) {
-        const std::int64_t outer = offset[k];
-        const Acc scale = weight[k];
-        offset[2 * k + 1] = pixel(outer, at + 1);
-        weight[2 * k + 1] = scale * t;
-        offset[2 * k] = pixel(outer, at);
-        weight[2 * k] = scale * (Acc(1) - t);
-      }
+      origins[i] = position * plan.window.strides[d] - plan.window.pads_begin[d];
     }
   }
 }
 
+/// Doubles the corners that are known by those along one more axis, at pixels and behind them.
+template <typename Acc>
+POPRT_INLINE void AddAxis(const DeformPlan& plan, std::size_t axis, std::int64_t known,
+                          std::int64_t count, const DeformScratch<Acc>& scratch) {
+  const std::int64_t extent = plan.operands.input_spatial[axis];
+  const std::int64_t stride = plan.input_strides[axis];
+  const std::int64_t* const pixels = scratch.pixels;
+  const Acc* const parts = scratch.parts;
+  // From the back, because the corners found so far are overwritten.
+  for (std::int64_t k = known; k-- > 0;) {
+    const std::int64_t* const outer = scratch.offsets + k * plan.positions;
+    const Acc* const share = scratch.shares + k * plan.positions;
+    std::int64_t* const at = scratch.offsets + 2 * k * plan.positions;
+    std::int64_t* const behind = at + plan.positions;
+    Acc* const at_share = scratch.shares + 2 * k * plan.positions;
+    Acc* const behind_share = at_share + plan.positions;
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t from = outer[i];
+      const std::int64_t pixel = pixels[i];
+      const bool at_inside = from >= 0 && pixel >= 0 && pixel < extent;
+      const bool behind_inside = from >= 0 && pixel >= -1 && pixel + 1 < extent;
+      const Acc all = share[i];
+      behind[i] = behind_inside ? from + (pixel + 1) * stride : kOutside;
+      at[i] = at_inside ? from + pixel * stride : kOutside;
+      behind_share[i] = all * parts[i];
+      at_share[i] = all * (Acc(1) - parts[i]);
+    }
+  }
+}
+
+/// Offsets and weights of the pixels around the samples of one tap in one offset group, whose moves
+/// are in that row.
 template <typename T>
-void FillColumns(const DeformPlan& plan, const KernelArguments& args, const Block& block,
-                 const DeformScratch<Accumulator<T>>& scratch) {
+POPRT_INLINE void FindCorners(const DeformPlan& plan, const KernelArguments& args,
+                              const Block& block, std::int64_t row, std::int64_t tap,
+                              const DeformScratch<Accumulator<T>>& scratch) {
   using Acc = Accumulator<T>;
-  const std::int64_t channels = plan.operands.in_channels;
-  const std::int64_t share = channels / plan.offset_groups;
+  const T* moves = args.in<T>(2) + row * plan.rank() * plan.out_plane + block.first;
+  std::fill_n(scratch.offsets, block.count, std::int64_t{0});
+  std::fill_n(scratch.shares, block.count, Acc(1));
+  for (std::size_t d = 0; d < plan.output.size(); ++d, moves += plan.out_plane) {
+    const std::int64_t step =
+        tap / plan.tap_strides[d] % plan.window.kernel[d] * plan.window.dilations[d];
+    const auto extent = static_cast<Acc>(plan.operands.input_spatial[d]);
+    const std::int64_t* const origins =
+        scratch.origins + static_cast<std::int64_t>(d) * plan.positions;
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < block.count; ++i) {
+      const Acc x = static_cast<Acc>(origins[i] + step) + static_cast<Acc>(moves[i]);
+      const bool near = x > Acc(-1) && x < extent;
+      const Acc sample = near ? x : Acc(-2);  // of which both pixels are outside
+      const Acc low = std::floor(sample);
+      scratch.pixels[i] = static_cast<std::int64_t>(low);
+      scratch.parts[i] = sample - low;
+    }
+    AddAxis(plan, d, std::int64_t{1} << d, block.count, scratch);
+  }
+}
+
+/// Adds the pixels around the sample of a position, n of their channels.
+template <typename Acc>
+POPRT_INLINE void Sample(const DeformPlan& plan, std::int64_t position, const Acc* channels,
+                         std::int64_t n, const DeformScratch<Acc>& scratch, Acc* to) {
+  std::fill_n(to, n, Acc{});
+  for (std::int64_t k = 0; k < plan.corners; ++k) {
+    const std::int64_t offset = scratch.offsets[k * plan.positions + position];
+    if (offset == kOutside) continue;
+    const Acc share = scratch.shares[k * plan.positions + position];
+    const Acc* const from = channels + offset * plan.operands.in_channels;
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t c = 0; c < n; ++c) to[c] += share * from[c];
+  }
+}
+
+/// The samples of all positions of the block for one tap and channels [first, first + n), which are
+/// of one group.
+template <typename T>
+POPRT_INLINE void SampleChannels(const DeformPlan& plan, const Block& block, std::int64_t tap,
+                                 std::int64_t first, std::int64_t n, const T* mask,
+                                 const DeformScratch<Accumulator<T>>& scratch) {
+  using Acc = Accumulator<T>;
+  Acc* to = scratch.rows + first / plan.ins() * plan.positions * plan.depth() + tap * plan.ins() +
+            first % plan.ins();
+  for (std::int64_t i = 0; i < block.count; ++i, to += plan.depth()) {
+    Sample(plan, i, static_cast<const Acc*>(scratch.image + first), n, scratch, to);
+    if (mask == nullptr) continue;
+    // Not part of the shares: a NaN counts for samples outside, too.
+    const Acc factor = static_cast<Acc>(mask[i]);
+    for (std::int64_t c = 0; c < n; ++c) to[c] *= factor;
+  }
+}
+
+template <typename T>
+POPRT_INLINE void FillRows(const DeformPlan& plan, const KernelArguments& args, const Block& block,
+                           const DeformScratch<Accumulator<T>>& scratch) {
+  const std::int64_t share = plan.operands.in_channels / plan.offset_groups;
+  FindOrigins(plan, block, scratch.origins);
   for (std::int64_t group = 0; group < plan.offset_groups; ++group) {
     for (std::int64_t tap = 0; tap < plan.taps; ++tap) {
       const std::int64_t row = (block.image * plan.offset_groups + group) * plan.taps + tap;
       FindCorners<T>(plan, args, block, row, tap, scratch);
       const T* mask = plan.has_mask ? args.in<T>(4) + row * plan.out_plane + block.first : nullptr;
-      for (std::int64_t c = group * share; c < (group + 1) * share; ++c) {
-        const T* in = args.in<T>(0) + (block.image * channels + c) * plan.in_plane;
-        Acc* column = scratch.columns + (c * plan.taps + tap) * plan.block;
-        for (std::int64_t i = 0; i < block.count; ++i) {
-          Acc sum{};
-          for (std::int64_t k = i * plan.corners; k < (i + 1) * plan.corners; ++k) {
-            const std::int64_t from = scratch.offsets[k];
-            if (from >= 0) sum += scratch.weights[k] * static_cast<Acc>(in[from]);
-          }
-          // Not part of the weights: a NaN counts for samples outside, too.
-          column[i] = mask == nullptr ? sum : sum * static_cast<Acc>(mask[i]);
-        }
+      const std::int64_t end = (group + 1) * share;
+      for (std::int64_t c = group * share; c < end;) {
+        const std::int64_t n = std::min(end - c, plan.ins() - c % plan.ins());
+        SampleChannels(plan, block, tap, c, n, mask, scratch);
+        c += n;
       }
     }
   }
 }
 
 template <typename T>
-void MultiplyColumns(const DeformPlan& plan, const KernelArguments& args, const Block& block,
-                     const DeformScratch<Accumulator<T>>& scratch) {
+POPRT_INLINE void MultiplyRows(const DeformPlan& plan, const KernelArguments& args,
+                               const Block& block, const DeformScratch<Accumulator<T>>& scratch) {
   using Acc = Accumulator<T>;
-  const ConvolutionOperands& o = plan.operands;
-  const std::int64_t depth = o.in_channels / o.groups * plan.taps;
-  for (std::int64_t c = 0; c < o.out_channels; ++c) {
-    const Acc bias = plan.has_bias ? static_cast<Acc>(args.in<T>(3)[c]) : Acc{};
-    std::fill(scratch.sums, scratch.sums + block.count, bias);
-    const T* weights = args.in<T>(1) + c * depth;
-    const Acc* column = scratch.columns + c / (o.out_channels / o.groups) * depth * plan.block;
-    for (std::int64_t k = 0; k < depth; ++k, column += plan.block) {
-      const Acc weight = static_cast<Acc>(weights[k]);
-      POPRT_INDEPENDENT_LOOP
-      for (std::int64_t i = 0; i < block.count; ++i) scratch.sums[i] += weight * column[i];
+  const std::int64_t depth = plan.depth();
+  const std::int64_t lanes = plan.out_lanes();
+  for (std::int64_t group = 0; group < plan.operands.groups; ++group) {
+    MultiplyChannels(
+        block.count, lanes, static_cast<const Acc*>(scratch.factors + group * depth * lanes),
+        [lanes](std::int64_t t) { return t * lanes; },
+        static_cast<const Acc*>(scratch.rows + group * plan.positions * depth), depth, scratch.sums,
+        lanes);
+    for (std::int64_t o = 0; o < plan.outs(); ++o) {
+      const std::int64_t channel = group * plan.outs() + o;
+      const Acc bias = plan.has_bias ? static_cast<Acc>(args.in<T>(3)[channel]) : Acc{};
+      T* out = args.out<T>(0) +
+               (block.image * plan.operands.out_channels + channel) * plan.out_plane + block.first;
+      for (std::int64_t i = 0; i < block.count; ++i) {
+        out[i] = static_cast<T>(scratch.sums[i * lanes + o] + bias);
+      }
     }
-    T* out = args.out<T>(0) + (block.image * o.out_channels + c) * plan.out_plane + block.first;
-    for (std::int64_t i = 0; i < block.count; ++i) out[i] = static_cast<T>(scratch.sums[i]);
   }
+}
+
+/// Spare lanes are left as they are: nothing reads what becomes of them.
+template <typename T>
+void TurnWeights(const DeformPlan& plan, const KernelArguments& args, Accumulator<T>* factors) {
+  const T* from = args.in<T>(1);
+  for (std::int64_t o = 0; o < plan.operands.out_channels; ++o) {
+    Accumulator<T>* const to =
+        factors + o / plan.outs() * plan.depth() * plan.out_lanes() + o % plan.outs();
+    for (std::int64_t c = 0; c < plan.ins(); ++c) {
+      for (std::int64_t tap = 0; tap < plan.taps; ++tap) {
+        to[(tap * plan.ins() + c) * plan.out_lanes()] = static_cast<Accumulator<T>>(*from++);
+      }
+    }
+  }
+}
+
+/// Channels last.
+template <typename T>
+void TurnImage(const DeformPlan& plan, const KernelArguments& args, std::int64_t image,
+               Accumulator<T>* to) {
+  const std::int64_t channels = plan.operands.in_channels;
+  const T* const from = args.in<T>(0) + image * channels * plan.in_plane;
+  constexpr std::int64_t kPixels = 256;
+  const EvenSplit parts(plan.in_plane, kPixels);
+  args.pool->Run(parts.blocks(), [&](std::int64_t part, int /*worker*/) {
+    const std::int64_t begin = parts.begin(part);
+    const std::int64_t count = parts.end(part) - begin;
+    if constexpr (std::is_same_v<T, Accumulator<T>>) {
+      TransposeBlock(from + begin, plan.in_plane, channels, count, to + begin * channels, channels);
+    } else {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        for (std::int64_t p = begin; p < begin + count; ++p) {
+          to[p * channels + c] = static_cast<Accumulator<T>>(from[c * plan.in_plane + p]);
+        }
+      }
+    }
+  });
 }
 
 template <typename T>
 void RunDeformConv(const DeformPlan& plan, const KernelArguments& args) {
-  const std::int64_t blocks = (plan.out_plane - 1) / plan.block + 1;
-  ForRanges(args.pool, plan.operands.batch * blocks, 1,
-            [&](std::int64_t begin, std::int64_t end, int worker) {
-              const DeformScratch<Accumulator<T>> scratch(
-                  plan, args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes);
-              for (std::int64_t i = begin; i < end; ++i) {
-                const std::int64_t first = i % blocks * plan.block;
-                const Block block{i / blocks, first, std::min(plan.block, plan.out_plane - first)};
-                FillColumns<T>(plan, args, block, scratch);
-                MultiplyColumns<T>(plan, args, block, scratch);
-              }
-            });
+  using Scratch = DeformScratch<Accumulator<T>>;
+  const EvenSplit blocks(plan.out_plane, plan.positions);
+  const Scratch shared(plan, args.scratch);
+  TurnWeights<T>(plan, args, shared.factors);
+  for (std::int64_t image = 0; image < plan.operands.batch; ++image) {
+    TurnImage<T>(plan, args, image, shared.image);
+    ForWideRanges(args.pool, blocks.blocks(), 1,
+                  [&](std::int64_t i, std::int64_t /*end*/, int worker) {
+                    Scratch scratch(
+                        plan, args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes);
+                    scratch.image = shared.image;
+                    scratch.factors = shared.factors;
+                    const Block block{image, blocks.begin(i), blocks.end(i) - blocks.begin(i)};
+                    FillRows<T>(plan, args, block, scratch);
+                    MultiplyRows<T>(plan, args, block, scratch);
+                  });
+  }
 }
 
 /// The operands that a convolution does not have: offsets (input 2) and mask (input 4).
@@ -203,18 +338,12 @@ ConvolutionOperands CheckAsConvolution(const KernelCall& call) {
   }
 }
 
-void PlanScratch(DeformPlan& plan, std::size_t item) {
-  const std::int64_t depth = plan.operands.in_channels * plan.taps;
-  plan.block =
-      std::clamp<std::int64_t>((std::int64_t{1} << 16) / std::max<std::int64_t>(depth, 1), 16, 256);
-  plan.block = std::min(plan.block, plan.out_plane);
-  const auto block = static_cast<std::size_t>(plan.block);
-  const auto corners = static_cast<std::size_t>(plan.corners);
-  plan.columns_bytes = ScratchBytes(static_cast<std::size_t>(depth) * block * item);
-  plan.offsets_bytes = ScratchBytes(block * corners * sizeof(std::int64_t));
-  plan.weights_bytes = ScratchBytes(block * corners * item);
-  plan.scratch_bytes =
-      plan.columns_bytes + plan.offsets_bytes + plan.weights_bytes + ScratchBytes(block * item);
+/// So many positions that their rows stay in the second-level cache.
+std::int64_t PositionsOf(const DeformPlan& plan) {
+  constexpr std::int64_t kElements = 1 << 16;
+  constexpr std::int64_t kMost = 256;
+  const std::int64_t row = std::max<std::int64_t>(1, plan.operands.in_channels * plan.taps);
+  return std::clamp<std::int64_t>(kElements / row, 1, std::min(kMost, plan.out_plane));
 }
 
 }  // namespace
@@ -240,12 +369,13 @@ BoundKernel BindDeformConv(const KernelCall& call) {
   plan.in_plane = ElementCount(o.input_spatial);
   plan.out_plane = ElementCount(plan.output);
   plan.corners = std::int64_t{1} << plan.output.size();
+  plan.positions = PositionsOf(plan);
   plan.input_strides = Strides(o.input_spatial);
   plan.output_strides = Strides(plan.output);
   plan.tap_strides = Strides(o.kernel);
   return VisitElement<BoundKernel, kFloatTypes>(wanted.element, [&]<typename T>(
                                                                     std::type_identity<T>) {
-    PlanScratch(plan, sizeof(Accumulator<T>));
+    plan.scratch_bytes = DeformScratch<Accumulator<T>>::Bytes(plan);
     return BoundKernel{.run = [plan](const KernelArguments& args) { RunDeformConv<T>(plan, args); },
                        .scratch_bytes = plan.scratch_bytes};
   });

@@ -1,34 +1,19 @@
-#include <algorithm>
 #include <utility>
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/wide_loops.hpp"
+#include "runtime/kernels/window/channel_tiles.hpp"
 #include "runtime/kernels/window/convolution.hpp"
 #include "runtime/kernels/window/padded_conv.hpp"
 
 namespace poprt::kernels {
 namespace {
 
-/// kRows channels at kLanes neighbouring positions.
-template <std::int64_t kRows, std::int64_t kLanes, typename Acc>
-POPRT_INLINE void MultiplyTile(const Acc* in, const std::int64_t* offsets, const Acc* weights,
-                               std::int64_t count, Acc* out, std::int64_t pitch) {
-  Acc sums[kRows][kLanes] = {};
-  for (std::int64_t t = 0; t < count; ++t) {
-    const Acc* from = in + offsets[t];
-    for (std::int64_t r = 0; r < kRows; ++r) {
-      for (std::int64_t lane = 0; lane < kLanes; ++lane)
-        sums[r][lane] += weights[r * count + t] * from[lane];
-    }
-  }
-  for (std::int64_t r = 0; r < kRows; ++r) std::copy_n(sums[r], kLanes, out + r * pitch);
-}
-
 /// How PaddedConv reads, computes and writes elements of type T.
 template <typename T>
 struct ConvWork {
   using Acc = Accumulator<T>;
-  static constexpr std::int64_t kLanes = 32;
+  static constexpr std::int64_t kLanes = kChannelLanes;
 
   void LoadRow(std::int64_t image, std::int64_t row, std::int64_t n, Acc* to) const {
     const T* from = x + image * in_plane + row * in_width;
@@ -43,19 +28,9 @@ struct ConvWork {
   POPRT_INLINE void Multiply(std::int64_t rows, std::int64_t lanes, const Acc* in,
                              const std::int64_t* offsets, const Acc* factors, std::int64_t count,
                              Acc* out, std::int64_t pitch) const {
-    // All channels of some positions, which stay in the first-level cache.
-    for (std::int64_t i = 0; i < lanes; i += kLanes) {
-      std::int64_t r = 0;
-      const auto multiply = [&]<std::int64_t kRows>() {
-        for (; r + kRows <= rows; r += kRows) {
-          MultiplyTile<kRows, kLanes>(in + i, offsets, factors + r * count, count,
-                                      out + r * pitch + i, pitch);
-        }
-      };
-      multiply.template operator()<4>();
-      multiply.template operator()<2>();
-      multiply.template operator()<1>();
-    }
+    MultiplyChannels(
+        rows, lanes, in, [offsets](std::int64_t t) { return offsets[t]; }, factors, count, out,
+        pitch);
   }
 
   void Store(std::int64_t image, std::int64_t channel, std::int64_t position,
