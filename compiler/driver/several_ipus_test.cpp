@@ -85,7 +85,7 @@ class Loaded {
 
   std::size_t num_stages() const { return program_->num_stages(); }
 
-  /// Kernels and stages of the steps, "Abs 0 Sin 1".
+  /// Kernels and stages of the steps, "fused_elementwise 0 Sin 1".
   std::string Steps() const {
     std::string text;
     for (const program::Step& step : image_->payload.program.branches[0].steps) {
@@ -165,7 +165,7 @@ TEST(SeveralIpus, StagesAreThoseOfTheRuntime) {
   const Compiled pipeline = Compile(2);
   ASSERT_TRUE(pipeline.report.ok()) << pipeline.report.status();
   Loaded loaded(pipeline.container);
-  EXPECT_EQ(loaded.Steps(), "Abs 0 Sin 1");
+  EXPECT_EQ(loaded.Steps(), "fused_elementwise 0 Sin 1");
   EXPECT_EQ(loaded.num_stages(), 2U);
   const std::string unplaced = InputText("x", {"64", "64"}) + OutputText("y") +
                                NodeText("Abs", {"x"}, {"a"}) + NodeText("Sin", {"a"}, {"y"});
@@ -201,9 +201,9 @@ std::string TwoIpus() {
 TEST(SeveralIpus, EnablePipeliningMakesIpusStages) {
   compiler::CompilerOptions options;
   options.numIpus = 2;
-  EXPECT_EQ(Loaded(CompileWith(options, TwoIpus()).container).Steps(), "Abs 0 Sin 0");
+  EXPECT_EQ(Loaded(CompileWith(options, TwoIpus()).container).Steps(), "fused_elementwise 0 Sin 0");
   options.enablePipelining = true;
-  EXPECT_EQ(Loaded(CompileWith(options, TwoIpus()).container).Steps(), "Abs 0 Sin 1");
+  EXPECT_EQ(Loaded(CompileWith(options, TwoIpus()).container).Steps(), "fused_elementwise 0 Sin 1");
   const std::string what_to_do =
       "by __ipu_number or --manual_sharding_config, or let --auto_sharding N find N stages";
   const std::string unplaced =

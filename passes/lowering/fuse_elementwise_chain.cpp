@@ -60,12 +60,6 @@ std::string_view FunctionOf(const std::array<Named, kSize>& table, std::string_v
   return row == table.end() ? std::string_view() : row->function;
 }
 
-bool IsExpensive(const Node& node) {
-  static constexpr std::array<std::string_view, 9> kOperators = {
-      "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish", "Pow", "Sigmoid", "Swish", "Tanh"};
-  return std::ranges::find(kOperators, node.op) != kOperators.end();
-}
-
 std::vector<Function> ClipFunctions(const ir::Graph& graph, const Node& node) {
   std::vector<Function> functions;
   for (const std::size_t i : {1U, 2U}) {
@@ -221,7 +215,6 @@ class Fuser {
       if (!alone) continue;
       Program program = *std::move(alone);
       Grow(tree, program);
-      if (tree.size() < 2 && !PaysAlone(root, program)) continue;
       if (program.inputs().empty()) continue;
       taken_.insert(tree.begin(), tree.end());
       Node& node = graph_.nodes[Index(root)];
@@ -250,16 +243,6 @@ class Fuser {
       }
     }
     return functions;
-  }
-
-  /// Whether the kernel computes one operator faster than that operator's own: it has faster forms
-  /// of what costs much, and repeats elements of smaller operands faster.
-  bool PaysAlone(std::int32_t root, const Program& program) const {
-    const Node& node = graph_.nodes[Index(root)];
-    const std::int64_t count = ElementCount(graph_.type(node.outputs[0]).shape);
-    return IsExpensive(node) || std::ranges::any_of(program.inputs(), [&](ValueId id) {
-             return ElementCount(graph_.type(id).shape) != count;
-           });
   }
 
   /// Nothing when the tree is too large.

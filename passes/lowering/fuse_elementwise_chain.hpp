@@ -6,9 +6,8 @@
 namespace poprt::passes {
 
 /// Makes trees of element-wise operators over one shape, whose inner results nobody else reads, one
-/// FusedElementwise that runs through the data once. Functions that cost much (Exp, Tanh, ...)
-/// and operators that repeat the elements of an operand become one even alone: it has faster forms
-/// of them.
+/// FusedElementwise that runs through the data once; operators alone, too, since it stores whole
+/// cache lines and has faster forms of functions that cost much.
 absl::Status FuseElementwiseChain(ir::Graph& graph, const PassContext& context);
 
 }  // namespace poprt::passes

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <iterator>
 
 #include "runtime/kernels/fused/element_functions.hpp"
@@ -110,6 +111,17 @@ std::int64_t LoopOf(const float* a, const float* b, float* out, std::int64_t beg
   return i;
 }
 
+/// Elements until a place where a register can be stored within a cache line.
+template <class V>
+std::int64_t ElementsToAlign(const float* to) {
+  constexpr std::uintptr_t kBytes = V::kLanes * sizeof(float);
+  return static_cast<std::int64_t>((0 - reinterpret_cast<std::uintptr_t>(to)) % kBytes /
+                                   sizeof(float));
+}
+
+/// Fewer elements are not worth it.
+inline constexpr std::int64_t kAlignedFrom = 256;
+
 template <class V, template <class> class F, Operand kA = Operand::kElements,
           Operand kB = Operand::kElements>
 void Loop(const float* a, const float* b, float* out, std::int64_t n) {
@@ -117,15 +129,21 @@ void Loop(const float* a, const float* b, float* out, std::int64_t n) {
   const float single = kA == Operand::kRepeated ? *a : kB == Operand::kRepeated ? *b : 0.0F;
   if (kA == Operand::kRepeated) a = &single;
   if (kB == Operand::kRepeated) b = &single;
-  std::int64_t i = LoopOf<tile::VectorGroup<V, 4>, F, kA, kB>(a, b, out, 0, n);
-  i = LoopOf<V, F, kA, kB>(a, b, out, i, n);
-  if (i == n) return;
-  const auto last = [i, n](Operand operand, const float* from) {
-    return operand == Operand::kRepeated ? V::Set(*from) : tile::LoadFirst<V>(from + i, n - i);
+  const auto some = [=](std::int64_t first, std::int64_t count) {
+    const auto part = [first, count](Operand operand, const float* from) {
+      return operand == Operand::kRepeated ? V::Set(*from)
+                                           : tile::LoadFirst<V>(from + first, count);
+    };
+    const auto x = part(kA, a);
+    const auto y = F<V>::kOperands == 2 ? part(kB, b) : x;
+    tile::StoreFirst<V>(F<V>::Of(x, y), out + first, count);
   };
-  const auto x = last(kA, a);
-  const auto y = F<V>::kOperands == 2 ? last(kB, b) : x;
-  tile::StoreFirst<V>(F<V>::Of(x, y), out + i, n - i);
+  // Stores that cross cache lines take twice as long.
+  const std::int64_t head = n < kAlignedFrom ? 0 : ElementsToAlign<V>(out);
+  if (head > 0) some(0, head);
+  std::int64_t i = LoopOf<tile::VectorGroup<V, 4>, F, kA, kB>(a, b, out, head, n);
+  i = LoopOf<V, F, kA, kB>(a, b, out, i, n);
+  if (i < n) some(i, n - i);
 }
 
 template <template <class> class F, class V>

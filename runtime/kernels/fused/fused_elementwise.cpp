@@ -27,6 +27,8 @@ constexpr std::int64_t kPieceElements = 6144;  ///< together
 constexpr std::int64_t kShortestRow = 48;
 /// Elements of gathered rows that are written at a time; buffers have room for as many more.
 constexpr std::int64_t kChunk = 16;
+/// Elements of a cache line.
+constexpr std::int64_t kLine = 16;
 
 /// How an operand lies along the output, of which adjacent dimensions are joined.
 enum class Access : std::uint8_t {
@@ -92,8 +94,18 @@ struct FusedElementwise {
               });
   }
 
+  std::int64_t BufferFloats() const { return piece + kChunk + kLine; }
+
  private:
-  float* Buffer(float* scratch, std::int64_t i) const { return scratch + i * (piece + kChunk); }
+  float* Buffer(float* scratch, std::int64_t i) const { return scratch + i * BufferFloats(); }
+
+  /// How far buffers are moved in scratch memory so that they lie to cache lines as the results
+  /// do, which are stored in whole lines. The same for all pieces of a row.
+  std::int64_t Shift(const KernelArguments& args, std::int64_t at) const {
+    if (half) return 0;
+    const auto place = reinterpret_cast<std::uintptr_t>(args.out<float>(0) + at);
+    return static_cast<std::int64_t>(place / sizeof(float) % kLine);
+  }
 
   void RunRange(const KernelArguments& args, std::int64_t begin, std::int64_t end,
                 float* scratch) const {
@@ -104,7 +116,7 @@ struct FusedElementwise {
     for (std::int64_t at = begin; at < end;) {
       const std::int64_t left = by_row() ? std::min(inner() - column, end - at) : end - at;
       const std::int64_t n = std::min(left, piece);
-      RunPiece(args, cursor, at, column, n, new_row, scratch);
+      RunPiece(args, cursor, at, column, n, new_row, scratch + Shift(args, at));
       at += n;
       column += n;
       new_row = column >= inner();
@@ -415,7 +427,7 @@ BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops
   while (2 * fused->piece <= kLongestPiece && 2 * fused->piece * streams <= kPieceElements) {
     fused->piece *= 2;
   }
-  fused->scratch_bytes = ScratchBytes(fused->buffers * (fused->piece + kChunk));
+  fused->scratch_bytes = ScratchBytes(fused->buffers * fused->BufferFloats());
   return {.run = [fused](const KernelArguments& args) { fused->Run(args); },
           .scratch_bytes = fused->scratch_bytes,
           .in_place_inputs = fused->InPlaceInputs()};
