@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/kernels/thread_pool.hpp"
@@ -40,6 +41,25 @@ void ForRanges(ThreadPool* pool, std::int64_t count, std::int64_t grain, const F
   } else {
     pool->Run(tasks, task);
   }
+}
+
+/// ForRanges over elements of `bytes` that are written from `to` on. A range that begins within a
+/// cache line is cut where the next one begins, since stores that cross lines take twice as long.
+template <typename F>
+void ForLines(ThreadPool* pool, std::int64_t count, std::int64_t grain, const std::byte* to,
+              std::size_t bytes, const F& f) {
+  constexpr std::size_t kLineBytes = 64;
+  ForRanges(pool, count, grain, [&](std::int64_t begin, std::int64_t end, int worker) {
+    const std::size_t at =
+        reinterpret_cast<std::uintptr_t>(to) + static_cast<std::size_t>(begin) * bytes;
+    const std::size_t rest = (0 - at) % kLineBytes;
+    const auto line = begin + static_cast<std::int64_t>(rest / bytes);
+    if (rest > 0 && rest % bytes == 0 && line < end) {
+      f(begin, line, worker);
+      begin = line;
+    }
+    f(begin, end, worker);
+  });
 }
 
 /// The grain for items of `cost` elements each.

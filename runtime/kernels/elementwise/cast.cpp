@@ -33,11 +33,11 @@ BoundKernel BindCast(const KernelCall& call) {
   return {.run = [convert, count](const KernelArguments& args) {
     const std::byte* from = args.inputs[0];
     std::byte* to = args.outputs[0];
-    ForRanges(args.pool, count, kElementsPerTask,
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                convert(from + static_cast<std::size_t>(begin) * convert.from_bytes(),
-                        to + static_cast<std::size_t>(begin) * convert.to_bytes(), end - begin);
-              });
+    ForLines(args.pool, count, kElementsPerTask, to, convert.to_bytes(),
+             [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+               convert(from + static_cast<std::size_t>(begin) * convert.from_bytes(),
+                       to + static_cast<std::size_t>(begin) * convert.to_bytes(), end - begin);
+             });
   }};
 }
 

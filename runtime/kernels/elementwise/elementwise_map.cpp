@@ -65,10 +65,10 @@ class MapPlan {
   }
 
   void Run(const KernelArguments& args) const {
-    ForRanges(args.pool, count_, kElementsPerTask,
-              [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                spec_.fold ? RunFold(args, begin, end) : RunMap(args, begin, end);
-              });
+    ForLines(args.pool, count_, kElementsPerTask, args.outputs[0], store_.to_bytes(),
+             [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+               spec_.fold ? RunFold(args, begin, end) : RunMap(args, begin, end);
+             });
   }
 
  private:
