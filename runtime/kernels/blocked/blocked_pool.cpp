@@ -58,17 +58,20 @@ struct BlockedPool {
 };
 
 struct BlockedMaxPool {
+  static constexpr std::int64_t kOften = 3;
+
   BlockedPool pool;
   const BlockedTiles* kernels;
+  /// Each input at several taps: looking for NaN once costs less than minding it at all of them.
+  bool reads_often;
 
-  /// Looking for NaN once costs less than minding it at every tap.
   void Run(const KernelArguments& args) const {
     const std::int64_t row_floats = pool.in.width * kBlock;
     pool.Run(args, [&](const float* x, float* y, std::int64_t first, std::int64_t last) {
       const RowRange rows = InputRows(pool.window, pool.in.height, first, last);
-      const bool holds_nan =
-          kernels->holds_nan(x + rows.first * row_floats, rows.count() * row_floats);
-      const auto maximum = holds_nan ? kernels->maximum_or_nan : kernels->maximum;
+      const bool minds_nan = !reads_often || kernels->holds_nan(x + rows.first * row_floats,
+                                                                rows.count() * row_floats);
+      const auto maximum = minds_nan ? kernels->maximum_or_nan : kernels->maximum;
       pool.areas.ForAreas(first, last, x, y,
                           [maximum](const WindowArea& area, const TapSpan& /*rows*/,
                                     const TapSpan& /*columns*/) { maximum(area); });
@@ -140,8 +143,12 @@ struct BlockedAveragePool {
 }  // namespace
 
 BoundKernel BindBlockedMaxPool(const KernelCall& call, const BlockedTiles& tiles) {
+  const PoolSizes sizes = CheckBlockedPool(call);
+  const Ints& strides = sizes.window.strides;
   const auto pool = std::make_shared<BlockedMaxPool>(
-      BlockedMaxPool{.pool = BlockedPool(CheckBlockedPool(call)), .kernels = &tiles});
+      BlockedMaxPool{.pool = BlockedPool(sizes),
+                     .kernels = &tiles,
+                     .reads_often = sizes.taps / strides[0] / strides[1] >= BlockedMaxPool::kOften});
   const Ints block_sizes = pool->pool.tasks.Cut(call.attributes);
   return {.run = [pool](const KernelArguments& args) { pool->Run(args); },
           .block_sizes = block_sizes};
