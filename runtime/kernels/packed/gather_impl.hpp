@@ -29,10 +29,23 @@ void CopyRunCarefully(const T* source, std::int64_t count, std::int64_t step, fl
   for (int c = 0; c < kColumns; c += V::kLanes) V::Store(V::Load(lanes + c), target + c);
 }
 
+/// Whole rows of a panel.
+template <class V, class T>
+void CopyRows(const T* source, std::int64_t row_stride, std::int64_t rows, float* panel) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (int c = 0; c < kColumns; c += V::kLanes) {
+      V::Store(V::Load(source + r * row_stride + c), panel + r * kColumns + c);
+    }
+  }
+}
+
 template <class V, class T>
 void Gather(const T* source, std::int64_t row_stride, std::int64_t rows,
             const PanelSegment* segments, std::int64_t segment_count, std::int64_t step,
             const T* end, float* panel) {
+  if (segment_count == 1 && segments[0].count == kColumns && step == 1) {
+    return CopyRows<V>(source + segments[0].offset, row_stride, rows, panel);
+  }
   const bool starts_with_zeros = segment_count == 0 || segments[0].at > 0;
   for (std::int64_t r = 0; r < rows; ++r) {
     float* row = panel + r * kColumns;
