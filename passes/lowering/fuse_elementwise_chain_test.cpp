@@ -12,7 +12,7 @@ constexpr double kRounding = 1e-5;
 
 std::string Fused(GraphForTest& g) {
   const ir::Graph before = g.graph;
-  const std::string text = g.After("fuse_elementwise_chain");
+  std::string text = g.After("fuse_elementwise_chain");
   EXPECT_LE(LargestDifference(before, g.graph), kRounding);
   return text;
 }
@@ -106,6 +106,7 @@ TEST(FuseElementwiseChainTest, KeepsWhatOthersRead) {
 TEST(FuseElementwiseChainTest, LeavesOperatorsOfTooManyInputs) {
   GraphForTest g;
   std::vector<ir::ValueId> inputs;
+  inputs.reserve(40);
   for (int i = 0; i < 40; ++i) inputs.push_back(g.Input("x" + std::to_string(i), {3}));
   g.Output(g.Op("m", "Max", inputs, {3}));
   const std::string before = g.Text();

@@ -145,10 +145,10 @@ struct BlockedAveragePool {
 BoundKernel BindBlockedMaxPool(const KernelCall& call, const BlockedTiles& tiles) {
   const PoolSizes sizes = CheckBlockedPool(call);
   const Ints& strides = sizes.window.strides;
-  const auto pool = std::make_shared<BlockedMaxPool>(
-      BlockedMaxPool{.pool = BlockedPool(sizes),
-                     .kernels = &tiles,
-                     .reads_often = sizes.taps / strides[0] / strides[1] >= BlockedMaxPool::kOften});
+  const auto pool = std::make_shared<BlockedMaxPool>(BlockedMaxPool{
+      .pool = BlockedPool(sizes),
+      .kernels = &tiles,
+      .reads_often = sizes.taps / strides[0] / strides[1] >= BlockedMaxPool::kOften});
   const Ints block_sizes = pool->pool.tasks.Cut(call.attributes);
   return {.run = [pool](const KernelArguments& args) { pool->Run(args); },
           .block_sizes = block_sizes};

@@ -61,7 +61,8 @@ struct DeformScratch {
   Acc* rows;
   Acc* sums;  ///< [positions, lane]
 
-  DeformScratch(const DeformPlan& plan, std::byte* memory) : memory_(memory) {
+  DeformScratch(const DeformPlan& plan, std::byte* memory)
+      : end_(reinterpret_cast<std::uintptr_t>(memory)) {
     const std::int64_t corners = plan.corners * plan.positions;
     Take(image, plan.in_plane * plan.operands.in_channels);
     Take(factors, plan.operands.groups * plan.depth() * plan.out_lanes());
@@ -74,17 +75,16 @@ struct DeformScratch {
     Take(sums, plan.positions * plan.out_lanes());
   }
 
-  static std::size_t Bytes(const DeformPlan& plan) { return DeformScratch(plan, nullptr).bytes_; }
+  static std::size_t Bytes(const DeformPlan& plan) { return DeformScratch(plan, nullptr).end_; }
 
  private:
   template <typename T>
   void Take(T*& part, std::int64_t count) {
-    part = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + bytes_);
-    bytes_ += ScratchBytes(static_cast<std::size_t>(count) * sizeof(T));
+    part = reinterpret_cast<T*>(end_);  // NOLINT(performance-no-int-to-ptr)
+    end_ += ScratchBytes(static_cast<std::size_t>(count) * sizeof(T));
   }
 
-  std::byte* memory_;
-  std::size_t bytes_ = 0;
+  std::uintptr_t end_;
 };
 
 /// The offset of what is outside.
