@@ -109,32 +109,41 @@ BoundKernel UnblockPixels(const PixelLayout& layout) {
 
 // ---- Bytes -----------------------------------------------------------------------------------
 
-/// kBlock channels by as many pixels, or the reverse.
-using ByteSquare = std::array<std::byte, kBlock * kBlock>;
+/// Up to kBlock runs of as many bytes, `step` apart.
+template <typename Byte>
+struct ByteRuns {
+  Byte* first;
+  std::int64_t step;
+  std::int64_t count;
+  std::int64_t bytes;  ///< of each
 
-void Transpose(const ByteSquare& from, ByteSquare& to) {
-  TransposeSquare<ByteRow>(to.data(), kBlock, from.data(), kBlock);
+  bool IsSquare() const { return count == kBlock && bytes == kBlock; }
+};
+
+/// Byte i of run k becomes byte k of run i, or 0 where there is none.
+void TransposeRuns(const ByteRuns<const std::byte>& from, const ByteRuns<std::byte>& to) {
+  if (from.IsSquare() && to.IsSquare()) {
+    return TransposeSquare<ByteRow>(to.first, to.step, from.first, from.step);
+  }
+  std::array<std::byte, kBlock * kBlock> read{};
+  std::array<std::byte, kBlock * kBlock> turned;
+  for (std::int64_t i = 0; i < from.count; ++i) {
+    std::copy_n(from.first + i * from.step, from.bytes, read.data() + i * kBlock);
+  }
+  TransposeSquare<ByteRow>(turned.data(), kBlock, read.data(), kBlock);
+  for (std::int64_t i = 0; i < to.count; ++i) {
+    std::copy_n(turned.data() + i * kBlock, to.bytes, to.first + i * to.step);
+  }
 }
 
 BoundKernel BlockBytes(const BlockLayout& layout) {
   return {.run = [layout](const KernelArguments& args) {
     layout.Run(*args.pool,
                [&](std::int64_t from, std::int64_t to, std::int64_t channels, std::int64_t pixels) {
-                 const std::byte* const x = args.inputs[0] + from;
-                 std::byte* const y = args.outputs[0] + to;
-                 ByteSquare planes{};
-                 ByteSquare lanes;
                  for (std::int64_t p = 0; p < pixels; p += kBlock) {
                    const std::int64_t count = std::min(kBlock, pixels - p);
-                   if (channels == kBlock && count == kBlock) {
-                     TransposeSquare<ByteRow>(y + p * kBlock, kBlock, x + p, layout.pixels);
-                     continue;
-                   }
-                   for (std::int64_t c = 0; c < channels; ++c) {
-                     std::copy_n(x + c * layout.pixels + p, count, planes.data() + c * kBlock);
-                   }
-                   Transpose(planes, lanes);
-                   std::copy_n(lanes.data(), count * kBlock, y + p * kBlock);
+                   TransposeRuns({args.inputs[0] + from + p, layout.pixels, channels, count},
+                                 {args.outputs[0] + to + p * kBlock, kBlock, count, kBlock});
                  }
                });
   }};
@@ -144,21 +153,10 @@ BoundKernel UnblockBytes(const BlockLayout& layout) {
   return {.run = [layout](const KernelArguments& args) {
     layout.Run(*args.pool,
                [&](std::int64_t to, std::int64_t from, std::int64_t channels, std::int64_t pixels) {
-                 const std::byte* const x = args.inputs[0] + from;
-                 std::byte* const y = args.outputs[0] + to;
-                 ByteSquare lanes{};
-                 ByteSquare planes;
                  for (std::int64_t p = 0; p < pixels; p += kBlock) {
                    const std::int64_t count = std::min(kBlock, pixels - p);
-                   if (channels == kBlock && count == kBlock) {
-                     TransposeSquare<ByteRow>(y + p, layout.pixels, x + p * kBlock, kBlock);
-                     continue;
-                   }
-                   std::copy_n(x + p * kBlock, count * kBlock, lanes.data());
-                   Transpose(lanes, planes);
-                   for (std::int64_t c = 0; c < channels; ++c) {
-                     std::copy_n(planes.data() + c * kBlock, count, y + c * layout.pixels + p);
-                   }
+                   TransposeRuns({args.inputs[0] + from + p * kBlock, kBlock, count, kBlock},
+                                 {args.outputs[0] + to + p, layout.pixels, channels, count});
                  }
                });
   }};

@@ -14,8 +14,9 @@ using enum ElementType;
 
 TEST(TopKTest, SortsLinesOfAnyShapeWithNan) {
   ForSeeds(80, [](std::mt19937& random) {
-    const bool lines = random() % 2 == 0;
-    const Shape shape = lines ? ManyLines(random) : AnyShape(random, 1);
+    const bool is_long = random() % 8 == 0;
+    const bool lines = is_long || random() % 2 == 0;
+    const Shape shape = is_long ? Shape{2, 1300} : lines ? ManyLines(random) : AnyShape(random, 1);
     const std::size_t axis = lines ? 1 : random() % shape.size();
     const ElementType type = std::vector<ElementType>{kFloat32, kInt8,     kFloat16, kUint64,
                                                       kFloat64, kBFloat16, kUint16}[random() % 7];
@@ -25,7 +26,8 @@ TEST(TopKTest, SortsLinesOfAnyShapeWithNan) {
     const bool largest = random() % 2 == 0;
     Shape output = shape;
     const bool few = random() % 2 == 0;
-    output[axis] = Draw(random, 0, few ? std::min<std::int64_t>(16, shape[axis]) : shape[axis]);
+    const std::int64_t most = is_long ? 130 : few ? 16 : shape[axis];
+    output[axis] = Draw(random, 0, std::min(most, shape[axis]));
     const auto source = [&](Index at) {
       const std::int64_t place = at[axis];
       const auto value = [&](std::int64_t k) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <numbers>
@@ -100,8 +102,9 @@ inline KernelCall CallOf(const std::vector<Tensor>& inputs, const TensorType& ou
   return call;
 }
 
-/// Runs twice, with the same bits. The scratch memory holds NaN before, and what lies behind it is
-/// checked.
+/// Runs twice, with the same bits, the second time with a result that begins within a cache line,
+/// as memory of callers does. The scratch memory holds NaN before, and what lies behind it and
+/// around that result is checked.
 inline Tensor RunBound(const BoundKernel& kernel, const std::vector<Tensor>& inputs,
                        const TensorType& output, int threads) {
   std::vector<const std::byte*> sources;
@@ -114,16 +117,23 @@ inline Tensor RunBound(const BoundKernel& kernel, const std::vector<Tensor>& inp
   Tensor scratch({ElementType::kUint8, {static_cast<std::int64_t>(scratch_bytes + 64)}});
   std::memset(scratch.mutable_data(), 0xFF, scratch.bytes());
   ThreadPool pool(threads);
-  const auto run = [&] {
-    Tensor result(output);
-    std::memset(result.mutable_data(), 0xFF, result.bytes());
-    const std::array<std::byte*, 1> targets{result.mutable_data()};
+  const auto run = [&](std::byte* to) {
+    const std::array<std::byte*, 1> targets{to};
     kernel.run(
         {.inputs = sources, .outputs = targets, .scratch = scratch.mutable_data(), .pool = &pool});
-    return result;
   };
-  Tensor result = run();
-  EXPECT_TRUE(run() == result) << "the second run has other bits";
+  Tensor result(output);
+  std::memset(result.mutable_data(), 0xFF, result.bytes());
+  run(result.mutable_data());
+  constexpr std::size_t kWithinLine = 16;
+  std::vector<std::byte> within(result.bytes() + 64 + 2 * kWithinLine, std::byte{0xFF});
+  const auto place = reinterpret_cast<std::uintptr_t>(within.data());
+  std::byte* const second = within.data() + (0 - place) % 64 + kWithinLine;
+  run(second);
+  EXPECT_TRUE(std::equal(second, second + result.bytes(), result.data()))
+      << "the second run has other bits";
+  EXPECT_EQ(second[-1], std::byte{0xFF}) << "written before the result";
+  EXPECT_EQ(second[result.bytes()], std::byte{0xFF}) << "written behind the result";
   for (std::size_t i = scratch_bytes; i < scratch_bytes + 64; ++i) {
     EXPECT_EQ(scratch.data()[i], std::byte{0xFF}) << "written behind the scratch memory";
   }

@@ -266,6 +266,17 @@ TEST(DeformConvTest, WithoutMovesIsAConvolution) {
   }
 }
 
+TEST(DeformConvTest, SamplesPositionsInBlocks) {
+  std::mt19937 random(8);
+  const Tensor data = RandomTensor(random, kFloat32, {1, 40, 21, 20}, -1, 1);
+  const Tensor weights = RandomTensor(random, kFloat32, {35, 40, 3, 3}, -1, 1);
+  const Attributes attributes{{"pads", Ints{1, 1, 1, 1}}};
+  const TensorType out{kFloat32, {1, 35, 21, 20}};
+  const Tensor moves({kFloat32, {1, 18, 21, 20}});
+  ExpectClose(Run1("DeformConv", {data, weights, moves}, out, attributes),
+              ToValues(Run1("Conv", {data, weights}, out, attributes)), 64, 8);
+}
+
 TEST(DeformConvTest, RefusesWrongOperands) {
   const TensorType data{kFloat32, {1, 2, 4, 4}}, weights{kFloat32, {3, 2, 2, 2}};
   const TensorType moves{kFloat32, {1, 8, 3, 3}}, out{kFloat32, {1, 3, 3, 3}};
