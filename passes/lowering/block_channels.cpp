@@ -257,11 +257,33 @@ bool BlockElementwise(Rewriter& rewriter, Node& node) {
   return true;
 }
 
+// ---- Conversions -----------------------------------------------------------------------------
+
 /// One conversion undoes the other.
 bool Cancel(Rewriter& rewriter, const Node& block) {
   const ValueId blocked = BlockedOf(rewriter, block.inputs[0]);
   if (blocked == ir::kAbsent) return false;
   rewriter.Forward(block.outputs[0], blocked);
+  return true;
+}
+
+/// A conversion of what only it reads comes before an image is enlarged.
+bool ConvertBeforeEnlarging(Rewriter& rewriter, Node& unblock) {
+  if (unblock.op != "UnblockChannels") return false;
+  const Node* resize = rewriter.Producer(unblock.inputs[0], "Resize");
+  if (resize == nullptr || !rewriter.UsedOnlyBy(1, unblock.inputs[0])) return false;
+  if (rewriter.Producer(resize->inputs[0], "BlockChannels") != nullptr) return false;
+  Graph& graph = rewriter.graph();
+  const Shape from = graph.type(resize->inputs[0]).shape;
+  const Shape to = graph.type(unblock.inputs[0]).shape;
+  if (ElementCount(from) >= ElementCount(to)) return false;
+  Attributes resizing = resize->attributes;
+  const TensorType small{ElementType::kFloat32,
+                         {from[0], Channels(graph.type(unblock.outputs[0])), from[2], from[3]}};
+  unblock.inputs = {rewriter.Insert(graph.MakeNode("UnblockChannels", {resize->inputs[0]}, small,
+                                                   unblock.attributes, resize->name))};
+  unblock.op = "Resize";
+  unblock.attributes = std::move(resizing);
   return true;
 }
 
@@ -291,6 +313,7 @@ bool BlockNode(Rewriter& rewriter, Node& node) {
 absl::Status BlockChannels(ir::Graph& graph, const PassContext&) {
   try {
     Rewrite(graph, BlockNode);
+    Rewrite(graph, ConvertBeforeEnlarging);
   } catch (const std::runtime_error& error) {
     return absl::InvalidArgumentError(error.what());
   }

@@ -76,6 +76,20 @@ TEST(BlockChannelsTest, KeepsDepthwiseBetweenOthersInBlocks) {
             "BlockChannels:2 BlockedConv:3 BlockedConv:3 BlockedConv:2 UnblockChannels:20");
 }
 
+TEST(BlockChannelsTest, ConvertsBeforeAnImageIsEnlarged) {
+  Network g;
+  const auto a = g.Conv("a", g.Input("x", {2, 24, 4, 3}), 21);
+  const auto shared = g.Op("r", "Resize", {a}, {2, 21, 8, 6}, {{"sizes", Ints{2, 21, 8, 6}}});
+  g.Output(g.Op("s", "Resize", {a}, {2, 21, 9, 5},
+                {{"sizes", Ints{2, 21, 9, 5}}, {"mode", std::string("linear")}}));
+  g.Output(g.Op("t", "Resize", {a}, {2, 21, 2, 2}, {{"sizes", Ints{2, 21, 2, 2}}}));
+  g.Output(g.Conv("c", shared, 16));
+  g.Output(shared);
+  EXPECT_EQ(g.Blocked(),
+            "BlockChannels:2 BlockedConv:2 Resize:2 UnblockChannels:21 UnblockChannels:21 "
+            "Resize:21 Resize:2 UnblockChannels:21 BlockedConv:1 UnblockChannels:16");
+}
+
 TEST(BlockChannelsTest, DepthwiseFiltersPayForTheConversion) {
   Network g;
   g.Output(g.Conv("depthwise", g.Input("x", {1, 24, 4, 4}), 24, 3, 24));

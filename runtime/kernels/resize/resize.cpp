@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/movement/data_movement.hpp"
+#include "runtime/kernels/resize/line_taps.hpp"
 #include "runtime/kernels/resize/resize_table.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 
@@ -27,14 +29,12 @@ struct ResizePlan {
   std::vector<std::int64_t> strides;  // of the input, per axis
   std::int64_t in_block = 1;          // input elements per outer position
   std::int64_t rows = 1;              // output lines per outer position
+  std::int64_t lines_of_row = 1;      // input lines that an output line is made of
   std::size_t scratch_bytes = 0;
   std::array<std::byte, 8> extrapolated{};
   bool any_outside = false;    ///< on the last axis
   bool lines_outside = false;  ///< on any other
-  /// Of the last axis, all of the first tap before those of the second: weights, and positions,
-  /// which are [in] where the weight is 0. Empty where ResizeLineByTaps does not apply.
-  std::vector<float> tap_weights;
-  std::vector<std::int32_t> tap_positions;
+  LineTaps line_taps;          ///< of the last axis; empty where it does not apply
   /// Nearest: every element of a line that many times; 0 if that does not say it.
   std::int64_t repeats = 0;
 };
@@ -54,27 +54,43 @@ T Rounded(double value) {
   }
 }
 
-/// line[i] += weight * input line, for all combinations of taps of the axes before the last one.
-template <typename T>
-void AddLines(const ResizePlan& plan, std::size_t axis, std::int64_t row, std::int64_t rows,
-              const T* in, double weight, Sum<T>* line) {
-  const ResizeAxis& a = plan.axes[axis];
-  if (axis + 1 == plan.axes.size()) {
-    const auto factor = static_cast<Sum<T>>(weight);
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t i = 0; i < a.in * plan.inner; ++i) {
-      line[i] += factor * static_cast<Sum<T>>(in[i]);
+/// Calls f(first element, weight) for the input lines that an output line is made of: all
+/// combinations of taps of the axes before the last one.
+template <typename F>
+void EachInputLine(const ResizePlan& plan, std::int64_t row, F f) {
+  for (std::int64_t combination = 0; combination < plan.lines_of_row; ++combination) {
+    std::int64_t begin = 0;
+    double weight = 1;
+    const auto add = [&](std::size_t i, std::int64_t position, std::int64_t tap) {
+      const auto at = static_cast<std::size_t>(position * plan.axes[i].taps + tap);
+      begin += plan.axes[i].index[at] * plan.strides[i];
+      weight *= plan.axes[i].weight[at];
+    };
+    std::int64_t position = row;
+    std::int64_t tap = combination;
+    for (std::size_t i = plan.axes.size() - 1; i-- > 1;) {
+      const ResizeAxis& axis = plan.axes[i];
+      add(i, position % axis.out, tap % axis.taps);
+      position /= axis.out;
+      tap /= axis.taps;
     }
-    return;
+    if (plan.axes.size() > 1) add(0, position, tap);  // an image's rows need no division
+    f(begin, weight);
   }
-  rows /= a.out;
-  const std::int64_t first = row / rows * a.taps;
-  for (std::int64_t k = first; k < first + a.taps; ++k) {
-    const auto at = static_cast<std::size_t>(k);
-    if (a.weight[at] == 0) continue;
-    AddLines(plan, axis + 1, row % rows, rows, in + a.index[at] * plan.strides[axis],
-             weight * a.weight[at], line);
-  }
+}
+
+/// The sum of these lines.
+template <typename T>
+void SumLines(const ResizePlan& plan, std::int64_t row, const T* in, Sum<T>* line) {
+  const std::int64_t count = plan.axes.back().in * plan.inner;
+  std::fill_n(line, count, Sum<T>{});
+  EachInputLine(plan, row, [&](std::int64_t begin, double weight) {
+    if (weight == 0) return;
+    const auto factor = static_cast<Sum<T>>(weight);
+    const T* const from = in + begin;
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t i = 0; i < count; ++i) line[i] += factor * static_cast<Sum<T>>(from[i]);
+  });
 }
 
 /// True when the line lies outside in an axis before the last one.
@@ -89,53 +105,10 @@ bool LineOutside(const ResizePlan& plan, std::int64_t row) {
   return outside;
 }
 
-/// Adds the taps k and, for kTaps = 2, k + 1 to `out`; the first ones begin it.
-template <int kTaps, bool kFirst>
-void AddTaps(const ResizePlan& plan, std::int64_t k, const float* line, float* out) {
-  const std::int64_t width = plan.axes.back().out;
-  const std::int64_t inner = plan.inner;
-  const float* weights = plan.tap_weights.data() + k * width;
-  const std::int32_t* positions = plan.tap_positions.data() + k * width;
-  const auto sum = [](float so_far, float weight, float value, float next_weight, float next) {
-    const float first = kFirst ? weight * value : so_far + weight * value;
-    return kTaps == 1 ? first : first + next_weight * next;
-  };
-  constexpr std::int64_t kNext = kTaps - 1;
-  if (inner == 1) {
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t x = 0; x < width; ++x) {
-      out[x] = sum(kFirst ? 0 : out[x], weights[x], line[positions[x]], weights[kNext * width + x],
-                   line[positions[kNext * width + x]]);
-    }
-    return;
-  }
-  for (std::int64_t x = 0; x < width; ++x) {
-    const float weight = weights[x];
-    const float next_weight = weights[kNext * width + x];
-    const float* from = line + positions[x] * inner;
-    const float* next = line + positions[kNext * width + x] * inner;
-    float* to = out + x * inner;
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t j = 0; j < inner; ++j) {
-      to[j] = sum(kFirst ? 0 : to[j], weight, from[j], next_weight, next[j]);
-    }
-  }
-}
-
-/// Behind the line stand zeros in place of one more position.
-inline void ResizeLineByTaps(const ResizePlan& plan, const float* line, float* out) {
-  const std::int64_t taps = plan.axes.back().taps;
-  if (taps == 1) return AddTaps<1, true>(plan, 0, line, out);
-  AddTaps<2, true>(plan, 0, line, out);
-  std::int64_t k = 2;
-  for (; k + 2 <= taps; k += 2) AddTaps<2, false>(plan, k, line, out);
-  if (k < taps) AddTaps<1, false>(plan, k, line, out);
-}
-
 template <typename T>
 void ResizeLine(const ResizePlan& plan, const Sum<T>* line, T* out) {
   if constexpr (std::is_same_v<T, float>) {
-    if (!plan.tap_weights.empty()) return ResizeLineByTaps(plan, line, out);
+    if (!plan.line_taps.empty()) return plan.line_taps.Run(line, out);
   }
   const ResizeAxis& last = plan.axes.back();
   T extrapolated;
@@ -164,17 +137,20 @@ void RunWeighted(const ResizePlan& plan, const KernelArguments& args) {
                 [&](std::int64_t begin, std::int64_t end, int worker) {
                   auto* line = reinterpret_cast<Sum<T>*>(
                       args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes);
+                  const T* block = args.in<T>(0) + begin / plan.rows * plan.in_block;
+                  std::int64_t row = begin % plan.rows;
                   for (std::int64_t i = begin; i < end; ++i) {
-                    const std::int64_t row = i % plan.rows;
                     T* out = args.out<T>(0) + i * width;
                     if (LineOutside(plan, row)) {
                       std::fill(out, out + width, extrapolated);
-                      continue;
+                    } else {
+                      SumLines(plan, row, block, line);
+                      ResizeLine(plan, line, out);
                     }
-                    std::fill(line, line + (last.in + 1) * plan.inner, Sum<T>{});
-                    AddLines(plan, 0, row, plan.rows, args.in<T>(0) + i / plan.rows * plan.in_block,
-                             1.0, line);
-                    ResizeLine(plan, line, out);
+                    if (++row == plan.rows) {
+                      row = 0;
+                      block += plan.in_block;
+                    }
                   }
                 });
 }
@@ -204,18 +180,6 @@ void NearestLine(const ResizePlan& plan, const Unit* in, Unit extrapolated, Unit
   }
 }
 
-/// Nearest: where the input line of an output line begins.
-std::int64_t LineAt(const ResizePlan& plan, std::int64_t row) {
-  std::int64_t at = 0;
-  for (std::size_t k = plan.axes.size() - 1; k-- > 0;) {
-    const ResizeAxis& axis = plan.axes[k];
-    const std::int64_t i = k == 0 ? row : row % axis.out;
-    at += axis.index[static_cast<std::size_t>(i)] * plan.strides[k];
-    row = k == 0 ? 0 : row / axis.out;
-  }
-  return at;
-}
-
 template <typename Unit>
 void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
   const ResizeAxis& last = plan.axes.back();
@@ -229,7 +193,10 @@ void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
                   std::int64_t row = begin % plan.rows;
                   for (std::int64_t i = begin; i < end; ++i) {
                     Unit* out = args.out<Unit>(0) + i * width;
-                    const Unit* in = LineOutside(plan, row) ? nullptr : block + LineAt(plan, row);
+                    const Unit* in = nullptr;
+                    if (!LineOutside(plan, row)) {
+                      EachInputLine(plan, row, [&](std::int64_t at, double) { in = block + at; });
+                    }
                     if (in == nullptr) {
                       std::fill(out, out + width, extrapolated);
                     } else if (in == previous) {
@@ -262,14 +229,7 @@ void PrepareLoops(bool nearest, ResizePlan& plan) {
     }
     plan.repeats = doubled ? 2 : 0;
   } else if (!plan.any_outside) {
-    for (std::int64_t k = 0; k < last.taps; ++k) {
-      for (std::int64_t x = 0; x < last.out; ++x) {
-        const auto at = static_cast<std::size_t>(x * last.taps + k);
-        const bool used = last.weight[at] != 0;
-        plan.tap_weights.push_back(static_cast<float>(last.weight[at]));
-        plan.tap_positions.push_back(static_cast<std::int32_t>(used ? last.index[at] : last.in));
-      }
-    }
+    plan.line_taps = LineTaps(last, plan.inner);
   }
 }
 
@@ -301,7 +261,9 @@ ResizePlan MakePlan(std::vector<ResizeAxis> axes) {
   for (std::size_t i = plan.axes.size(); i-- > 0;) {
     plan.strides[i] = plan.in_block;
     plan.in_block *= plan.axes[i].in;
-    if (i + 1 < plan.axes.size()) plan.rows *= plan.axes[i].out;
+    if (i + 1 == plan.axes.size()) continue;
+    plan.rows *= plan.axes[i].out;
+    plan.lines_of_row *= plan.axes[i].taps;
   }
   return plan;
 }
@@ -333,7 +295,8 @@ BoundKernel BindResize(const KernelCall& call) {
   return VisitElement<BoundKernel, kNumericTypes>(input.element, [&]<typename T>(
                                                                      std::type_identity<T>) {
     plan.scratch_bytes = ScratchBytes(
-        static_cast<std::size_t>((plan.axes.back().in + 1) * plan.inner) * sizeof(Sum<T>));
+        static_cast<std::size_t>(plan.axes.back().in * plan.inner + LineTaps::kReadBehind) *
+        sizeof(Sum<T>));
     return BoundKernel{.run = [plan](const KernelArguments& args) { RunWeighted<T>(plan, args); },
                        .scratch_bytes = plan.scratch_bytes};
   });

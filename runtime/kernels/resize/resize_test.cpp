@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "runtime/kernels/kernel_test_index.hpp"
@@ -213,6 +214,37 @@ TEST(ResizeTest, ResizesAnyRankLikeTheReference) {
     ExpectClose(Run1("Resize", {data}, {type, output}, attributes), wanted,
                 mode == "nearest" ? 0 : 16, 1);
   });
+}
+
+/// Lines of float32, whose neighbours read windows of any length, as those of float64, which are
+/// resized element by element.
+TEST(ResizeTest, LinesOfAnyLength) {
+  ForSeeds(200, [](std::mt19937& random) {
+    const std::vector<std::string> modes{"linear", "cubic"};
+    const std::vector<std::string> transformations{"half_pixel", "align_corners", "asymmetric"};
+    const Shape shape{3, Draw(random, 1, 70)};
+    const Shape output{Draw(random, 1, 5), Draw(random, 1, 90)};
+    const Attributes attributes{{"sizes", output},
+                                {"mode", modes[random() % 2]},
+                                {"coordinate_transformation_mode", transformations[random() % 3]},
+                                {"antialias", static_cast<std::int64_t>(random() % 2)}};
+    const Tensor data = RandomTensor(random, kFloat32, shape, -1, 1);
+    const Tensor wide = FromValues(kFloat64, shape, ToValues(data));
+    ExpectClose(Run1("Resize", {data}, {kFloat32, output}, attributes),
+                ToValues(Run1("Resize", {wide}, {kFloat64, output}, attributes)), 16, 1);
+  });
+}
+
+TEST(ResizeTest, InfinityWithoutWeightDoesNotCount) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Attributes attributes{{"sizes", Ints{5}},
+                              {"mode", Text("linear")},
+                              {"coordinate_transformation_mode", Text("align_corners")}};
+  for (const ElementType type : {kFloat32, kFloat64}) {
+    EXPECT_EQ(ToValues(Run1("Resize", {FromValues(type, {3}, {1, kInfinity, 3})}, {type, {5}},
+                            attributes)),
+              (Values{1, kInfinity, kInfinity, kInfinity, 3}));
+  }
 }
 
 TEST(ResizeTest, WholePositionsComeOutWhole) {
