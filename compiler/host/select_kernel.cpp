@@ -14,6 +14,7 @@
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
 #include "runtime/kernels/quantized/pack_quads.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 #include "runtime/kernels/window/window.hpp"
@@ -84,6 +85,24 @@ KernelChoice SelectIntegerGemm(const ir::Graph& graph, const ir::Node& node) {
       .kernel = "integer_gemm", .operands = ValueOperands(node), .attributes = node.attributes};
   choice.operands[kWeights].packed = kernels::PackQuads(weights);
   choice.attributes.set("n", weights.shape()[1]);
+  return choice;
+}
+
+/// With constant weights of 8-bit integers packed.
+KernelChoice SelectQLinearMatMul(const ir::Graph& graph, const ir::Node& node) {
+  constexpr std::size_t kQuantizedWeights = 3;
+  KernelChoice choice{
+      .kernel = node.op, .operands = ValueOperands(node), .attributes = node.attributes};
+  const auto is_bytes = [&](ir::ValueId id) {
+    return kernels::Contains(kernels::kByteTypes, graph.type(id).element);
+  };
+  const Tensor* weights = graph.ConstantOf(node.inputs[kQuantizedWeights]);
+  if (weights == nullptr || weights->shape().size() != 2 || weights->count() == 0 ||
+      !is_bytes(node.inputs[kInput]) || !is_bytes(node.inputs[kQuantizedWeights])) {
+    return choice;
+  }
+  choice.operands[kQuantizedWeights].packed = kernels::PackQuads(*weights);
+  choice.attributes.set("n", weights->shape()[1]);
   return choice;
 }
 
@@ -248,6 +267,7 @@ KernelChoice Select(const ir::Graph& graph, const ir::Node& node) {
   if (node.op == "Softmax" || node.op == "LogSoftmax") return SelectSoftmax(graph, node);
   if (node.op == "FusedMatMul") return SelectGemm(graph, node);
   if (node.op == "IntegerMatMul") return SelectIntegerGemm(graph, node);
+  if (node.op == "QLinearMatMul") return SelectQLinearMatMul(graph, node);
   if (node.op == "FusedConv") return SelectConvolution(graph, node);
   if (node.op == "BlockedConv") return SelectBlockedConvolution(graph, node);
   if (node.op == "BlockedByteConv") return SelectByteConvolution(graph, node);

@@ -2,11 +2,13 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/matmul/batch_offsets.hpp"
 #include "runtime/kernels/quantized/float_product.hpp"
 #include "runtime/kernels/quantized/gather_scales.hpp"
 #include "runtime/kernels/quantized/integer_product.hpp"
+#include "runtime/kernels/quantized/pack_quads.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
 
@@ -32,9 +34,8 @@ struct MatMulPlan {
   Shape batch;
 };
 
-MatMulPlan PlanMatMul(const KernelCall& call, std::size_t b_index, ElementType result) {
+MatMulPlan PlanMatMul(const KernelCall& call, const TensorType& b, ElementType result) {
   const TensorType& a = call.inputs[0];
-  const TensorType& b = call.inputs[b_index];
   RequireCount(a.shape, "the left operand");
   RequireCount(b.shape, "the right operand");
   Require(!a.shape.empty() && !b.shape.empty(), "the operands must have rank 1 or more");
@@ -152,7 +153,7 @@ BoundKernel BindMatMulInteger(const KernelCall& call) {
   RequireArity(call, 2, 4);
   RequireElement(call.inputs[0], kByteTypes, "input 0");
   RequireElement(call.inputs[1], kByteTypes, "input 1");
-  const MatMulPlan plan = PlanMatMul(call, 1, ElementType::kInt32);
+  const MatMulPlan plan = PlanMatMul(call, call.inputs[1], ElementType::kInt32);
   if (plan.shape.products == 0) return NothingToRun();
   Parameters parameters[2];
   for (const std::size_t i : {0, 1}) {
@@ -249,6 +250,19 @@ class QLinearStore {
   double y_point_ = 0;
 };
 
+/// The right operand as it was before it was packed.
+TensorType RightOperand(const KernelCall& call) {
+  const TensorType& b = call.inputs[kB];
+  if (!call.attributes.has("n")) return b;
+  const Shape& left = call.inputs[kA].shape;
+  Require(!left.empty(), "the operands must have rank 1 or more");
+  RequireElement(call.inputs[kA], kByteTypes, "input 0");
+  RequireElement(b, kByteTypes, "input 3");
+  const std::int64_t n = IntAttribute(call, "n", 0);
+  RequireType(b, PackedQuadsType(left.back(), n, b.element), "input 3");
+  return {b.element, {left.back(), n}};
+}
+
 MatMulOperands OperandsOf(const QLinearPlan& plan, const KernelArguments& args) {
   return {plan.matmul,     plan.a_parameters,    plan.b_parameters,   args.inputs[kA],
           args.inputs[kB], args.inputs[kAPoint], args.inputs[kBPoint]};
@@ -269,7 +283,8 @@ BoundKernel BindQLinearMatMul(const KernelCall& call) {
   RequirePoint(y_point, call.outputs[0].element, call.inputs[kYScale], "input 7");
   Require(RequireCount(y_point.shape, "input 7") == 1,
           "input 6 is " + ToString(call.inputs[kYScale]) + ", the result has one scale");
-  const MatMulPlan matmul = PlanMatMul(call, kB, call.outputs[0].element);
+  const TensorType right = RightOperand(call);
+  const MatMulPlan matmul = PlanMatMul(call, right, call.outputs[0].element);
   if (matmul.shape.products == 0) return NothingToRun();
   const QLinearPlan plan{
       .matmul = matmul,
@@ -282,7 +297,10 @@ BoundKernel BindQLinearMatMul(const KernelCall& call) {
   const ElementType a = call.inputs[kA].element;
   const ElementType b = call.inputs[kB].element;
   if (Contains(kByteTypes, a) && Contains(kByteTypes, b)) {
-    const IntegerProduct integer(matmul.shape, a, b);
+    const bool is_packed = call.attributes.has("n");
+    const IntegerProduct integer(
+        matmul.shape, a, b,
+        is_packed ? IntegerProduct::Right::kPacked : IntegerProduct::Right::kPlain);
     return {.run =
                 [plan, integer](const KernelArguments& args) {
                   integer.Run(args, OperandsOf(plan, args), QLinearStore(plan, args));

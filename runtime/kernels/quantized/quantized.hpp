@@ -14,6 +14,8 @@ BoundKernel BindQuantizeLinear(const KernelCall& call);
 BoundKernel BindDequantizeLinear(const KernelCall& call);
 BoundKernel BindDynamicQuantizeLinear(const KernelCall& call);
 BoundKernel BindMatMulInteger(const KernelCall& call);
+/// With the attribute `n` the right operand, of 8-bit integers, is a matrix of n columns as
+/// PackQuads makes it.
 BoundKernel BindQLinearMatMul(const KernelCall& call);
 /// "integer_gemm": MatMulInteger with a constant matrix, packed by PackQuads; attribute `n`, its
 /// columns. Inputs as those of MatMulInteger, with one zero point for the left operand, and

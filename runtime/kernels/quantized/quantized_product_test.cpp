@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/kernels/quantized/pack_quads.hpp"
 #include "runtime/kernels/quantized/quantized_test_tensors.hpp"
 #include "runtime/kernels/window/window.hpp"
 
@@ -202,6 +203,12 @@ TEST(QLinearMatMulTest, MatchesTheFormula) {
                   wanted.push_back(Requantized(result, sum * factor + y_point));
                 });
     ExpectSame(Run1("QLinearMatMul", inputs, {result, c.y}), wanted);
+    const bool can_pack = Contains(kByteTypes, left) && Contains(kByteTypes, right) &&
+                          c.b.size() == 2 && inputs[3].count() > 0;
+    if (!can_pack) return;
+    std::vector<Tensor> packed = inputs;
+    packed[3] = PackQuads(inputs[3]);
+    ExpectSame(Run1("QLinearMatMul", packed, {result, c.y}, {{"n", c.b[1]}}), wanted);
   });
 }
 
