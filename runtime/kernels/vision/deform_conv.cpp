@@ -4,7 +4,8 @@
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/transpose_block.hpp"
+#include "runtime/kernels/vision/channels_last.hpp"
+#include "runtime/kernels/vision/sample_corners.hpp"
 #include "runtime/kernels/vision/vision.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 #include "runtime/kernels/window/channel_tiles.hpp"
@@ -55,8 +56,8 @@ struct DeformScratch {
   Acc* factors;           ///< the weights; likewise
   std::int64_t* origins;  ///< [rank, positions]: where windows begin, per axis
   std::int64_t* pixels;   ///< [positions]: the last pixel before a sample, along an axis
-  std::int64_t* offsets;  ///< [corners, positions] in a plane, or kOutside
-  Acc* shares;            ///< [corners, positions]: the weights of the corners
+  std::int64_t* offsets;  ///< of the corners of samples
+  Acc* shares;            ///< likewise
   Acc* parts;             ///< [positions]: how far a sample is behind that pixel
   Acc* rows;
   Acc* sums;  ///< [positions, lane]
@@ -75,6 +76,10 @@ struct DeformScratch {
     Take(sums, plan.positions * plan.out_lanes());
   }
 
+  SampleCorners<Acc> CornersOf(const DeformPlan& plan) const {
+    return {offsets, shares, plan.positions};
+  }
+
   static std::size_t Bytes(const DeformPlan& plan) { return DeformScratch(plan, nullptr).end_; }
 
  private:
@@ -86,9 +91,6 @@ struct DeformScratch {
 
   std::uintptr_t end_;
 };
-
-/// The offset of what is outside.
-constexpr std::int64_t kOutside = -1;
 
 /// A run of output positions of one image.
 struct Block {
@@ -106,37 +108,6 @@ void FindOrigins(const DeformPlan& plan, const Block& block, std::int64_t* origi
   }
 }
 
-/// Doubles the corners that are known by those along one more axis, at pixels and behind them.
-template <typename Acc>
-POPRT_INLINE void AddAxis(const DeformPlan& plan, std::size_t axis, std::int64_t known,
-                          std::int64_t count, const DeformScratch<Acc>& scratch) {
-  const std::int64_t extent = plan.operands.input_spatial[axis];
-  const std::int64_t stride = plan.input_strides[axis];
-  const std::int64_t* const pixels = scratch.pixels;
-  const Acc* const parts = scratch.parts;
-  // From the back, because the corners found so far are overwritten.
-  for (std::int64_t k = known; k-- > 0;) {
-    const std::int64_t* const outer = scratch.offsets + k * plan.positions;
-    const Acc* const share = scratch.shares + k * plan.positions;
-    std::int64_t* const at = scratch.offsets + 2 * k * plan.positions;
-    std::int64_t* const behind = at + plan.positions;
-    Acc* const at_share = scratch.shares + 2 * k * plan.positions;
-    Acc* const behind_share = at_share + plan.positions;
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t from = outer[i];
-      const std::int64_t pixel = pixels[i];
-      const bool at_inside = from >= 0 && pixel >= 0 && pixel < extent;
-      const bool behind_inside = from >= 0 && pixel >= -1 && pixel + 1 < extent;
-      const Acc all = share[i];
-      behind[i] = behind_inside ? from + (pixel + 1) * stride : kOutside;
-      at[i] = at_inside ? from + pixel * stride : kOutside;
-      behind_share[i] = all * parts[i];
-      at_share[i] = all * (Acc(1) - parts[i]);
-    }
-  }
-}
-
 /// Offsets and weights of the pixels around the samples of one tap in one offset group, whose moves
 /// are in that row.
 template <typename T>
@@ -145,8 +116,8 @@ POPRT_INLINE void FindCorners(const DeformPlan& plan, const KernelArguments& arg
                               const DeformScratch<Accumulator<T>>& scratch) {
   using Acc = Accumulator<T>;
   const T* moves = args.in<T>(2) + row * plan.rank() * plan.out_plane + block.first;
-  std::fill_n(scratch.offsets, block.count, std::int64_t{0});
-  std::fill_n(scratch.shares, block.count, Acc(1));
+  const SampleCorners<Acc> corners = scratch.CornersOf(plan);
+  corners.Start(block.count);
   for (std::size_t d = 0; d < plan.output.size(); ++d, moves += plan.out_plane) {
     const std::int64_t step =
         tap / plan.tap_strides[d] % plan.window.kernel[d] * plan.window.dilations[d];
@@ -162,7 +133,8 @@ POPRT_INLINE void FindCorners(const DeformPlan& plan, const KernelArguments& arg
       scratch.pixels[i] = static_cast<std::int64_t>(low);
       scratch.parts[i] = sample - low;
     }
-    AddAxis(plan, d, std::int64_t{1} << d, block.count, scratch);
+    corners.AddAxis(plan.operands.input_spatial[d], plan.input_strides[d], std::int64_t{1} << d,
+                    block.count, scratch.pixels, scratch.parts);
   }
 }
 
@@ -173,7 +145,7 @@ POPRT_INLINE void Sample(const DeformPlan& plan, std::int64_t position, const Ac
   std::fill_n(to, n, Acc{});
   for (std::int64_t k = 0; k < plan.corners; ++k) {
     const std::int64_t offset = scratch.offsets[k * plan.positions + position];
-    if (offset == kOutside) continue;
+    if (offset == SampleCorners<Acc>::kOutside) continue;
     const Acc share = scratch.shares[k * plan.positions + position];
     const Acc* const from = channels + offset * plan.operands.in_channels;
     POPRT_INDEPENDENT_LOOP
@@ -258,37 +230,16 @@ void TurnWeights(const DeformPlan& plan, const KernelArguments& args, Accumulato
   }
 }
 
-/// Channels last.
-template <typename T>
-void TurnImage(const DeformPlan& plan, const KernelArguments& args, std::int64_t image,
-               Accumulator<T>* to) {
-  const std::int64_t channels = plan.operands.in_channels;
-  const T* const from = args.in<T>(0) + image * channels * plan.in_plane;
-  constexpr std::int64_t kPixels = 256;
-  const EvenSplit parts(plan.in_plane, kPixels);
-  args.pool->Run(parts.blocks(), [&](std::int64_t part, int /*worker*/) {
-    const std::int64_t begin = parts.begin(part);
-    const std::int64_t count = parts.end(part) - begin;
-    if constexpr (std::is_same_v<T, Accumulator<T>>) {
-      TransposeBlock(from + begin, plan.in_plane, channels, count, to + begin * channels, channels);
-    } else {
-      for (std::int64_t c = 0; c < channels; ++c) {
-        for (std::int64_t p = begin; p < begin + count; ++p) {
-          to[p * channels + c] = static_cast<Accumulator<T>>(from[c * plan.in_plane + p]);
-        }
-      }
-    }
-  });
-}
-
 template <typename T>
 void RunDeformConv(const DeformPlan& plan, const KernelArguments& args) {
   using Scratch = DeformScratch<Accumulator<T>>;
   const EvenSplit blocks(plan.out_plane, plan.positions);
   const Scratch shared(plan, args.scratch);
+  const std::int64_t channels = plan.operands.in_channels;
   TurnWeights<T>(plan, args, shared.factors);
   for (std::int64_t image = 0; image < plan.operands.batch; ++image) {
-    TurnImage<T>(plan, args, image, shared.image);
+    TurnImages(*args.pool, args.in<T>(0) + image * channels * plan.in_plane, 1, channels,
+               plan.in_plane, shared.image);
     ForWideRanges(args.pool, blocks.blocks(), 1,
                   [&](std::int64_t i, std::int64_t /*end*/, int worker) {
                     Scratch scratch(

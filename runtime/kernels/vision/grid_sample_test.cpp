@@ -115,8 +115,9 @@ TEST(GridSampleTest, SamplesLikeTheReference) {
   constexpr ElementType kData[] = {kFloat32, kFloat64, kFloat16, kBFloat16};
   ForSeeds(200, [&](std::mt19937& random) {
     const std::size_t rank = 1 + random() % 4;
-    Shape shape{Draw(random, random() % 12 == 0 ? 0 : 1, 2),
-                Draw(random, random() % 12 == 0 ? 0 : 1, 3)};
+    Shape shape{
+        Draw(random, random() % 12 == 0 ? 0 : 1, 2),
+        random() % 4 == 0 ? Draw(random, 4, 80) : Draw(random, random() % 12 == 0 ? 0 : 1, 3)};
     Shape points{shape[0]};
     for (std::size_t d = 0; d < rank; ++d) {
       shape.push_back(Draw(random, 1, rank < 4 ? 6 : 3));

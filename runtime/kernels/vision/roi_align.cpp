@@ -5,6 +5,7 @@
 #include "runtime/kernels/gather/gather.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/vision/channels_last.hpp"
 #include "runtime/kernels/vision/vision.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 
@@ -23,6 +24,7 @@ struct AlignPlan {
   float spatial_scale = 1;
   bool half_pixel = true;
   bool maximum = false;
+  bool turns = false;  ///< images are turned before they are sampled
 };
 
 /// Where the samples of one bin lie along one axis: sample i at first + (i + 0.5) * step.
@@ -117,13 +119,18 @@ bool ForSamples(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x,
 }
 
 /// Channels of an image that are pooled together, since they share their samples.
-template <typename T>
+template <typename T, bool kIsTurned>
 struct Channels {
   const T* first;
-  std::int64_t plane;  ///< elements from one to the next
+  std::int64_t step;   ///< elements from one to the next; of a turned image, from pixel to pixel
   std::int64_t count;  ///< at most kMost
 
-  static constexpr std::int64_t kMost = 16;
+  static constexpr std::int64_t kMost = kIsTurned ? 64 : 16;
+
+  /// The element of a channel at a pixel; those of a turned image lie side by side.
+  const T& At(std::int64_t channel, std::int64_t pixel) const {
+    return kIsTurned ? first[pixel * step + channel] : first[channel * step + pixel];
+  }
 };
 
 /// Where the four pixels around a sample are in a plane.
@@ -142,18 +149,20 @@ struct Corners {
 };
 
 /// The value of one bin for every channel.
-template <typename T, typename F>
+template <typename F, typename Pooled>
 void BinAverages(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x,
-                 const Channels<T>& channels, F* values) {
+                 const Pooled& channels, F* values) {
   std::fill_n(values, channels.count, F(0));
   ForSamples(plan, y, x, [&](const Neighbors<F>& rows, const Neighbors<F>& columns) {
     const Corners<F> at(plan, rows, columns);
-    const T* in = channels.first;
-    for (std::int64_t c = 0; c < channels.count; ++c, in += channels.plane) {
-      values[c] += (F(1) - rows.t) * ((F(1) - columns.t) * static_cast<F>(in[at.low_low]) +
-                                      columns.t * static_cast<F>(in[at.low_high])) +
-                   rows.t * ((F(1) - columns.t) * static_cast<F>(in[at.high_low]) +
-                             columns.t * static_cast<F>(in[at.high_high]));
+    const F row = rows.t;
+    const F column = columns.t;
+    POPRT_INDEPENDENT_LOOP
+    for (std::int64_t c = 0; c < channels.count; ++c) {
+      values[c] += (F(1) - row) * ((F(1) - column) * static_cast<F>(channels.At(c, at.low_low)) +
+                                   column * static_cast<F>(channels.At(c, at.low_high))) +
+                   row * ((F(1) - column) * static_cast<F>(channels.At(c, at.high_low)) +
+                          column * static_cast<F>(channels.At(c, at.high_high)));
     }
   });
   const F samples = std::fmax(static_cast<F>(y.count) * static_cast<F>(x.count), F(1));
@@ -162,20 +171,22 @@ void BinAverages(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x
 
 /// The largest weighted pixel, not the largest interpolated value: ONNX's conformance data and
 /// other runtimes have it so. Samples outside count as 0, and NaN is larger than all numbers.
-template <typename T, typename F>
+template <typename F, typename Pooled>
 void BinMaxima(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x,
-               const Channels<T>& channels, F* values) {
+               const Pooled& channels, F* values) {
   bool any = false;
   const bool others =
       ForSamples(plan, y, x, [&](const Neighbors<F>& rows, const Neighbors<F>& columns) {
         const Corners<F> at(plan, rows, columns);
-        const T* in = channels.first;
-        for (std::int64_t c = 0; c < channels.count; ++c, in += channels.plane) {
-          const F first = (F(1) - rows.t) * (F(1) - columns.t) * static_cast<F>(in[at.low_low]);
+        for (std::int64_t c = 0; c < channels.count; ++c) {
+          const auto weighted = [&](F row, F column, std::int64_t pixel) {
+            return row * column * static_cast<F>(channels.At(c, pixel));
+          };
+          const F first = weighted(F(1) - rows.t, F(1) - columns.t, at.low_low);
           F most = any ? LargerOrNan(first, values[c]) : first;
-          most = LargerOrNan((F(1) - rows.t) * columns.t * static_cast<F>(in[at.low_high]), most);
-          most = LargerOrNan(rows.t * (F(1) - columns.t) * static_cast<F>(in[at.high_low]), most);
-          values[c] = LargerOrNan(rows.t * columns.t * static_cast<F>(in[at.high_high]), most);
+          most = LargerOrNan(weighted(F(1) - rows.t, columns.t, at.low_high), most);
+          most = LargerOrNan(weighted(rows.t, F(1) - columns.t, at.high_low), most);
+          values[c] = LargerOrNan(weighted(rows.t, columns.t, at.high_high), most);
         }
         any = true;
       });
@@ -186,8 +197,9 @@ void BinMaxima(const AlignPlan& plan, const Samples<F>& y, const Samples<F>& x,
 }
 
 /// All bins of some channels of a region. `out` is [channels, bins].
-template <typename T, typename F>
-void PoolRegion(const AlignPlan& plan, const T* corners, const Channels<T>& channels, T* out) {
+template <typename T, typename Pooled>
+void PoolRegion(const AlignPlan& plan, const T* corners, const Pooled& channels, T* out) {
+  using F = Accumulator<T>;
   const auto corner = [&](int k) { return static_cast<F>(corners[k]); };
   const RegionAxis<F> x(plan, corner(0), corner(2), plan.out_width);
   const RegionAxis<F> y(plan, corner(1), corner(3), plan.out_height);
@@ -195,7 +207,7 @@ void PoolRegion(const AlignPlan& plan, const T* corners, const Channels<T>& chan
   for (std::int64_t bin = 0; bin < bins; ++bin) {
     const Samples<F> rows = y.Bin(bin / plan.out_width, plan.in_height);
     const Samples<F> columns = x.Bin(bin % plan.out_width, plan.in_width);
-    F values[Channels<T>::kMost];
+    F values[Pooled::kMost];
     if (plan.maximum) {
       BinMaxima(plan, rows, columns, channels, values);
     } else {
@@ -207,28 +219,39 @@ void PoolRegion(const AlignPlan& plan, const T* corners, const Channels<T>& chan
   }
 }
 
+/// Pools images of planes, or turned ones.
+template <bool kIsTurned, typename T, typename Number, typename Element>
+void PoolRegions(const AlignPlan& plan, const KernelArguments& args, const Element* images) {
+  using Pooled = Channels<Element, kIsTurned>;
+  const std::int64_t plane = plan.in_height * plan.in_width;
+  const std::int64_t bins = plan.out_height * plan.out_width;
+  const std::int64_t groups = (plan.channels + Pooled::kMost - 1) / Pooled::kMost;
+  ForWideRanges(
+      args.pool, plan.regions * groups, GrainFor(bins * 16 * Pooled::kMost),
+      [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t region = i / groups;
+          const std::int64_t channel = i % groups * Pooled::kMost;
+          const std::int64_t image = ClampedIndex(args.in<Number>(2)[region], plan.images);
+          const Element* const first = images + image * plan.channels * plane;
+          const Pooled channels{.first = first + channel * (kIsTurned ? 1 : plane),
+                                .step = kIsTurned ? plan.channels : plane,
+                                .count = std::min(Pooled::kMost, plan.channels - channel)};
+          PoolRegion(plan, args.in<T>(1) + region * 4, channels,
+                     args.out<T>(0) + (region * plan.channels + channel) * bins);
+        }
+      });
+}
+
 template <typename T, typename Number>
 void RunRoiAlign(const AlignPlan& plan, const KernelArguments& args) {
   using F = Accumulator<T>;
-  constexpr std::int64_t kMost = Channels<T>::kMost;
-  const std::int64_t plane = plan.in_height * plan.in_width;
-  const std::int64_t bins = plan.out_height * plan.out_width;
-  const std::int64_t groups = (plan.channels + kMost - 1) / kMost;
-  ForWideRanges(args.pool, plan.regions * groups, GrainFor(bins * 16 * kMost),
-                [&](std::int64_t begin, std::int64_t end, int) {
-                  for (std::int64_t i = begin; i < end; ++i) {
-                    const std::int64_t region = i / groups;
-                    const std::int64_t channel = i % groups * kMost;
-                    const std::int64_t image =
-                        ClampedIndex(args.in<Number>(2)[region], plan.images);
-                    const Channels<T> channels{
-                        .first = args.in<T>(0) + (image * plan.channels + channel) * plane,
-                        .plane = plane,
-                        .count = std::min(kMost, plan.channels - channel)};
-                    PoolRegion<T, F>(plan, args.in<T>(1) + region * 4, channels,
-                                     args.out<T>(0) + (region * plan.channels + channel) * bins);
-                  }
-                });
+  if (!plan.turns) return PoolRegions<false, T, Number>(plan, args, args.in<T>(0));
+  // The first worker's scratch memory is everybody's.
+  auto* const turned = reinterpret_cast<F*>(args.scratch);
+  TurnImages(*args.pool, args.in<T>(0), plan.images, plan.channels, plan.in_height * plan.in_width,
+             turned);
+  PoolRegions<true, T, Number>(plan, args, static_cast<const F*>(turned));
 }
 
 std::int64_t ReadCount(const KernelCall& call, std::string_view name, std::int64_t least,
@@ -260,29 +283,37 @@ BoundKernel BindRoiAlign(const KernelCall& call) {
   Require(data.shape.size() == 4, "input 0 is " + ToString(data) + ", expected [N, C, H, W]");
   Require(images.shape.size() == 1, "input 2 is " + ToString(images) + ", expected rank 1");
   RequireType(regions, {data.element, {images.shape[0], 4}}, "input 1");
-  const AlignPlan plan{.regions = images.shape[0],
-                       .images = data.shape[0],
-                       .channels = data.shape[1],
-                       .in_height = data.shape[2],
-                       .in_width = data.shape[3],
-                       .out_height = ReadCount(call, "output_height", 1, 1),
-                       .out_width = ReadCount(call, "output_width", 1, 1),
-                       .sampling_ratio = ReadCount(call, "sampling_ratio", 0, 0),
-                       .spatial_scale = FloatAttribute(call, "spatial_scale", 1.0F),
-                       .half_pixel = !ReadChoice(call, "coordinate_transformation_mode",
-                                                 "half_pixel", "output_half_pixel"),
-                       .maximum = ReadChoice(call, "mode", "avg", "max")};
+  AlignPlan plan{.regions = images.shape[0],
+                 .images = data.shape[0],
+                 .channels = data.shape[1],
+                 .in_height = data.shape[2],
+                 .in_width = data.shape[3],
+                 .out_height = ReadCount(call, "output_height", 1, 1),
+                 .out_width = ReadCount(call, "output_width", 1, 1),
+                 .sampling_ratio = ReadCount(call, "sampling_ratio", 0, 0),
+                 .spatial_scale = FloatAttribute(call, "spatial_scale", 1.0F),
+                 .half_pixel = !ReadChoice(call, "coordinate_transformation_mode", "half_pixel",
+                                           "output_half_pixel"),
+                 .maximum = ReadChoice(call, "mode", "avg", "max")};
   const Shape output{plan.regions, plan.channels, plan.out_height, plan.out_width};
   RequireType(call.outputs[0], {data.element, output}, "output 0");
   RequireElement(images, kIndexTypes, "input 2");
   if (RequireCount(output, "the output") == 0) return NothingToRun();
   Require(ElementCount(data.shape) > 0,
           "input 0 is " + ToString(data) + ", which has no elements to pool");
+  constexpr double kUsualRatio = 2;
+  const double ratio =
+      plan.sampling_ratio > 0 ? static_cast<double>(plan.sampling_ratio) : kUsualRatio;
+  const auto bins = static_cast<double>(ElementCount(output) / plan.channels);
+  plan.turns =
+      TurningPays(ElementCount(data.shape) / plan.channels, bins * ratio * ratio, plan.channels);
   return VisitElement<BoundKernel, kFloatTypes>(
       data.element, [&]<typename T>(std::type_identity<T>) {
         return VisitIndex(images, "input 2", [&]<typename Number>(std::type_identity<Number>) {
+          const auto elements = static_cast<std::size_t>(plan.turns ? ElementCount(data.shape) : 0);
           return BoundKernel{
-              .run = [plan](const KernelArguments& args) { RunRoiAlign<T, Number>(plan, args); }};
+              .run = [plan](const KernelArguments& args) { RunRoiAlign<T, Number>(plan, args); },
+              .scratch_bytes = ScratchBytes(elements * sizeof(Accumulator<T>))};
         });
       });
 }
