@@ -128,8 +128,14 @@ TEST(GridSampleTest, SamplesLikeTheReference) {
     const std::string mode = kModes[random() % 3], padding = kPaddings[random() % 3];
     const bool align = random() % 2 == 0;
     const Tensor data = RandomOperand(random, kData[random() % 4], shape, -1, 1);
-    // In double there are no ties between the kernel's and the reference's rounding.
-    const Tensor grid = RandomOperand(random, kFloat64, points, -3, 3);
+    // In double there are no ties between the kernel's and the reference's rounding; of few binary
+    // digits float is as exact, and linear interpolation has no ties.
+    Tensor grid = RandomOperand(random, kFloat64, points, -3, 3);
+    if (mode == "linear" && data.element() != kFloat64 && random() % 4 != 0) {
+      Values rounded = ToValues(grid);
+      for (double& x : rounded) x = std::round(x * 64) / 64;
+      grid = FromValues(kFloat32, points, rounded);
+    }
     const Attributes attributes{{"mode", mode},
                                 {"padding_mode", padding},
                                 {"align_corners", static_cast<std::int64_t>(align)}};
