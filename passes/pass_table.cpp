@@ -62,7 +62,6 @@
 #include "passes/lowering/lower_to_fused.hpp"
 #include "passes/lowering/lower_to_fused_norm.hpp"
 #include "passes/lowering/lower_to_integer_matmul.hpp"
-#include "passes/lowering/merge_groups.hpp"
 #include "passes/lowering/sink_channel_shuffle.hpp"
 #include "passes/pass.hpp"
 
@@ -196,7 +195,6 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kLowering, LowerToIntegerMatmul},
     {"manual_sharding", "Places nodes on IPUs as --manual_sharding_config says.",
      Stage::kConversion, ManualSharding, Regions::kNo},
-    {"merge_groups", "Makes groups of a few channels groups of 16.", Stage::kLowering, MergeGroups},
     {"remove_outputs", "Drops the outputs that --remove_outputs names and what only they need.",
      Stage::kConversion, RemoveOutputs, Regions::kNo},
     {"replace_bn_with_mul_add",

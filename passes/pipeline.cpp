@@ -73,7 +73,6 @@ const Names kLowering = {
     "lower_conv_transpose",
     "lower_mean_to_pool",
     "lower_thin_conv",
-    "merge_groups",
     "lower_to_fused",
     "fuse_bias_into_fused",
     "fuse_residual_into_fused",

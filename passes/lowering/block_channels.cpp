@@ -13,6 +13,7 @@
 #include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/channel_shuffle.hpp"
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/merge_groups.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -45,6 +46,7 @@ bool TakesBlocks(Rewriter& rewriter, const Node& conv) {
     return IsBlocked(rewriter, conv.inputs[0]) || Channels(y) >= kFewestChannels;
   }
   if (Channels(x) / group % kBlock == 0 && Channels(y) / group % kBlock == 0) return true;
+  if (GroupsTogether(graph, conv) > 1) return true;
   return IsPointwise(graph, conv) && Channels(y) / group >= kFewestChannels;
 }
 
@@ -56,13 +58,30 @@ void AbsorbShuffle(Rewriter& rewriter, ValueId& input, Attributes& attributes) {
   attributes.set("channel_order", shuffle->Order());
 }
 
+/// Weights, bias and group of a convolution so many groups of which become one.
+void MergeGroupsOf(Rewriter& rewriter, std::int64_t together, std::vector<ValueId>& inputs,
+                   Attributes& attributes) {
+  const Graph& graph = rewriter.graph();
+  const std::int64_t group = attributes.get_int("group", 1);
+  const auto replace = [&](std::size_t i, Tensor merged) {
+    inputs[i] = rewriter.AddConstant(graph.value(inputs[i]).name + "_merged", std::move(merged));
+  };
+  replace(1, MergeGroups(*graph.ConstantOf(inputs[1]), group, together));
+  attributes.set("group", (group + together - 1) / together);
+  if (inputs.size() <= kBiasInput || inputs[kBiasInput] == ir::kAbsent) return;
+  const std::int64_t channels = graph.type(inputs[1]).shape[0];
+  replace(kBiasInput, MergedBias(*graph.ConstantOf(inputs[kBiasInput]), channels));
+}
+
 bool BlockConv(Rewriter& rewriter, Node& conv) {
   if (!TakesBlocks(rewriter, conv)) return false;
   const Graph& graph = rewriter.graph();
-  const std::int64_t channels = Channels(graph.type(conv.inputs[0]));
-  const Shape weights = graph.type(conv.inputs[1]).shape;
   std::vector<ValueId> inputs = conv.inputs;
   Attributes attributes = conv.attributes;
+  const std::int64_t together = GroupsTogether(graph, conv);
+  if (together > 1) MergeGroupsOf(rewriter, together, inputs, attributes);
+  const Shape weights = graph.type(inputs[1]).shape;
+  const std::int64_t channels = weights[1] * attributes.get_int("group", 1);
   if (IsPointwise(graph, conv)) AbsorbShuffle(rewriter, inputs[0], attributes);
   const bool reads_planes = conv.attributes.get_int("group", 1) == 1 && channels < kBlock &&
                             !IsBlocked(rewriter, inputs[0]);

@@ -1,19 +1,25 @@
 #pragma once
 
-#include "absl/status/status.h"
-#include "passes/pass.hpp"
+#include <cstdint>
+
+#include "compiler/ir/graph.hpp"
 
 namespace poprt::passes {
 
 /// Groups of 4 or 8 channels become groups of 16, with zeros for the channels of other groups, so
-/// that the convolution can be computed in blocks of channels: two to four times the
-/// multiplications, but several times as fast each.
-///
-/// before: Conv(x, w[128, 4, 3, 3]) group=32
-/// after:  Conv(x, w'[128, 16, 3, 3]) group=8
-///
-/// Filters of more than one tap only. A NaN or an infinity in x may make the outputs of all
+/// that a convolution can be computed in blocks of channels: two to four times the multiplications,
+/// but several times as fast each. A NaN or an infinity in the image may make the outputs of all
 /// groups that are put together NaN.
-absl::Status MergeGroups(ir::Graph& graph, const PassContext& context);
+
+/// How many groups of a FusedConv of images together have whole blocks of channels; or 1 where they
+/// have anyway, or none should be merged. What is left over for the last group is spare lanes.
+std::int64_t GroupsTogether(const ir::Graph& graph, const ir::Node& conv);
+
+/// [O, C, H, W] -> [O', together * C, H, W], C channels of which are not zero: the weights of
+/// ceil(group / together) groups.
+Tensor MergeGroups(const Tensor& weights, std::int64_t group, std::int64_t together);
+
+/// A bias [O] as that of such weights, [channels], with zeros behind.
+Tensor MergedBias(const Tensor& bias, std::int64_t channels);
 
 }  // namespace poprt::passes

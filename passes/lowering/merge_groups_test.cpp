@@ -18,35 +18,46 @@ std::vector<double> Ramp(std::int64_t count) {
   return values;
 }
 
-/// The Conv of images with `inputs` and `outputs` channels a group, after the pass.
-std::string Merged(std::int64_t group, std::int64_t inputs, std::int64_t outputs, Shape taps) {
+/// What becomes of a convolution of images with `inputs` and `outputs` channels a group.
+std::string Blocked(std::int64_t group, std::int64_t inputs, std::int64_t outputs, Shape taps) {
   GraphForTest g;
   const Shape w{group * outputs, inputs, taps[0], taps[1]};
-  g.Output(
-      g.Op("y", "Conv",
-           {g.Input("x", {1, group * inputs, 5, 4}), g.Constant("w", w, Ramp(ElementCount(w)))},
-           {1, group * outputs, 6 - taps[0], 5 - taps[1]}, {{"group", group}}));
+  const Shape bias{w[0]};
+  g.Output(g.Op("y", "FusedConv",
+                {g.Input("x", {2, group * inputs, 5, 4}), g.Constant("w", w, Ramp(ElementCount(w))),
+                 g.Constant("b", bias, Ramp(w[0]))},
+                {2, w[0], 6 - taps[0], 5 - taps[1]}, {{"group", group}}));
   const ir::Graph before = g.graph;
-  std::string text = g.After("merge_groups");
+  g.After("block_channels");
+  EXPECT_EQ(ir::Verify(g.graph), std::nullopt);
   EXPECT_LE(LargestDifference(before, g.graph), kRounding);
-  return text;
+  for (const ir::Node& node : g.graph.nodes) {
+    if (node.op != "BlockedConv") continue;
+    return ToString(g.graph.type(node.inputs[1])) + " in " +
+           std::to_string(node.attributes.get_int("group", 1));
+  }
+  return "";
 }
 
 TEST(MergeGroupsTest, MakesWholeBlocks) {
-  EXPECT_EQ(Merged(8, 4, 4, {3, 3}),
-            "  y = Conv(x, y_node_merged) group=2 : float32[1, 32, 3, 2]\n  return y\n");
-  EXPECT_EQ(Merged(6, 8, 8, {1, 3}),
-            "  y = Conv(x, y_node_merged) group=3 : float32[1, 48, 5, 2]\n  return y\n");
-  EXPECT_EQ(Merged(4, 8, 4, {2, 2}),
-            "  y = Conv(x, y_node_merged) group=1 : float32[1, 16, 4, 3]\n  return y\n");
+  EXPECT_EQ(Blocked(8, 4, 4, {3, 3}), "float32[32, 16, 3, 3] in 2");
+  EXPECT_EQ(Blocked(6, 8, 8, {1, 3}), "float32[48, 16, 1, 3] in 3");
+  EXPECT_EQ(Blocked(4, 8, 4, {2, 2}), "float32[16, 32, 2, 2] in 1");
+  EXPECT_EQ(Blocked(2, 24, 24, {3, 3}), "float32[48, 48, 3, 3] in 1");
+}
+
+TEST(MergeGroupsTest, TheLastGroupMayEndWithinABlock) {
+  EXPECT_EQ(Blocked(5, 8, 8, {3, 3}), "float32[48, 16, 3, 3] in 3");
+  EXPECT_EQ(Blocked(6, 4, 4, {3, 3}), "float32[32, 16, 3, 3] in 2");
+  EXPECT_EQ(Blocked(3, 4, 4, {1, 3}), "float32[16, 16, 1, 3] in 1");
 }
 
 TEST(MergeGroupsTest, LeavesWhatDoesNotPay) {
-  for (const std::string& text :
-       {Merged(8, 2, 2, {3, 3}), Merged(6, 4, 4, {3, 3}), Merged(2, 16, 16, {3, 3}),
-        Merged(4, 8, 8, {1, 1}), Merged(1, 4, 4, {3, 3}), Merged(16, 1, 1, {3, 3})}) {
-    EXPECT_NE(text.find("y = Conv(x, w)"), std::string::npos) << text;
-  }
+  EXPECT_EQ(Blocked(8, 2, 2, {3, 3}), "");
+  EXPECT_EQ(Blocked(3, 24, 24, {3, 3}), "");
+  EXPECT_EQ(Blocked(3, 8, 4, {3, 3}), "");
+  EXPECT_EQ(Blocked(2, 16, 16, {3, 3}), "float32[32, 16, 3, 3] in 2");
+  EXPECT_EQ(Blocked(16, 1, 1, {3, 3}), "float32[16, 1, 3, 3] in 16");
 }
 
 }  // namespace
