@@ -194,6 +194,25 @@ bool BlockResize(Rewriter& rewriter, Node& resize) {
   return true;
 }
 
+/// What the value is a Reshape of, or one of a Reshape.
+ValueId Reshaped(Rewriter& rewriter, ValueId id) {
+  while (const Node* reshape = rewriter.Producer(id, "Reshape")) id = reshape->inputs[0];
+  return id;
+}
+
+/// Of height and width only, as between an image and the row of its pixels.
+bool BlockReshape(Rewriter& rewriter, Node& reshape) {
+  const Graph& graph = rewriter.graph();
+  const ValueId image = Reshaped(rewriter, reshape.inputs[0]);
+  const TensorType& x = graph.type(image);
+  const TensorType& y = graph.type(reshape.outputs[0]);
+  if (!CanBlock(x) || !CanBlock(y) || BlockedOf(rewriter, image) == ir::kAbsent) return false;
+  if (x.shape[0] != y.shape[0] || Channels(x) != Channels(y)) return false;
+  BecomeUnblocked(rewriter, reshape, "Reshape", {Block(rewriter, image)},
+                  {{"shape", BlockedType(y).shape}});
+  return true;
+}
+
 /// Of phases that are whole blocks of channels each.
 bool BlockShuffle(Rewriter& rewriter, Node& shuffle) {
   const TensorType& y = rewriter.graph().type(shuffle.outputs[0]);
@@ -323,6 +342,7 @@ bool BlockNode(Rewriter& rewriter, Node& node) {
   if (node.op == "Concat") return BlockConcat(rewriter, node);
   if (node.op == "Split") return BlockSplit(rewriter, node);
   if (node.op == "Resize") return BlockResize(rewriter, node);
+  if (node.op == "Reshape") return BlockReshape(rewriter, node);
   if (node.op == "SubpixelShuffle") return BlockShuffle(rewriter, node);
   return node.outputs.size() == 1 && BlockElementwise(rewriter, node);
 }

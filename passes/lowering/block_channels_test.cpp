@@ -90,6 +90,18 @@ TEST(BlockChannelsTest, ConvertsBeforeAnImageIsEnlarged) {
             "Resize:21 Resize:2 UnblockChannels:21 BlockedConv:1 UnblockChannels:16");
 }
 
+TEST(BlockChannelsTest, RowsOfPixelsBecomeImagesInBlocks) {
+  Network g;
+  const auto row = g.Conv("a", g.Input("x", {2, 24, 1, 12}), 20);
+  const auto line = g.Op("r", "Reshape", {row}, {2, 20, 12}, {{"shape", Ints{2, 20, 12}}});
+  const auto image = g.Op("s", "Reshape", {line}, {2, 20, 3, 4}, {{"shape", Ints{2, 20, 3, 4}}});
+  g.Output(g.Conv("b", image, 16, 3));
+  g.Output(g.Op("t", "Reshape", {row}, {2, 10, 6, 4}, {{"shape", Ints{2, 10, 6, 4}}}));
+  EXPECT_EQ(g.Blocked({"block_channels", "eliminate_deadend"}),
+            "BlockChannels:2 BlockedConv:2 UnblockChannels:20 Reshape:2 BlockedConv:1 "
+            "UnblockChannels:16 Reshape:10");
+}
+
 TEST(BlockChannelsTest, DepthwiseFiltersPayForTheConversion) {
   Network g;
   g.Output(g.Conv("depthwise", g.Input("x", {1, 24, 4, 4}), 24, 3, 24));
