@@ -391,8 +391,10 @@ SamplePlan MakePlan(const KernelCall& call) {
   plan.turns = is_float && plan.axis_taps > 1 &&
                TurningPays(plan.in_plane, static_cast<double>(plan.out_plane), plan.channels);
   if (plan.turns) {
+    const bool is_double = call.inputs[0].element == ElementType::kFloat64;
     const auto elements = static_cast<std::size_t>(ElementCount(data));
-    plan.scratch_bytes += SumBytes(plan) + ScratchBytes(elements * sizeof(double));
+    plan.scratch_bytes +=
+        SumBytes(plan) + ScratchBytes(elements * (is_double ? sizeof(double) : sizeof(float)));
   }
   return plan;
 }
