@@ -37,6 +37,7 @@
 #include "passes/lowering/attention_pattern.hpp"
 #include "passes/lowering/block_channels.hpp"
 #include "passes/lowering/choose_winograd.hpp"
+#include "passes/lowering/enlarge_after_pointwise.hpp"
 #include "passes/lowering/erf_gelu_pattern.hpp"
 #include "passes/lowering/fuse_activation_into_fused.hpp"
 #include "passes/lowering/fuse_bias_into_fused.hpp"
@@ -107,6 +108,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kConversion, EliminateNopTranspose},
     {"eliminate_unused_initializer", "Removes constants that nobody reads.", Stage::kConversion,
      EliminateUnusedInitializer},
+    {"enlarge_after_pointwise",
+     "Computes a Conv of single pixels before the image that it reads is enlarged.",
+     Stage::kLowering, EnlargeAfterPointwise},
     {"erf_gelu_pattern", "Finds GELU written with Erf.", Stage::kLowering, ErfGeluPattern},
     {"final_check", "Checks that every node fits its operator's rule.", Stage::kConversion,
      FinalCheck},

@@ -72,6 +72,7 @@ const Names kLowering = {
     "lower_conv3d",
     "lower_conv_transpose",
     "lower_mean_to_pool",
+    "enlarge_after_pointwise",
     "lower_thin_conv",
     "lower_to_fused",
     "fuse_bias_into_fused",
