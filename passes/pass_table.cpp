@@ -64,6 +64,7 @@
 #include "passes/lowering/lower_to_fused_norm.hpp"
 #include "passes/lowering/lower_to_integer_matmul.hpp"
 #include "passes/lowering/sink_channel_shuffle.hpp"
+#include "passes/lowering/unblock_before_enlarging.hpp"
 #include "passes/pass.hpp"
 
 namespace poprt::passes {
@@ -211,6 +212,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"sink_channel_shuffle",
      "Moves shuffles of channels behind depthwise convolutions, to those that sum over channels.",
      Stage::kLowering, SinkChannelShuffle},
+    {"unblock_before_enlarging",
+     "Makes images planes before they are enlarged, where they are only made planes after it.",
+     Stage::kLowering, UnblockBeforeEnlarging},
 });
 
 }  // namespace

@@ -84,6 +84,7 @@ const Names kLowering = {
     "sink_channel_shuffle",
     "block_channels",
     "fuse_transpose_into_blocks",
+    "unblock_before_enlarging",
     "choose_winograd",
     "fuse_pointwise_depthwise",
     "eliminate_duplicate_nodes",  // a value that several convolutions read is converted once

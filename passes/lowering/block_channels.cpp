@@ -170,24 +170,16 @@ bool BlockSplit(Rewriter& rewriter, Node& split) {
   return true;
 }
 
-/// Of height and width only.
 bool BlockResize(Rewriter& rewriter, Node& resize) {
   const Graph& graph = rewriter.graph();
-  const TensorType& x = graph.type(resize.inputs[0]);
-  const TensorType& y = graph.type(resize.outputs[0]);
-  if (!CanBlock(x) || !CanBlock(y) || !IsNearlyBlocked(rewriter, resize.inputs[0])) return false;
-  if (x.shape[0] != y.shape[0] || Channels(x) != Channels(y)) return false;
+  if (!ResizesPixels(graph, resize) || !IsNearlyBlocked(rewriter, resize.inputs[0])) return false;
+  const Shape& y = graph.type(resize.outputs[0]).shape;
   Attributes attributes = resize.attributes;
-  const bool adapts_scales =
-      attributes.get_string("keep_aspect_ratio_policy", "stretch") != "stretch";
-  if (attributes.has("axes") || adapts_scales || !attributes.get_floats("roi").empty())
-    return false;
   attributes.set("axes", Ints{2, 3});
   if (const Floats scales = attributes.get_floats("scales"); !scales.empty()) {
-    if (scales[0] != 1.0F || scales[1] != 1.0F) return false;
     attributes.set("scales", Floats{scales[2], scales[3]});
   } else {
-    attributes.set("sizes", Ints{y.shape[2], y.shape[3]});
+    attributes.set("sizes", Ints{y[2], y[3]});
   }
   BecomeUnblocked(rewriter, resize, "Resize", {Block(rewriter, resize.inputs[0])},
                   std::move(attributes));
@@ -200,15 +192,16 @@ ValueId Reshaped(Rewriter& rewriter, ValueId id) {
   return id;
 }
 
-/// Of height and width only, as between an image and the row of its pixels.
+/// Of a row of pixels that becomes an image.
 bool BlockReshape(Rewriter& rewriter, Node& reshape) {
   const Graph& graph = rewriter.graph();
-  const ValueId image = Reshaped(rewriter, reshape.inputs[0]);
-  const TensorType& x = graph.type(image);
+  const ValueId row = Reshaped(rewriter, reshape.inputs[0]);
+  const TensorType& x = graph.type(row);
   const TensorType& y = graph.type(reshape.outputs[0]);
-  if (!CanBlock(x) || !CanBlock(y) || BlockedOf(rewriter, image) == ir::kAbsent) return false;
+  if (!CanBlock(x) || !CanBlock(y) || BlockedOf(rewriter, row) == ir::kAbsent) return false;
   if (x.shape[0] != y.shape[0] || Channels(x) != Channels(y)) return false;
-  BecomeUnblocked(rewriter, reshape, "Reshape", {Block(rewriter, image)},
+  if (x.shape[2] > 1 || y.shape[2] == 1 || y.shape[3] == 1) return false;
+  BecomeUnblocked(rewriter, reshape, "Reshape", {Block(rewriter, row)},
                   {{"shape", BlockedType(y).shape}});
   return true;
 }
@@ -295,33 +288,11 @@ bool BlockElementwise(Rewriter& rewriter, Node& node) {
   return true;
 }
 
-// ---- Conversions -----------------------------------------------------------------------------
-
 /// One conversion undoes the other.
 bool Cancel(Rewriter& rewriter, const Node& block) {
   const ValueId blocked = BlockedOf(rewriter, block.inputs[0]);
   if (blocked == ir::kAbsent) return false;
   rewriter.Forward(block.outputs[0], blocked);
-  return true;
-}
-
-/// A conversion of what only it reads comes before an image is enlarged.
-bool ConvertBeforeEnlarging(Rewriter& rewriter, Node& unblock) {
-  if (unblock.op != "UnblockChannels") return false;
-  const Node* resize = rewriter.Producer(unblock.inputs[0], "Resize");
-  if (resize == nullptr || !rewriter.UsedOnlyBy(1, unblock.inputs[0])) return false;
-  if (rewriter.Producer(resize->inputs[0], "BlockChannels") != nullptr) return false;
-  Graph& graph = rewriter.graph();
-  const Shape from = graph.type(resize->inputs[0]).shape;
-  const Shape to = graph.type(unblock.inputs[0]).shape;
-  if (ElementCount(from) >= ElementCount(to)) return false;
-  Attributes resizing = resize->attributes;
-  const TensorType small{ElementType::kFloat32,
-                         {from[0], Channels(graph.type(unblock.outputs[0])), from[2], from[3]}};
-  unblock.inputs = {rewriter.Insert(graph.MakeNode("UnblockChannels", {resize->inputs[0]}, small,
-                                                   unblock.attributes, resize->name))};
-  unblock.op = "Resize";
-  unblock.attributes = std::move(resizing);
   return true;
 }
 
@@ -352,7 +323,6 @@ bool BlockNode(Rewriter& rewriter, Node& node) {
 absl::Status BlockChannels(ir::Graph& graph, const PassContext&) {
   try {
     Rewrite(graph, BlockNode);
-    Rewrite(graph, ConvertBeforeEnlarging);
   } catch (const std::runtime_error& error) {
     return absl::InvalidArgumentError(error.what());
   }

@@ -85,7 +85,7 @@ TEST(BlockChannelsTest, ConvertsBeforeAnImageIsEnlarged) {
   g.Output(g.Op("t", "Resize", {a}, {2, 21, 2, 2}, {{"sizes", Ints{2, 21, 2, 2}}}));
   g.Output(g.Conv("c", shared, 16));
   g.Output(shared);
-  EXPECT_EQ(g.Blocked(),
+  EXPECT_EQ(g.Blocked({"block_channels", "unblock_before_enlarging"}),
             "BlockChannels:2 BlockedConv:2 Resize:2 UnblockChannels:21 UnblockChannels:21 "
             "Resize:21 Resize:2 UnblockChannels:21 BlockedConv:1 UnblockChannels:16");
 }

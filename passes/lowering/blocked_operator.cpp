@@ -27,6 +27,22 @@ bool IsPointwise(const ir::Graph& graph, const ir::Node& conv) {
       kernels::ResolveWindow(conv.attributes, {x[2], x[3]}, {weights[2], weights[3]}));
 }
 
+bool ResizesPixels(const ir::Graph& graph, const ir::Node& resize) {
+  const TensorType& x = graph.type(resize.inputs[0]);
+  const TensorType& y = graph.type(resize.outputs[0]);
+  if (!CanBlock(x) || !CanBlock(y) || x.shape[0] != y.shape[0] || x.shape[1] != y.shape[1]) {
+    return false;
+  }
+  const Attributes& attributes = resize.attributes;
+  const bool adapts_scales =
+      attributes.get_string("keep_aspect_ratio_policy", "stretch") != "stretch";
+  if (attributes.has("axes") || adapts_scales || !attributes.get_floats("roi").empty()) {
+    return false;
+  }
+  const Floats scales = attributes.get_floats("scales");
+  return scales.empty() || (scales[0] == 1.0F && scales[1] == 1.0F);
+}
+
 bool IsBlockedDepthwise(const ir::Graph& graph, const ir::Node& conv) {
   const std::int64_t group = conv.attributes.get_int("group", 1);
   return group > 1 && group == conv.attributes.get_int("out_channels", 0) &&

@@ -15,7 +15,8 @@
 ///   UnblockChannels(x)      the inverse; `channels`, `channels_last`
 ///   BlockedConv(x, w [, bias] [, residual])
 ///                           as FusedConv, of a blocked image or of one with few channels as it is;
-///                           `in_channels`, `out_channels`. bias is [O], the residual is blocked.
+///                           `in_channels`, `out_channels`, of merged groups with the spare lanes,
+///                           which then meet weights of zero. bias is [O], the residual is blocked.
 ///                           `channel_order`, of 1x1 filters only: channel c of the convolution is
 ///                           channel channel_order[c] of x; `channels_last`, of the same without a
 ///                           residual: the result is [B, H, W, O]
@@ -60,6 +61,10 @@ bool IsBlockedDepthwise(const ir::Graph& graph, const ir::Node& conv);
 /// Whether a node is a BlockedConv that sums over the channels of single pixels of a blocked image,
 /// without a residual.
 bool IsBlockedPointwise(const ir::Graph& graph, const ir::Node& node);
+
+/// Whether a Resize changes height and width of images only, by attributes of all four axes and
+/// without a region of interest.
+bool ResizesPixels(const ir::Graph& graph, const ir::Node& resize);
 
 /// Whether the value is float32 [B, C, H, W] with elements.
 bool CanBlock(const TensorType& type);

@@ -29,20 +29,14 @@ struct Part {
   const Node* resize;  ///< that makes them of a smaller image; or null
 };
 
-/// Whether the node enlarges height and width and nothing else, every pixel as a mean of pixels.
+/// Whether the node enlarges images, every pixel as a mean of pixels.
 bool Enlarges(const Graph& graph, const Node& resize) {
-  const TensorType& x = graph.type(resize.inputs[0]);
-  const TensorType& y = graph.type(resize.outputs[0]);
-  if (!CanBlock(x) || !CanBlock(y)) return false;
-  if (x.shape[0] != y.shape[0] || x.shape[1] != y.shape[1]) return false;
-  const Attributes& a = resize.attributes;
-  const bool may_extrapolate = a.get_string("coordinate_transformation_mode", "half_pixel") ==
-                               std::string_view("tf_crop_and_resize");
-  const bool adapts_scales = a.get_string("keep_aspect_ratio_policy", "stretch") != "stretch";
-  if (may_extrapolate || adapts_scales || a.has("axes") || !a.get_floats("roi").empty()) {
-    return false;
-  }
-  return x.shape[2] <= y.shape[2] && x.shape[3] <= y.shape[3] && x.shape != y.shape;
+  const bool may_extrapolate = resize.attributes.get_string("coordinate_transformation_mode",
+                                                            "half_pixel") == "tf_crop_and_resize";
+  if (may_extrapolate || !ResizesPixels(graph, resize)) return false;
+  const Shape& x = graph.type(resize.inputs[0]).shape;
+  const Shape& y = graph.type(resize.outputs[0]).shape;
+  return x[2] <= y[2] && x[3] <= y[3] && x != y;
 }
 
 std::vector<Part> PartsOf(Rewriter& rewriter, ValueId input, std::int64_t results) {
@@ -56,6 +50,7 @@ std::vector<Part> PartsOf(Rewriter& rewriter, ValueId input, std::int64_t result
   std::int64_t first = 0;
   for (const ValueId value : values) {
     const std::int64_t channels = graph.type(value).shape[kChannelAxis];
+    if (channels == 0) continue;
     const Node* resize =
         rewriter.UsedOnlyBy(1, value) ? rewriter.Producer(value, "Resize") : nullptr;
     const bool moves = resize != nullptr && results <= channels && Enlarges(graph, *resize);

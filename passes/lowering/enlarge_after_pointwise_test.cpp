@@ -108,5 +108,20 @@ TEST(EnlargeAfterPointwiseTest, LeavesWhatDoesNotPayOrDiffers) {
             "Resize:4x5 Conv:3x5");
 }
 
+TEST(EnlargeAfterPointwiseTest, LeavesWhatMixesChannels) {
+  Head g;
+  const auto mixed = g.Op("r", "Resize", {g.Input("x", {1, 4, 3, 2})}, {1, 4, 6, 5},
+                          {{"scales", Floats{1, 1.2F, 2, 2.5F}}, {"mode", std::string("linear")}});
+  g.Output(g.Conv(mixed, 3));
+  EXPECT_EQ(g.Moved(), "Resize:4x5 Conv:3x5");
+}
+
+TEST(EnlargeAfterPointwiseTest, PassesOverPartsWithoutChannels) {
+  Head g;
+  const auto a = g.Enlarged("a", g.Input("x", {1, 3, 3, 3}));
+  g.Output(g.Conv(g.Joined({a, g.Input("none", {1, 0, 6, 5})}), 3));
+  EXPECT_EQ(g.Moved(), "Conv:3x3 Resize:3x5");
+}
+
 }  // namespace
 }  // namespace poprt::passes

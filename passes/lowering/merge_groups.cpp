@@ -23,8 +23,9 @@ std::int64_t GroupsTogether(const ir::Graph& graph, const ir::Node& conv) {
   if (group == 1 || !has_taps || (inputs % kBlock == 0 && outputs % kBlock == 0)) return 1;
   for (std::int64_t together = 2; together <= kMostGroups; together *= 2) {
     const bool is_whole = inputs * together % kBlock == 0 && outputs * together % kBlock == 0;
-    const bool is_block = inputs * together == kBlock && outputs * together == kBlock;
-    // The last of several groups may end within a block, whose spare lanes are there anyway.
+    // The last group may end within a block, whose spare lanes are there anyway.
+    const bool is_block =
+        inputs * together == kBlock && outputs * together == kBlock && group > together / 2;
     if (is_block || (is_whole && group % together == 0)) return together;
   }
   return 1;

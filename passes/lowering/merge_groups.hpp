@@ -6,10 +6,10 @@
 
 namespace poprt::passes {
 
-/// Groups of 4 or 8 channels become groups of 16, with zeros for the channels of other groups, so
-/// that a convolution can be computed in blocks of channels: two to four times the multiplications,
-/// but several times as fast each. A NaN or an infinity in the image may make the outputs of all
-/// groups that are put together NaN.
+/// Two or four groups become one of whole blocks of 16 channels, with zeros for the channels of the
+/// others, so that a convolution can be computed in blocks of channels: two to four times the
+/// multiplications, but several times as fast each. A NaN or an infinity in the image may make the
+/// outputs of all groups that are put together NaN.
 
 /// How many groups of a FusedConv of images together have whole blocks of channels; or 1 where they
 /// have anyway, or none should be merged. What is left over for the last group is spare lanes.

@@ -56,6 +56,7 @@ TEST(MergeGroupsTest, LeavesWhatDoesNotPay) {
   EXPECT_EQ(Blocked(8, 2, 2, {3, 3}), "");
   EXPECT_EQ(Blocked(3, 24, 24, {3, 3}), "");
   EXPECT_EQ(Blocked(3, 8, 4, {3, 3}), "");
+  EXPECT_EQ(Blocked(2, 4, 4, {3, 3}), "");
   EXPECT_EQ(Blocked(2, 16, 16, {3, 3}), "float32[32, 16, 3, 3] in 2");
   EXPECT_EQ(Blocked(16, 1, 1, {3, 3}), "float32[16, 1, 3, 3] in 16");
 }

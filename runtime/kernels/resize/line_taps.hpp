@@ -12,8 +12,8 @@
 namespace poprt::kernels {
 
 /// Resizes lines of floats along one axis with `inner` elements at every position: every position
-/// of the result is a weighted sum of some of the line. Positions without weight do not count, not
-/// even where they hold infinity.
+/// of the result is a weighted sum of some of the line, an even number of them as interpolation has
+/// it. Positions without weight do not count, not even where they hold infinity.
 class LineTaps {
  public:
   LineTaps() = default;
@@ -38,11 +38,8 @@ class LineTaps {
   static constexpr std::int64_t kReadBehind = 16;
 
   void Run(const float* line, float* out) const {
-    if (taps_ == 1) return AddTaps<1, true>(0, line, out);
-    AddTaps<2, true>(0, line, out);
-    std::int64_t k = 2;
-    for (; k + 2 <= taps_; k += 2) AddTaps<2, false>(k, line, out);
-    if (k < taps_) AddTaps<1, false>(k, line, out);
+    AddTaps<true>(0, line, out);
+    for (std::int64_t k = 2; k < taps_; k += 2) AddTaps<false>(k, line, out);
   }
 
  private:
@@ -66,6 +63,9 @@ class LineTaps {
       }
     }
     window_ = largest < kLanes ? kLanes : largest < 2 * kLanes ? 2 * kLanes : 0;
+    if (window_ > 0) return;
+    begins_.clear();
+    lanes_.clear();
   }
 
   /// What has no weight does not count.
@@ -74,31 +74,30 @@ class LineTaps {
     return weight == 0 ? 0.0F : product;
   }
 
-  /// Adds the taps k and, for kTaps = 2, k + 1 to `out`; the first ones begin it.
-  template <int kTaps, bool kFirst>
+  /// Adds the taps k and k + 1 to `out`; the first ones begin it.
+  template <bool kFirst>
   void AddTaps(std::int64_t k, const float* line, float* out) const {
-    if (window_ == kLanes) return AddWindows<kTaps, kFirst, kLanes>(k, line, out);
-    if (window_ == 2 * kLanes) return AddWindows<kTaps, kFirst, 2 * kLanes>(k, line, out);
+    if (window_ == kLanes) return AddWindows<kFirst, kLanes>(k, line, out);
+    if (window_ == 2 * kLanes) return AddWindows<kFirst, 2 * kLanes>(k, line, out);
     const float* weights = weights_.data() + k * step_;
     const std::int32_t* positions = positions_.data() + k * step_;
     const auto sum = [](float so_far, float weight, float value, float next_weight, float next) {
       const float first = kFirst ? Product(weight, value) : so_far + Product(weight, value);
-      return kTaps == 1 ? first : first + Product(next_weight, next);
+      return first + Product(next_weight, next);
     };
-    const std::int64_t to_next = (kTaps - 1) * step_;
     if (inner_ == 1) {
       POPRT_INDEPENDENT_LOOP
       for (std::int64_t x = 0; x < width_; ++x) {
-        out[x] = sum(kFirst ? 0 : out[x], weights[x], line[positions[x]], weights[to_next + x],
-                     line[positions[to_next + x]]);
+        out[x] = sum(kFirst ? 0 : out[x], weights[x], line[positions[x]], weights[step_ + x],
+                     line[positions[step_ + x]]);
       }
       return;
     }
     for (std::int64_t x = 0; x < width_; ++x) {
       const float weight = weights[x];
-      const float next_weight = weights[to_next + x];
+      const float next_weight = weights[step_ + x];
       const float* from = line + positions[x] * inner_;
-      const float* next = line + positions[to_next + x] * inner_;
+      const float* next = line + positions[step_ + x] * inner_;
       float* to = out + x * inner_;
       POPRT_INDEPENDENT_LOOP
       for (std::int64_t j = 0; j < inner_; ++j) {
@@ -107,25 +106,25 @@ class LineTaps {
     }
   }
 
-  template <int kTaps, bool kFirst, std::int64_t kWindow>
+  template <bool kFirst, std::int64_t kWindow>
   void AddWindows(std::int64_t k, const float* line, float* out) const {
     const std::int64_t whole = width_ / kLanes * kLanes;
     for (std::int64_t x = 0; x < whole; x += kLanes) {
-      AddWindow<kTaps, kFirst, kWindow>(k * step_ + x, line, out + x);
+      AddWindow<kFirst, kWindow>(k * step_ + x, line, out + x);
     }
     if (whole == width_) return;
     float rest[kLanes];
     std::copy_n(out + whole, width_ - whole, rest);
-    AddWindow<kTaps, kFirst, kWindow>(k * step_ + whole, line, rest);
+    AddWindow<kFirst, kWindow>(k * step_ + whole, line, rest);
     std::copy_n(rest, width_ - whole, out + whole);
   }
 
   /// Of the positions from `at` on in the tables.
-  template <int kTaps, bool kFirst, std::int64_t kWindow>
+  template <bool kFirst, std::int64_t kWindow>
   void AddWindow(std::int64_t at, const float* line, float* out) const {
     Floats sum;
     std::memcpy(&sum, out, sizeof(sum));
-    for (int tap = 0; tap < kTaps; ++tap, at += step_) {
+    for (int tap = 0; tap < 2; ++tap, at += step_) {
       Floats weights;
       Floats values;
       std::memcpy(&weights, weights_.data() + at, sizeof(weights));

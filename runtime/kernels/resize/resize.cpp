@@ -214,7 +214,7 @@ void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
 }
 
 /// What the loops take besides the tables of the axes.
-void PrepareLoops(bool nearest, ResizePlan& plan) {
+void PrepareLoops(bool nearest, ElementType element, ResizePlan& plan) {
   const ResizeAxis& last = plan.axes.back();
   const auto reaches_outside = [](const ResizeAxis& axis) {
     return std::ranges::any_of(axis.outside, [](std::uint8_t flag) { return flag != 0; });
@@ -228,7 +228,7 @@ void PrepareLoops(bool nearest, ResizePlan& plan) {
       doubled = last.index[static_cast<std::size_t>(x)] == x / 2;
     }
     plan.repeats = doubled ? 2 : 0;
-  } else if (!plan.any_outside) {
+  } else if (!plan.any_outside && element == ElementType::kFloat32) {
     plan.line_taps = LineTaps(last, plan.inner);
   }
 }
@@ -263,7 +263,10 @@ ResizePlan MakePlan(std::vector<ResizeAxis> axes) {
     plan.in_block *= plan.axes[i].in;
     if (i + 1 == plan.axes.size()) continue;
     plan.rows *= plan.axes[i].out;
-    plan.lines_of_row *= plan.axes[i].taps;
+    constexpr std::int64_t kMostLines = std::int64_t{1} << 31;
+    Require(!__builtin_mul_overflow(plan.lines_of_row, plan.axes[i].taps, &plan.lines_of_row) &&
+                plan.lines_of_row <= kMostLines,
+            "an element of the output is made of more than 2^31 lines of the input");
   }
   return plan;
 }
@@ -285,7 +288,7 @@ BoundKernel BindResize(const KernelCall& call) {
   ResizePlan plan = MakePlan(MakeResizeAxes(options, geometry, input.shape));
   if (plan.axes.empty()) return CopyWhole(input);
   plan.extrapolated = ExtrapolationValue(input.element, extrapolation);
-  PrepareLoops(nearest, plan);
+  PrepareLoops(nearest, input.element, plan);
   if (nearest) {
     return VisitSize<BoundKernel>(input.element, [&]<typename Unit>(std::type_identity<Unit>) {
       return BoundKernel{

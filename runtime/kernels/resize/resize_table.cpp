@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "runtime/kernels/kernel_attributes.hpp"
 
@@ -95,6 +96,14 @@ void AddWeights(const ResizeOptions& options, const Footprint& footprint, double
   for (const double weight : weights) axis.weight.push_back(total != 0 ? weight / total : weight);
 }
 
+/// Every position is one tap of an axis that stays as it is.
+void KeepPositions(ResizeAxis& axis) {
+  axis.taps = 1;
+  axis.index.resize(static_cast<std::size_t>(axis.out));
+  std::iota(axis.index.begin(), axis.index.end(), 0);
+  axis.weight.assign(static_cast<std::size_t>(axis.out), 1.0);
+}
+
 ResizeAxis MakeAxis(const ResizeOptions& options, const AxisGeometry& geometry, std::int64_t in,
                     std::int64_t out) {
   ResizeAxis axis{.in = in, .out = out, .index = {}, .weight = {}, .outside = {}};
@@ -120,6 +129,7 @@ ResizeAxis MakeAxis(const ResizeOptions& options, const AxisGeometry& geometry, 
       AddWeights(options, footprint, x, axis);
     }
   }
+  if (axis.identity && axis.taps > 1) KeepPositions(axis);
   return axis;
 }
 

@@ -235,6 +235,29 @@ TEST(ResizeTest, LinesOfAnyLength) {
   });
 }
 
+TEST(ResizeTest, AxesThatStayAreNoCombinations) {
+  Shape shape(35, 1);
+  shape.front() = 2;
+  shape.back() = 2;
+  Shape output = shape;
+  output.front() = 3;
+  output.back() = 3;
+  const Attributes attributes{{"sizes", Ints(output)},
+                              {"mode", Text("linear")},
+                              {"coordinate_transformation_mode", Text("align_corners")}};
+  EXPECT_EQ(ToValues(Run1("Resize", {FromValues(kFloat32, shape, {0, 2, 4, 8})}, {kFloat32, output},
+                          attributes)),
+            (Values{0, 1, 2, 2, 3.5, 5, 4, 6, 8}));
+}
+
+TEST(ResizeTest, RefusesTooManyCombinations) {
+  const Shape shape(40, 2);
+  const Shape output(40, 1);
+  EXPECT_NE(BindError("Resize", {{kFloat32, shape}}, {{kFloat32, output}},
+                      {{"sizes", Ints(output)}, {"mode", Text("linear")}}),
+            "");
+}
+
 TEST(ResizeTest, InfinityWithoutWeightDoesNotCount) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Attributes attributes{{"sizes", Ints{5}},

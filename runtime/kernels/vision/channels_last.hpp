@@ -35,12 +35,14 @@ void TurnImages(ThreadPool& pool, const T* from, std::int64_t images, std::int64
   });
 }
 
-/// Whether images of so many pixels are turned before `samples` of their channels are taken, which
-/// takes as long as some samples do.
-inline bool TurningPays(std::int64_t pixels, double samples, std::int64_t channels) {
-  constexpr std::int64_t kFewestChannels = 4;
+/// Whether images of so many pixels and channels are turned, which takes as long as some samples do
+/// and memory that there is for every worker, before `samples` of all channels are taken.
+inline bool TurningPays(std::int64_t pixels, std::int64_t channels, double samples) {
+  constexpr std::int64_t kFewestChannels = 16;
   constexpr double kPixelsOfSample = 4;
-  return channels >= kFewestChannels && samples * kPixelsOfSample >= static_cast<double>(pixels);
+  constexpr std::int64_t kMostElements = 1 << 24;
+  return channels >= kFewestChannels && pixels <= kMostElements / channels &&
+         samples * kPixelsOfSample >= static_cast<double>(pixels);
 }
 
 }  // namespace poprt::kernels

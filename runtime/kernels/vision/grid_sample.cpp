@@ -316,8 +316,10 @@ void RunTurned(const SamplePlan& plan, TapFinder<Accumulator<T>> find_taps,
       if constexpr (std::is_same_v<T, Weight>) {
         TransposeBlock(sums, n, block.count, n, out, plan.out_plane);
       } else {
-        for (std::int64_t i = 0; i < block.count * n; ++i) {
-          out[i % n * plan.out_plane + i / n] = static_cast<T>(sums[i]);
+        for (std::int64_t channel = 0; channel < n; ++channel) {
+          for (std::int64_t i = 0; i < block.count; ++i) {
+            out[channel * plan.out_plane + i] = static_cast<T>(sums[i * n + channel]);
+          }
         }
       }
     }
@@ -389,7 +391,8 @@ SamplePlan MakePlan(const KernelCall& call) {
   plan.scratch_bytes = 2 * plan.offset_bytes;  // weights take as much at most
   const bool is_float = Contains(kFloatTypes, call.inputs[0].element);
   plan.turns = is_float && plan.axis_taps > 1 &&
-               TurningPays(plan.in_plane, static_cast<double>(plan.out_plane), plan.channels);
+               TurningPays(plan.batch * plan.in_plane, plan.channels,
+                           static_cast<double>(plan.batch) * static_cast<double>(plan.out_plane));
   if (plan.turns) {
     const bool is_double = call.inputs[0].element == ElementType::kFloat64;
     const auto elements = static_cast<std::size_t>(ElementCount(data));

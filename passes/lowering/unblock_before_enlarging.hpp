@@ -1,0 +1,15 @@
+#pragma once
+
+#include "absl/status/status.h"
+#include "passes/pass.hpp"
+
+namespace poprt::passes {
+
+/// An image that is enlarged in blocks of channels, and then only made planes, is made planes
+/// first.
+///
+/// before: UnblockChannels(Resize(x))
+/// after:  Resize(UnblockChannels(x))
+absl::Status UnblockBeforeEnlarging(ir::Graph& graph, const PassContext& context);
+
+}  // namespace poprt::passes
