@@ -4,19 +4,12 @@
 
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
+#include "passes/weights_for_test.hpp"
 
 namespace poprt::passes {
 namespace {
 
 constexpr double kRounding = 1e-5;
-
-std::vector<double> Ramp(std::int64_t count) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<double>(i * 5 % 13) / 8 - 0.75;
-  }
-  return values;
-}
 
 class Head : public GraphForTest {
  public:
@@ -41,10 +34,10 @@ class Head : public GraphForTest {
     Shape shape = graph.type(x).shape;
     const Shape weights{outs, shape[1], side, side};
     shape[1] = outs;
-    return Op(
-        "y", "Conv",
-        {x, Constant("w", weights, Ramp(ElementCount(weights))), Constant("b", {outs}, Ramp(outs))},
-        shape, {{"pads", Ints(4, side / 2)}});
+    return Op("y", "Conv",
+              {x, Constant("w", weights, WeightsForTest(ElementCount(weights))),
+               Constant("b", {outs}, WeightsForTest(outs))},
+              shape, {{"pads", Ints(4, side / 2)}});
   }
 
   /// The operators after the pass, which must compute the same.

@@ -6,6 +6,7 @@
 
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
+#include "passes/weights_for_test.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 /// lift_to_image and lower_conv_transpose, alone and with what follows them.
@@ -13,14 +14,6 @@ namespace poprt::passes {
 namespace {
 
 constexpr double kRounding = 1e-5;
-
-std::vector<double> Ramp(std::int64_t count) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<double>(i * 5 % 13) / 8 - 0.75;
-  }
-  return values;
-}
 
 std::string Lowered(GraphForTest& g) {
   const ir::Graph before = g.graph;
@@ -35,9 +28,9 @@ std::string Lowered(GraphForTest& g) {
 TEST(LowerConvTransposeTest, ComputesPhasesAndPutsThemInPlace) {
   GraphForTest g;
   const auto x = g.Input("x", {1, 2, 3, 4});
-  const auto w = g.Constant("w", {2, 3, 4, 4}, Ramp(96));
-  const auto y = g.Op("y", "ConvTranspose", {x, w, g.Constant("b", {3}, Ramp(3))}, {1, 3, 6, 8},
-                      {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}});
+  const auto w = g.Constant("w", {2, 3, 4, 4}, WeightsForTest(96));
+  const auto y = g.Op("y", "ConvTranspose", {x, w, g.Constant("b", {3}, WeightsForTest(3))},
+                      {1, 3, 6, 8}, {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}});
   g.Output(g.Op("r", "Relu", {y}, {1, 3, 6, 8}));
   EXPECT_EQ(
       Lowered(g),
@@ -88,10 +81,11 @@ TEST(LowerConvTransposeTest, ComputesTheSameForAnyWindow) {
     y.insert(y.end(), out.begin(), out.end());
     if (ElementCount(y) == 0) continue;
     GraphForTest g;
-    const auto bias = g.Constant("b", {y[1]}, Ramp(y[1]));
+    const auto bias = g.Constant("b", {y[1]}, WeightsForTest(y[1]));
     const auto c =
         g.Op("c", "ConvTranspose",
-             {g.Input("x", x), g.Constant("w", w, Ramp(ElementCount(w))), bias}, y, attributes);
+             {g.Input("x", x), g.Constant("w", w, WeightsForTest(ElementCount(w))), bias}, y,
+             attributes);
     const auto s = g.Op("s", "Sigmoid", {c}, y);
     g.Output(g.Op("y", "Mul", {s, c}, y));
     const std::string text = Lowered(g);
@@ -109,8 +103,9 @@ std::size_t Convolutions(const Shape& extents, const Ints& kernel, const Attribu
   const Shape out = kernels::ResolveTransposedWindow(attributes, extents, kernel).output;
   GraphForTest g;
   const auto x = g.Input("x", {1, 2, extents[0], extents[1]});
-  const auto w = g.Constant("w", {2, 16, kernel[0], kernel[1]}, Ramp(32 * kernel[0] * kernel[1]));
-  g.Output(g.Op("y", "ConvTranspose", {x, w, g.Constant("b", {16}, Ramp(16))},
+  const auto w =
+      g.Constant("w", {2, 16, kernel[0], kernel[1]}, WeightsForTest(32 * kernel[0] * kernel[1]));
+  g.Output(g.Op("y", "ConvTranspose", {x, w, g.Constant("b", {16}, WeightsForTest(16))},
                 {1, 16, out[0], out[1]}, attributes));
   const ir::Graph before = g.graph;
   g.After("lower_conv_transpose");
@@ -136,9 +131,10 @@ TEST(LowerConvTransposeTest, ComputesPhasesApartWhereThatSavesMuch) {
 TEST(LowerConvTransposeTest, StaysInBlocksBetweenConvolutions) {
   GraphForTest g;
   const auto x = g.Input("x", {1, 16, 3, 3});
-  const auto w = g.Constant("w", {16, 16, 2, 2}, Ramp(1024));
+  const auto w = g.Constant("w", {16, 16, 2, 2}, WeightsForTest(1024));
   const auto y = g.Op("y", "ConvTranspose", {x, w}, {1, 16, 6, 6}, {{"strides", Ints{2, 2}}});
-  g.Output(g.Op("z", "Conv", {y, g.Constant("v", {16, 16, 1, 1}, Ramp(256))}, {1, 16, 6, 6}));
+  g.Output(
+      g.Op("z", "Conv", {y, g.Constant("v", {16, 16, 1, 1}, WeightsForTest(256))}, {1, 16, 6, 6}));
   for (const char* pass : {"lower_conv_transpose", "lower_to_fused", "block_channels"}) {
     g.After(pass);
   }
@@ -153,7 +149,7 @@ TEST(LowerConvTransposeTest, StaysInBlocksBetweenConvolutions) {
 TEST(LowerConvTransposeTest, LeavesOthers) {
   GraphForTest g;
   const auto x = g.Input("x", {1, 2, 3, 3});
-  const auto w = g.Constant("w", {2, 1, 2, 2}, Ramp(8));
+  const auto w = g.Constant("w", {2, 1, 2, 2}, WeightsForTest(8));
   g.Output(g.Op("a", "ConvTranspose", {x, g.Input("v", {2, 1, 2, 2})}, {1, 1, 4, 4}));
   g.Output(g.Op("b", "ConvTranspose", {x, w}, {1, 1, 5, 5}, {{"dilations", Ints{2, 2}}}));
   g.Output(g.Op("c", "ConvTranspose", {x, w}, {1, 1, 22, 22}, {{"strides", Ints{10, 10}}}));
@@ -163,7 +159,7 @@ TEST(LowerConvTransposeTest, LeavesOthers) {
 
 TEST(LiftToImageTest, TakesConvolutionsOfOneAxis) {
   GraphForTest g;
-  const auto w = g.Constant("w", {4, 2, 3}, Ramp(24));
+  const auto w = g.Constant("w", {4, 2, 3}, WeightsForTest(24));
   const auto y = g.Op("y", "Conv", {g.Input("x", {1, 2, 9}), w}, {1, 4, 5},
                       {{"auto_pad", std::string("SAME_UPPER")}, {"strides", Ints{2}}});
   g.Output(g.Op("r", "Tanh", {y}, {1, 4, 5}));
@@ -179,7 +175,7 @@ TEST(LiftToImageTest, TakesConvolutionsOfOneAxis) {
 TEST(LiftToImageTest, SumsOfConvolutionsAreThoseOfImages) {
   GraphForTest g;
   const auto x = g.Input("x", {1, 4, 9});
-  const auto w = g.Constant("w", {4, 4, 1}, Ramp(16));
+  const auto w = g.Constant("w", {4, 4, 1}, WeightsForTest(16));
   const auto a = g.Op("a", "Conv", {x, w}, {1, 4, 9});
   const auto b = g.Op("b", "Conv", {x, w}, {1, 4, 9});
   const auto sum = g.Op("sum", "Add", {a, b}, {1, 4, 9});
@@ -200,7 +196,7 @@ TEST(LiftToImageTest, SumsOfConvolutionsAreThoseOfImages) {
 TEST(LiftToImageTest, MeansAndMaximaOfConvolutionsAreThoseOfImages) {
   GraphForTest g;
   const auto x = g.Input("x", {2, 4, 9});
-  const auto w = g.Constant("w", {4, 4, 1}, Ramp(16));
+  const auto w = g.Constant("w", {4, 4, 1}, WeightsForTest(16));
   const auto y = g.Op("r", "Relu", {g.Op("y", "Conv", {x, w}, {2, 4, 9})}, {2, 4, 9});
   const Attributes last{{"axes", Ints{-1}}, {"keepdims", std::int64_t{0}}};
   g.Output(g.Op("most", "ReduceMax", {y}, {2, 4}, last));
@@ -251,8 +247,8 @@ TEST(LowerConv3dTest, ComputesTheSameForAnyWindow) {
   };
   for (const Case& c : cases) {
     GraphForTest g;
-    const auto w = g.Constant("w", c.w, Ramp(ElementCount(c.w)));
-    const auto b = g.Constant("b", {c.w[0]}, Ramp(c.w[0]));
+    const auto w = g.Constant("w", c.w, WeightsForTest(ElementCount(c.w)));
+    const auto b = g.Constant("b", {c.w[0]}, WeightsForTest(c.w[0]));
     g.Output(g.Op("y", "Conv", {g.Input("x", c.x), w, b}, c.y, c.attributes));
     const ir::Graph before = g.graph;
     g.After("lower_conv3d");
@@ -276,8 +272,8 @@ TEST(LowerConv3dTest, WindowsSideBySideBecomeThoseOfImages) {
   for (const Case& c : cases) {
     GraphForTest g;
     std::vector<ir::ValueId> inputs{g.Input("x", c.x),
-                                    g.Constant("w", c.w, Ramp(ElementCount(c.w)))};
-    if (c.has_bias) inputs.push_back(g.Constant("b", {c.w[1]}, Ramp(c.w[1])));
+                                    g.Constant("w", c.w, WeightsForTest(ElementCount(c.w)))};
+    if (c.has_bias) inputs.push_back(g.Constant("b", {c.w[1]}, WeightsForTest(c.w[1])));
     g.Output(
         g.Op("y", "ConvTranspose", inputs, c.y, {{"strides", Ints(c.w.begin() + 2, c.w.end())}}));
     const ir::Graph before = g.graph;
@@ -290,9 +286,10 @@ TEST(LowerConv3dTest, WindowsSideBySideBecomeThoseOfImages) {
 TEST(LowerConv3dTest, LeavesWindowsThatOverlapOrAreCut) {
   const auto keeps = [](const Shape& y, Attributes attributes) {
     GraphForTest g;
-    g.Output(g.Op("y", "ConvTranspose",
-                  {g.Input("x", {1, 2, 3, 3, 3}), g.Constant("w", {2, 1, 2, 2, 2}, Ramp(16))}, y,
-                  std::move(attributes)));
+    g.Output(
+        g.Op("y", "ConvTranspose",
+             {g.Input("x", {1, 2, 3, 3, 3}), g.Constant("w", {2, 1, 2, 2, 2}, WeightsForTest(16))},
+             y, std::move(attributes)));
     const std::string before = g.Text();
     EXPECT_EQ(g.After("lower_conv3d"), before);
   };

@@ -6,19 +6,12 @@
 
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
+#include "passes/weights_for_test.hpp"
 
 namespace poprt::passes {
 namespace {
 
 constexpr double kRounding = 1e-5;
-
-std::vector<double> Ramp(std::int64_t count) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<double>(i * 5 % 13) / 8 - 0.75;
-  }
-  return values;
-}
 
 std::string Lowered(GraphForTest& g) {
   const ir::Graph before = g.graph;
@@ -32,8 +25,8 @@ std::string Lowered(GraphForTest& g) {
 TEST(LowerThinConvTest, ComputesNeighboursAsChannels) {
   GraphForTest g;
   const auto x = g.Input("x", {1, 2, 8, 10});
-  const auto w = g.Constant("w", {4, 2, 3, 3}, Ramp(72));
-  const auto y = g.Op("y", "Conv", {x, w, g.Constant("b", {4}, Ramp(4))}, {1, 4, 8, 10},
+  const auto w = g.Constant("w", {4, 2, 3, 3}, WeightsForTest(72));
+  const auto y = g.Op("y", "Conv", {x, w, g.Constant("b", {4}, WeightsForTest(4))}, {1, 4, 8, 10},
                       {{"pads", Ints{1, 1, 1, 1}}});
   g.Output(g.Op("s", "Sigmoid", {y}, {1, 4, 8, 10}));
   EXPECT_EQ(Lowered(g),
@@ -60,8 +53,9 @@ TEST(LowerThinConvTest, ComputesTheSameForAnyWindow) {
                   x[3] + pads[1] + pads[3] - kernel[1] + 1};
     const Shape w{y[1], x[1], kernel[0], kernel[1]};
     GraphForTest g;
-    std::vector<ir::ValueId> inputs{g.Input("x", x), g.Constant("w", w, Ramp(ElementCount(w)))};
-    if (draw(0, 1) == 1) inputs.push_back(g.Constant("b", {y[1]}, Ramp(y[1])));
+    std::vector<ir::ValueId> inputs{g.Input("x", x),
+                                    g.Constant("w", w, WeightsForTest(ElementCount(w)))};
+    if (draw(0, 1) == 1) inputs.push_back(g.Constant("b", {y[1]}, WeightsForTest(y[1])));
     g.Output(g.Op("y", "Conv", inputs, y, {{"pads", pads}}));
     if (Lowered(g).find("SubpixelShuffle") != std::string::npos) ++lowered;
   }
@@ -73,8 +67,8 @@ TEST(LowerThinConvTest, LeavesWhatDoesNotPay) {
   const auto conv = [&](std::string_view name, const Shape& w, const Shape& y,
                         const Attributes& attributes) {
     g.Output(g.Op(name, "Conv",
-                  {g.Input("x", {1, 4, 8, 8}), g.Constant("w", w, Ramp(ElementCount(w)))}, y,
-                  attributes));
+                  {g.Input("x", {1, 4, 8, 8}), g.Constant("w", w, WeightsForTest(ElementCount(w)))},
+                  y, attributes));
   };
   conv("pointwise", {3, 4, 1, 1}, {1, 3, 8, 8}, {});
   conv("many", {9, 4, 3, 3}, {1, 9, 6, 6}, {});

@@ -4,29 +4,23 @@
 
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
+#include "passes/weights_for_test.hpp"
 
 namespace poprt::passes {
 namespace {
 
 constexpr double kRounding = 1e-5;
 
-std::vector<double> Ramp(std::int64_t count) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<double>(i * 5 % 13) / 8 - 0.75;
-  }
-  return values;
-}
-
 /// What becomes of a convolution of images with `inputs` and `outputs` channels a group.
 std::string Blocked(std::int64_t group, std::int64_t inputs, std::int64_t outputs, Shape taps) {
   GraphForTest g;
   const Shape w{group * outputs, inputs, taps[0], taps[1]};
   const Shape bias{w[0]};
-  g.Output(g.Op("y", "FusedConv",
-                {g.Input("x", {2, group * inputs, 5, 4}), g.Constant("w", w, Ramp(ElementCount(w))),
-                 g.Constant("b", bias, Ramp(w[0]))},
-                {2, w[0], 6 - taps[0], 5 - taps[1]}, {{"group", group}}));
+  g.Output(g.Op(
+      "y", "FusedConv",
+      {g.Input("x", {2, group * inputs, 5, 4}), g.Constant("w", w, WeightsForTest(ElementCount(w))),
+       g.Constant("b", bias, WeightsForTest(w[0]))},
+      {2, w[0], 6 - taps[0], 5 - taps[1]}, {{"group", group}}));
   const ir::Graph before = g.graph;
   g.After("block_channels");
   EXPECT_EQ(ir::Verify(g.graph), std::nullopt);
