@@ -32,8 +32,9 @@ struct KernelCall {
   Attributes attributes;
 };
 
-/// Memory for one run. Pointers are aligned to 64 bytes, null for absent operands; inputs and
-/// outputs do not overlap unless the kernel said that they may.
+/// Memory for one run. Pointers are null for absent operands, else aligned to 64 bytes, those to
+/// memory of the caller to 16; inputs and outputs do not overlap unless the kernel said that they
+/// may.
 struct KernelArguments {
   std::span<const std::byte* const> inputs;
   std::span<std::byte* const> outputs;
