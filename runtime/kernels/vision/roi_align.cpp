@@ -304,9 +304,9 @@ BoundKernel BindRoiAlign(const KernelCall& call) {
   constexpr double kUsualRatio = 2;
   const double ratio =
       plan.sampling_ratio > 0 ? static_cast<double>(plan.sampling_ratio) : kUsualRatio;
-  const auto bins = static_cast<double>(ElementCount(output) / plan.channels);
-  plan.turns =
-      TurningPays(ElementCount(data.shape) / plan.channels, plan.channels, bins * ratio * ratio);
+  const std::int64_t bins = ElementCount(output) / plan.channels;
+  plan.turns = TurningPays(ElementCount(data.shape) / plan.channels, plan.channels,
+                           static_cast<double>(bins) * ratio * ratio);
   return VisitElement<BoundKernel, kFloatTypes>(
       data.element, [&]<typename T>(std::type_identity<T>) {
         return VisitIndex(images, "input 2", [&]<typename Number>(std::type_identity<Number>) {
