@@ -5,7 +5,7 @@
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
 
-/// block_channels, choose_winograd and fuse_pointwise_depthwise.
+/// block_channels, unblock_before_enlarging, choose_winograd and fuse_pointwise_depthwise.
 namespace poprt::passes {
 namespace {
 

@@ -266,7 +266,7 @@ ResizePlan MakePlan(std::vector<ResizeAxis> axes) {
     constexpr std::int64_t kMostLines = std::int64_t{1} << 31;
     Require(!__builtin_mul_overflow(plan.lines_of_row, plan.axes[i].taps, &plan.lines_of_row) &&
                 plan.lines_of_row <= kMostLines,
-            "an element of the output is made of more than 2^31 lines of the input");
+            "an output line is made of more than 2^31 input lines; resize fewer axes at once");
   }
   return plan;
 }
