@@ -10,12 +10,10 @@ struct Portable : kernels::Portable {
   static constexpr bool kUnrolls = false;
 
   static void AccumulateFrom(Register& acc, const Register& a, const float* b) {
-    for (int i = 0; i < 8; ++i) acc.lane[i] += a.lane[i] * b[i];
+    Accumulate(acc, a, Load(b));
   }
   static Register MaxOrNan(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) {
-      return a.lane[i] > b.lane[i] || a.lane[i] != a.lane[i] ? a.lane[i] : b.lane[i];
-    });
+    return {(a.lane > b.lane) | (a.lane != a.lane) ? a.lane : b.lane};
   }
   static Register Join(const Register& a, const Register& b, std::int64_t count) {
     return Each([&](int i) { return i < count ? a.lane[i] : b.lane[i]; });

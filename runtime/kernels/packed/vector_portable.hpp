@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <utility>
+#include <cstring>
 
 #include "runtime/tensor/half.hpp"
 
@@ -12,14 +12,15 @@
 namespace poprt::kernels {
 namespace {  // NOLINT: on purpose, see above
 
-/// Eight floats without any instruction of a particular processor.
+/// Eight floats without any instruction of a particular processor: the compiler makes registers of
+/// whatever size there is of them.
 struct Portable {
   static constexpr int kLanes = 8;
   static constexpr int kPanels = 1;
   static constexpr int kRows = 6;
   using Eight = Portable;
   struct Register {
-    float lane[8];
+    [[gnu::vector_size(8 * sizeof(float))]] float lane;
   };
 
   template <typename F>
@@ -31,14 +32,16 @@ struct Portable {
 
   static Register Zero() { return Set(0.0F); }
   static Register Set(float x) {
-    return Each([x](int) { return x; });
+    return {x - decltype(Register::lane){}};
   }
   template <int kUses>
   static Register Repeat(const float* p) {
     return Set(*p);
   }
   static Register Load(const float* p) {
-    return Each([p](int i) { return p[i]; });
+    Register result;
+    std::memcpy(&result.lane, p, sizeof(result.lane));
+    return result;
   }
   static Register Load(const std::uint16_t* p) {
     return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
@@ -47,7 +50,7 @@ struct Portable {
     return Each([&](int i) { return static_cast<float>(p[i]); });
   }
   static void Store(const Register& x, float* p) {
-    for (int i = 0; i < 8; ++i) p[i] = x.lane[i];
+    std::memcpy(p, &x.lane, sizeof(x.lane));
   }
   static void Store(const Register& x, std::uint16_t* p) {
     for (int i = 0; i < 8; ++i) p[i] = Float16(x.lane[i]).bits;
@@ -66,7 +69,11 @@ struct Portable {
   }
   static void Transpose(Register (&x)[8]) {
     for (int i = 0; i < 8; ++i) {
-      for (int k = 0; k < i; ++k) std::swap(x[i].lane[k], x[k].lane[i]);
+      for (int k = 0; k < i; ++k) {
+        const float below = x[i].lane[k];
+        x[i].lane[k] = x[k].lane[i];
+        x[k].lane[i] = below;
+      }
     }
   }
   static float FirstLane(const Register& x) { return x.lane[0]; }
@@ -75,28 +82,28 @@ struct Portable {
     return Each([&x](int i) { return x.lane[i ^ kDistance]; });
   }
   static Register Add(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] + b.lane[i]; });
+    return {a.lane + b.lane};
   }
   static Register Sub(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] - b.lane[i]; });
+    return {a.lane - b.lane};
   }
   static Register Mul(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] * b.lane[i]; });
+    return {a.lane * b.lane};
   }
   static Register Div(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] / b.lane[i]; });
+    return {a.lane / b.lane};
   }
   static Register MulAdd(const Register& a, const Register& b, const Register& c) {
-    return Each([&a, &b, &c](int i) { return a.lane[i] * b.lane[i] + c.lane[i]; });
+    return {a.lane * b.lane + c.lane};
   }
   static void Accumulate(Register& acc, const Register& a, const Register& b) {
-    for (int i = 0; i < 8; ++i) acc.lane[i] += a.lane[i] * b.lane[i];
+    acc.lane += a.lane * b.lane;
   }
   static Register Max(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
+    return {a.lane > b.lane ? a.lane : b.lane};
   }
   static Register Min(const Register& a, const Register& b) {
-    return Each([&a, &b](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+    return {a.lane < b.lane ? a.lane : b.lane};
   }
   static Register Abs(const Register& x) {
     return Each([&x](int i) { return __builtin_fabsf(x.lane[i]); });
@@ -109,7 +116,7 @@ struct Portable {
   }
   static Register SelectLess(const Register& a, const Register& b, const Register& x,
                              const Register& y) {
-    return Each([&](int i) { return a.lane[i] < b.lane[i] ? x.lane[i] : y.lane[i]; });
+    return {a.lane < b.lane ? x.lane : y.lane};
   }
   /// 2^n for the n in the low bits of `shifted` = 1.5 * 2^23 + n.
   static Register PowerOfTwo(const Register& shifted) {

@@ -80,7 +80,9 @@ class Reducer {
     if (walk_.count == 0) {
       RunEmpty(args);
     } else if (walk_.run_is_kept) {
-      RunColumns(args);
+      part_ == 0 ? RunColumns(args) : RunColumnsInParts(args);
+    } else if (part_ != 0) {
+      RunRowsInParts(args);
     } else if (HasNeighbouringRows()) {
       RunNeighbouringRows(args);
     } else {
@@ -176,14 +178,52 @@ class Reducer {
   }
 
   template <typename R>
-  Total ReduceRow(const KernelArguments& args, std::int64_t start, C shift) const {
+  Total ReduceRow(const std::byte* base, std::int64_t start, C shift) const {
     if (is_one_block_) {
       C block[kBlock];
-      const C* x = Load(args.inputs[0], start, walk_.run, block);
+      const C* x = Load(base, start, walk_.run, block);
       return static_cast<Total>(FoldBlock<R>(x, walk_.run, shift));
     }
+    return ReduceBlocks<R>(base, start, shift, 0, walk_.reduced.count() * blocks_per_run());
+  }
+
+  void RunRows(const KernelArguments& args) const {
+    ForReduced<C>(args.pool, walk_.results, GrainFor(walk_.count),
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    Total totals[kTogether];
+                    C shifts[kTogether] = {};
+                    StridedWalk kept(walk_.kept, begin);
+                    for (std::int64_t i = begin; i < end; i += kTogether) {
+                      const std::int64_t n = std::min(kTogether, end - i);
+                      for (std::int64_t k = 0; k < n; ++k, kept.Next()) {
+                        totals[k] = FoldRow(args.inputs[0], kept.offset(), shifts[k]);
+                      }
+                      Finish(args, i, totals, shifts, n);
+                    }
+                  });
+  }
+
+  Total FoldRow(const std::byte* base, std::int64_t start, C& shift) const {
+    if constexpr (Fold::kShifted) shift = Finite(ReduceRow<MaxFold>(base, start, C(0)));
+    return ReduceRow<Fold>(base, start, shift);
+  }
+
+  /// The same for few long rows: threads share each of them.
+  void RunRowsInParts(const KernelArguments& args) const {
+    StridedWalk kept(walk_.kept, 0);
+    for (std::int64_t i = 0; i < walk_.results; ++i, kept.Next()) {
+      C shift{};
+      if constexpr (Fold::kShifted) {
+        shift = Finite(ReduceRowInParts<MaxFold>(args, kept.offset(), shift));
+      }
+      const Total total = ReduceRowInParts<Fold>(args, kept.offset(), shift);
+      Finish(args, i, &total, &shift, 1);
+    }
+  }
+
+  template <typename R>
+  Total ReduceRowInParts(const KernelArguments& args, std::int64_t start, C shift) const {
     const std::int64_t blocks = walk_.reduced.count() * blocks_per_run();
-    if (part_ == 0) return ReduceBlocks<R>(args.inputs[0], start, shift, 0, blocks);
     auto* parts = reinterpret_cast<Total*>(args.scratch);
     ForReduced<C>(
         args.pool, blocks, part_, [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
@@ -192,28 +232,6 @@ class Reducer {
     Total total = R::template Identity<Total>();
     for (std::int64_t i = 0; i * part_ < blocks; ++i) total = R::Combine(total, parts[i]);
     return total;
-  }
-
-  void RunRows(const KernelArguments& args) const {
-    // With parts, threads share each row instead.
-    ForReduced<C>(part_ == 0 ? args.pool : nullptr, walk_.results, GrainFor(walk_.count),
-                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                    Total totals[kTogether];
-                    C shifts[kTogether] = {};
-                    StridedWalk kept(walk_.kept, begin);
-                    for (std::int64_t i = begin; i < end; i += kTogether) {
-                      const std::int64_t n = std::min(kTogether, end - i);
-                      for (std::int64_t k = 0; k < n; ++k, kept.Next()) {
-                        totals[k] = FoldRow(args, kept.offset(), shifts[k]);
-                      }
-                      Finish(args, i, totals, shifts, n);
-                    }
-                  });
-  }
-
-  Total FoldRow(const KernelArguments& args, std::int64_t start, C& shift) const {
-    if constexpr (Fold::kShifted) shift = Finite(ReduceRow<MaxFold>(args, start, C(0)));
-    return ReduceRow<Fold>(args, start, shift);
   }
 
   // ---- Rows that are one block each and follow each other: many at once
@@ -326,11 +344,39 @@ class Reducer {
     }
   }
 
+  std::int64_t strips() const { return (walk_.run - 1) / kStrip + 1; }
+  std::int64_t strip_tasks() const { return walk_.results / walk_.run * strips(); }
+
+  void RunColumns(const KernelArguments& args) const {
+    const std::int64_t cost = std::min(walk_.run, kStrip) * walk_.count;
+    ForReduced<C>(args.pool, strip_tasks(), GrainFor(cost),
+                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                    for (std::int64_t task = begin; task < end; ++task) {
+                      RunStrip(args, task,
+                               [&]<typename R>(R, std::int64_t start, std::int64_t n,
+                                               const C* shifts, Total* totals) {
+                                 ReduceLines<R>(args.inputs[0], start, n, shifts, 0,
+                                                walk_.reduced.count(), totals);
+                               });
+                    }
+                  });
+  }
+
+  /// The same for few strips of many rows: threads share each of them.
+  void RunColumnsInParts(const KernelArguments& args) const {
+    for (std::int64_t task = 0; task < strip_tasks(); ++task) {
+      RunStrip(
+          args, task,
+          [&]<typename R>(R, std::int64_t start, std::int64_t n, const C* shifts, Total* totals) {
+            ReduceInParts<R>(args, start, n, shifts, totals);
+          });
+    }
+  }
+
   template <typename R>
-  void ReduceStrip(const KernelArguments& args, std::int64_t start, std::int64_t n, const C* shifts,
-                   Total* totals) const {
+  void ReduceInParts(const KernelArguments& args, std::int64_t start, std::int64_t n,
+                     const C* shifts, Total* totals) const {
     const std::int64_t rows = walk_.reduced.count();
-    if (part_ == 0) return ReduceLines<R>(args.inputs[0], start, n, shifts, 0, rows, totals);
     auto* parts = reinterpret_cast<Total*>(args.scratch);
     ForReduced<C>(args.pool, rows, part_,
                   [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
@@ -345,29 +391,20 @@ class Reducer {
     }
   }
 
-  std::int64_t strips() const { return (walk_.run - 1) / kStrip + 1; }
-
-  void RunColumns(const KernelArguments& args) const {
-    const std::int64_t outer = walk_.results / walk_.run;
-    const std::int64_t cost = std::min(walk_.run, kStrip) * walk_.count;
-    ForReduced<C>(part_ == 0 ? args.pool : nullptr, outer * strips(), GrainFor(cost),
-                  [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                    for (std::int64_t task = begin; task < end; ++task) {
-                      RunStrip(args, task / strips(), task % strips() * kStrip);
-                    }
-                  });
-  }
-
-  void RunStrip(const KernelArguments& args, std::int64_t outer, std::int64_t column) const {
+  /// Results of one strip; reduce(R{}, start, n, shifts, totals) folds its columns by R.
+  template <typename Reduce>
+  void RunStrip(const KernelArguments& args, std::int64_t task, const Reduce& reduce) const {
+    const std::int64_t outer = task / strips();
+    const std::int64_t column = task % strips() * kStrip;
     const std::int64_t n = std::min(kStrip, walk_.run - column);
     const std::int64_t start = StridedWalk(walk_.kept, outer).offset() + column;
     C shifts[kStrip] = {};
     Total totals[kStrip];
     if constexpr (Fold::kShifted) {
-      ReduceStrip<MaxFold>(args, start, n, shifts, totals);
+      reduce(MaxFold{}, start, n, shifts, totals);
       for (std::int64_t i = 0; i < n; ++i) shifts[i] = Finite(totals[i]);
     }
-    ReduceStrip<Fold>(args, start, n, shifts, totals);
+    reduce(Fold{}, start, n, shifts, totals);
     Finish(args, outer * walk_.run + column, totals, shifts, n);
   }
 
