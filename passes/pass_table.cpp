@@ -43,6 +43,7 @@
 #include "passes/lowering/fuse_bias_into_fused.hpp"
 #include "passes/lowering/fuse_elementwise_chain.hpp"
 #include "passes/lowering/fuse_margins_into_conv.hpp"
+#include "passes/lowering/fuse_phases_into_conv.hpp"
 #include "passes/lowering/fuse_pointwise_depthwise.hpp"
 #include "passes/lowering/fuse_residual_into_fused.hpp"
 #include "passes/lowering/fuse_scale_into_batched_matmul.hpp"
@@ -145,6 +146,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
      FuseMarginsIntoConv},
     {"fuse_mul_into_matmul", "Multiplies a constant factor into the constant weights of a MatMul.",
      Stage::kConversion, FuseMulIntoMatmul},
+    {"fuse_phases_into_conv",
+     "Reads an image with larger strides where a Conv reads its phases as channels.",
+     Stage::kLowering, FusePhasesIntoConv},
     {"fuse_pointwise_depthwise",
      "Computes convolutions of single pixels and depthwise ones after them piece by piece.",
      Stage::kLowering, FusePointwiseDepthwise},

@@ -73,6 +73,7 @@ const Names kLowering = {
     "lower_conv_transpose",
     "lower_mean_to_pool",
     "enlarge_after_pointwise",
+    "fuse_phases_into_conv",
     "lower_thin_conv",
     "lower_to_fused",
     "fuse_bias_into_fused",

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/convolution_cost.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/blocked/winograd_filter.hpp"
@@ -39,7 +40,6 @@ std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
 
 /// Whether every group has blocks of channels of its own.
 bool HasWholeGroups(const ConvolutionSize& size) {
-  constexpr std::int64_t kBlock = 16;
   return size.group == 1 || (size.in_channels / size.group % kBlock == 0 &&
                              size.out_channels / size.group % kBlock == 0);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "passes/lowering/blocked_operator.hpp"
 #include "runtime/kernels/blocked/winograd_filter.hpp"
 
 namespace poprt::passes {
@@ -20,8 +21,6 @@ constexpr double kTransform4 = 340;
 constexpr double kTransformLine4 = 70;  ///< the same for tiles of 4x1 and 1x4
 constexpr double kWeightBytesPerCycle = 5.5;
 constexpr double kExposed = 0.2;  ///< part of the shorter of computing and loading, waited for
-
-constexpr std::int64_t kBlock = 16;
 
 double CeilDiv(std::int64_t count, std::int64_t size) {
   const std::int64_t parts = count / size + (count % size != 0 ? 1 : 0);

@@ -5,32 +5,16 @@
 #include <vector>
 
 #include "passes/constant_values.hpp"
+#include "passes/lowering/conv_window.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/movement/slice_range.hpp"
-#include "runtime/kernels/window/window.hpp"
 
 namespace poprt::passes {
 namespace {
 
 using ir::Node;
-
-constexpr std::size_t kSpatial = 2;  // axes of batch and channels come before
-
-Shape SpatialOf(const Shape& shape) { return {shape.begin() + kSpatial, shape.end()}; }
-
-kernels::Window WindowOf(const ir::Graph& graph, const Node& conv) {
-  return kernels::ResolveWindow(conv.attributes, SpatialOf(graph.type(conv.inputs[0]).shape),
-                                SpatialOf(graph.type(conv.inputs[1]).shape));
-}
-
-void SetPads(Node& conv, const kernels::Window& window) {
-  Ints pads = window.pads_begin;
-  pads.insert(pads.end(), window.pads_end.begin(), window.pads_end.end());
-  conv.attributes.erase("auto_pad");
-  conv.attributes.set("pads", std::move(pads));
-}
 
 /// What a Pad adds on both sides of every axis.
 struct Margins {
@@ -72,7 +56,7 @@ bool FusePad(Rewriter& rewriter, Node& conv) {
     window.pads_end[i] += margins->end[kSpatial + i];
   }
   conv.inputs[0] = pad->inputs[0];
-  SetPads(conv, window);
+  SetWindow(conv, window);
   return true;
 }
 
@@ -101,7 +85,7 @@ bool FuseSlice(Rewriter& rewriter, Node& slice) {
   slice.op = "Conv";
   slice.inputs = conv->inputs;
   slice.attributes = conv->attributes;
-  SetPads(slice, window);
+  SetWindow(slice, window);
   return true;
 }
 

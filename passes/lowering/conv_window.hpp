@@ -1,0 +1,17 @@
+#pragma once
+
+#include "compiler/ir/graph.hpp"
+#include "runtime/kernels/window/window.hpp"
+
+namespace poprt::passes {
+
+/// The axes of batch and channels, which come before those of an image.
+inline constexpr std::size_t kSpatial = 2;
+
+/// What a Conv reads for every result, padding resolved. Throws as ResolveWindow does.
+kernels::Window WindowOf(const ir::Graph& graph, const ir::Node& conv);
+
+/// Makes the strides and pads those of the window.
+void SetWindow(ir::Node& conv, const kernels::Window& window);
+
+}  // namespace poprt::passes
