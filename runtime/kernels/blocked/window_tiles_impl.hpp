@@ -219,6 +219,37 @@ template <class V, int kPixels, class Take>
   }
 }
 
+/// The same where windows of kColumns columns begin kStep columns apart, and hence overlap: what a
+/// column has in common with several of them is folded once.
+template <class V, int kPixels, int kStep, int kColumns, class Take>
+[[gnu::always_inline]] inline void FoldColumns(
+    const WindowArea& area, std::int64_t x_offset,
+    typename V::Register (&results)[kPixels][kVectors<V>], Take take) {
+  const std::int64_t column_step = area.x_column;
+  Unroll<(kPixels - 1) * kStep + kColumns>([&](auto c) POPRT_INLINED {
+    constexpr int kC = decltype(c)::value;
+    const float* x = area.x + x_offset + kC * column_step;
+    typename V::Register column[kVectors<V>];
+    Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
+      column[decltype(v)::value] = V::Load(x + decltype(v)::value * V::kLanes);
+    });
+    for (std::int64_t i = 1; i < area.rows; ++i) {
+      x += area.x_row;
+      Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
+        constexpr int kV = decltype(v)::value;
+        column[kV] = take(column[kV], V::Load(x + kV * V::kLanes));
+      });
+    }
+    EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
+      constexpr int kR = decltype(r)::value;
+      constexpr int kV = decltype(v)::value;
+      if constexpr (kR * kStep <= kC && kC < kR * kStep + kColumns) {
+        results[kR][kV] = take(results[kR][kV], column[kV]);
+      }
+    });
+  });
+}
+
 /// The same for one pixel, whose results would wait for each other: in several chains, which start
 /// with the initial values too.
 template <class V, class Take>
@@ -256,28 +287,73 @@ template <class V, class Take>
   });
 }
 
+/// A tile of pixels: fold(results, offset in x), then finish(result), both for registers.
+template <class V, int kPixels, class Fold, class Finish>
+[[gnu::always_inline]] inline void PoolTile(const WindowArea& area, float initial,
+                                            std::int64_t x_offset, std::int64_t y_offset, Fold fold,
+                                            Finish finish) {
+  typename V::Register results[kPixels][kVectors<V>];
+  EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
+    results[decltype(r)::value][decltype(v)::value] = V::Set(initial);
+  });
+  fold(results, x_offset);
+  EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
+    constexpr int kR = decltype(r)::value;
+    constexpr int kV = decltype(v)::value;
+    V::Store(finish(results[kR][kV]), area.y + y_offset + kR * area.y_pixel + kV * V::kLanes);
+  });
+}
+
+/// For FoldColumns, in tiles of a few pixels.
+template <class V, int kStep, int kColumns, class Take, class Finish>
+void PoolByColumns(const WindowArea& area, float initial, Take take, Finish finish) {
+  constexpr int kFew = 4;
+  const auto tile = [&]<int kPixels>(std::int64_t line, std::int64_t pixel) POPRT_INLINED {
+    PoolTile<V, kPixels>(
+        area, initial, line * area.x_line + pixel * area.x_pixel,
+        line * area.y_line + pixel * area.y_pixel,
+        [&](auto& results, std::int64_t x_offset) POPRT_INLINED {
+          FoldColumns<V, kPixels, kStep, kColumns>(area, x_offset, results, take);
+        },
+        finish);
+  };
+  for (std::int64_t line = 0; line < area.lines; ++line) {
+    std::int64_t pixel = 0;
+    for (; pixel + kFew <= area.pixels; pixel += kFew) tile.template operator()<kFew>(line, pixel);
+    for (; pixel < area.pixels; ++pixel) tile.template operator()<1>(line, pixel);
+  }
+}
+
+/// For any window.
 template <class V, class Take, class Finish>
-[[gnu::always_inline]] inline void Pool(const WindowArea& area, float initial, Take take,
-                                        Finish finish) {
+[[gnu::always_inline]] inline void PoolByWindows(const WindowArea& area, float initial, Take take,
+                                                 Finish finish) {
   EachTileOfArea<V>(area, area.x_pixel, area.y_pixel,
                     [&](auto pixels, std::int64_t x_offset, std::int64_t y_offset) POPRT_INLINED {
                       constexpr int kPixels = decltype(pixels)::value;
-                      typename V::Register results[kPixels][kVectors<V>];
-                      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
-                        results[decltype(r)::value][decltype(v)::value] = V::Set(initial);
-                      });
-                      if constexpr (kPixels == 1) {
-                        FoldPixel<V>(area, x_offset, results, take);
-                      } else {
-                        FoldWindow<V, kPixels>(area, x_offset, results, take);
-                      }
-                      EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
-                        constexpr int kR = decltype(r)::value;
-                        constexpr int kV = decltype(v)::value;
-                        V::Store(finish(results[kR][kV]),
-                                 area.y + y_offset + kR * area.y_pixel + kV * V::kLanes);
-                      });
+                      PoolTile<V, kPixels>(
+                          area, initial, x_offset, y_offset,
+                          [&](auto& results, std::int64_t offset) POPRT_INLINED {
+                            if constexpr (kPixels == 1) {
+                              FoldPixel<V>(area, offset, results, take);
+                            } else {
+                              FoldWindow<V, kPixels>(area, offset, results, take);
+                            }
+                          },
+                          finish);
                     });
+}
+
+template <class V, class Take, class Finish>
+[[gnu::always_inline]] inline void Pool(const WindowArea& area, float initial, Take take,
+                                        Finish finish) {
+  const bool is_dense = area.x_pixel == area.x_column;
+  if (area.columns == 3 && is_dense) return PoolByColumns<V, 1, 3>(area, initial, take, finish);
+  if (area.columns == 5 && is_dense) return PoolByColumns<V, 1, 5>(area, initial, take, finish);
+  if (area.columns == 3 && area.x_pixel == 2 * area.x_column) {
+    return PoolByColumns<V, 2, 3>(area, initial, take, finish);
+  }
+  PoolByWindows<V>(area, initial, take, finish);
 }
 
 template <class V>
@@ -298,7 +374,7 @@ void Maximum(const WindowArea& area) {
 template <class V>
 void MaximumOrNan(const WindowArea& area) {
   using Register = typename V::Register;
-  Pool<V>(
+  PoolByWindows<V>(
       area, -__builtin_inff(),
       [](Register a, Register b) POPRT_INLINED { return V::MaxOrNan(a, b); },
       [](Register a) POPRT_INLINED { return a; });
