@@ -4,7 +4,8 @@
 
 #include "runtime/kernels/kernel.hpp"
 
-/// The families of kernels, one source file (or folder) each. kernel_table.cpp joins their rows.
+/// The families of kernels, a folder each, but for small ones beside their kin. kernel_table.cpp
+/// joins their rows.
 namespace poprt::kernels {
 
 std::span<const KernelDef> ElementwiseKernels();    ///< unary, binary, variadic, Where, Clip

@@ -4,9 +4,11 @@
 #include <memory>
 
 #include "runtime/kernels/attention/attention_operands.hpp"
+#include "runtime/kernels/bind_best.hpp"
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/families.hpp"
+#include "runtime/kernels/packed/fetch_ahead.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/rows/row_kernels.hpp"
@@ -88,7 +90,7 @@ struct Attention {
              .tiles = std::max(kTilePanels * kMostTileRows, PanelsOf(s.value_depth)) * kPanel,
              .queries = operands.half ? block_rows * s.depth : 0,
              .mask_rows = operands.half && operands.masked ? block_rows * s.keys : 0};
-    scratch_bytes = ScratchBytes(areas.total());
+    scratch_bytes = FloatScratchBytes(areas.total());
   }
 
   // ---- Packing -------------------------------------------------------------------------------
@@ -177,13 +179,14 @@ struct Attention {
   void MultiplyKeys(const RowsView& q, const RegisterTiles& tiles, std::int64_t panels,
                     const Scratch& scratch) const {
     const std::int64_t depth = operands.sizes.depth;
+    const FetchAhead fetch(tiles.count(), depth, sizeof(float));
     for (std::int64_t p = 0; p < panels; p += kernels.panels) {
       const Panels<float> b = PanelsAt(scratch.keys, p, panels, depth);
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
         const std::int64_t row = tiles.begin(t);
         kernels.row_major_f32(
             tiles.size(t), q.first + row * q.stride, q.stride, b, depth,
-            {b.first + b.count * b.stride, kPanel, true},
+            fetch.Of(t, b.first, b.first + b.count * b.stride),
             {scratch.scores + (p * tiles.rows() + row) * kPanel, tiles.rows() * kPanel}, false);
       }
     }
@@ -194,14 +197,15 @@ struct Attention {
                       std::int64_t keys, const Scratch& scratch) const {
     const AttentionSizes& s = operands.sizes;
     const std::int64_t panels = PanelsOf(s.value_depth);
+    const FetchAhead fetch(tiles.count(), keys, sizeof(float));
     for (std::int64_t p = 0; p < panels; p += kernels.panels) {
       const Panels<float> b = PanelsAt(scratch.values, p, panels, s.keys);
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
         const std::int64_t row = tiles.begin(t);
         constexpr std::int64_t kTile = kMostTileRows * kPanel;
         kernels.row_major_f32(tiles.size(t), scratch.weights + row * s.keys, s.keys, b, keys,
-                              {b.first + b.count * b.stride, kPanel, true}, {scratch.tiles, kTile},
-                              false);
+                              fetch.Of(t, b.first, b.first + b.count * b.stride),
+                              {scratch.tiles, kTile}, false);
         for (int i = 0; i < b.count; ++i) {
           const std::int64_t column = (p + i) * kPanel;
           rows.store_scaled(
@@ -363,7 +367,7 @@ struct Attention {
 };
 
 constexpr KernelDef kKernels[] = {
-    {"attention", [](const KernelCall& call) { return BindAttention(call, BestInnerLoops()); }},
+    {"attention", GuardedBind<BindBest<BindAttention>>},
 };
 
 }  // namespace

@@ -212,8 +212,8 @@ struct BlockedConv2d {
     Require(taps.has_value() && *taps <= (std::int64_t{1} << 25), "the filter is too large");
     constexpr auto kTapFloats = static_cast<std::int64_t>(sizeof(TileTap) / sizeof(float));
     constexpr auto kTileFloats = static_cast<std::int64_t>(sizeof(ConvTile) / sizeof(float));
-    tiles_bytes = ScratchBytes(tiles * kTileFloats);
-    tables_bytes = tiles_bytes + ScratchBytes(*taps * kTapFloats);
+    tiles_bytes = FloatScratchBytes(tiles * kTileFloats);
+    tables_bytes = tiles_bytes + FloatScratchBytes(*taps * kTapFloats);
     scratch_bytes = tables_bytes + (split.has_value() ? split->scratch_bytes() : 0);
   }
 };

@@ -170,8 +170,8 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const BlockedTiles& 
                    .row_floats = row_floats,
                    .plane_floats = rows * row_floats});
   conv->FindTapOffsets();
-  conv->planes_bytes = ScratchBytes(*plane_floats);
-  conv->scratch_bytes = conv->planes_bytes + ScratchBytes(*pixels);
+  conv->planes_bytes = FloatScratchBytes(*plane_floats);
+  conv->scratch_bytes = conv->planes_bytes + FloatScratchBytes(*pixels);
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,
           .block_sizes = block_sizes};

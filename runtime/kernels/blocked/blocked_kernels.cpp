@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "runtime/kernels/bind_best.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/winograd_conv2d.hpp"
 #include "runtime/kernels/families.hpp"
@@ -80,10 +81,6 @@ template <BoundKernel (*kBind)(const KernelCall&, const BlockedTiles&)>
 BoundKernel BindBest(const KernelCall& call) {
   return kBind(call, BestInnerLoops().blocked_tiles);
 }
-template <BoundKernel (*kBind)(const KernelCall&, const InnerLoops&)>
-BoundKernel BindBest(const KernelCall& call) {
-  return kBind(call, BestInnerLoops());
-}
 
 }  // namespace
 
@@ -97,7 +94,7 @@ std::span<const KernelDef> BlockedKernels() {
       {"blocked_max_pool", GuardedBind<BindBest<BindBlockedMaxPool>>},
       {"blocked_pointwise_conv2d", GuardedBind<BindBest<BindBlockedPointwiseConv2d>>},
       {"blocked_pointwise_depthwise", GuardedBind<BindBest<BindBlockedPointwiseDepthwise>>},
-      {"blocked_winograd_conv2d", GuardedBind<BindWinogradConv2d>},
+      {"blocked_winograd_conv2d", GuardedBind<BindBest<BindWinogradConv2d>>},
       {"join_channels", GuardedBind<BindJoinChannels>},
       {"unblock_channels", GuardedBind<BindBest<BindUnblockChannels>>},
   };

@@ -113,7 +113,7 @@ struct BlockedPointwise {
       copy_floats = product.in().blocks * StripFloats();
     }
     const std::int64_t turned = channels_last ? TurnedBlocks() * TurnedPixels() * kBlock : 0;
-    scratch_bytes = ScratchBytes(copy_floats + turned);
+    scratch_bytes = FloatScratchBytes(copy_floats + turned);
     if (split.has_value()) scratch_bytes = split->scratch_bytes();
   }
 

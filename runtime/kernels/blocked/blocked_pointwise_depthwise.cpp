@@ -142,7 +142,7 @@ struct PointwiseDepthwise {
     Require(rows.has_value(), "the window spans too large an area");
     const std::int64_t most = std::min(product.in().height, *rows + window.Reach(0));
     plane_floats = most * RowFloats();
-    scratch_bytes = ScratchBytes(kTilePanels * plane_floats);
+    scratch_bytes = FloatScratchBytes(kTilePanels * plane_floats);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/tile_sizes.hpp"
 
 /// The inner loops of the kernels on blocked images, once for every kind of processor. This header
 /// is included by files that are compiled for more than the baseline processor: it must stay free
@@ -10,11 +11,11 @@
 namespace poprt::kernels {
 
 /// Channels of a block: they are the innermost axis of a blocked image.
-inline constexpr std::int64_t kBlock = 16;
+inline constexpr std::int64_t kBlock = kPanel;
 /// Pixels of the register tiles that work is cut by, which every processor has registers for.
-inline constexpr std::int64_t kTilePixels = 6;
+inline constexpr std::int64_t kTilePixels = kTileRows;
 /// Pixels of the largest register tile of any processor, see BlockedTiles::pixels.
-inline constexpr std::int64_t kMostTilePixels = 8;
+inline constexpr std::int64_t kMostTilePixels = kMostTileRows;
 /// Stands for the offset of a pixel of padding.
 inline constexpr std::int32_t kPadding = -1;
 

@@ -106,29 +106,14 @@ void ActivateAs(const Epilogue& e, const PixelRow& row) {
   }
 }
 
-/// Applies an activation in place. To many pixels at a time: each takes long, but they overlap.
+/// Applies an activation that is no clamp in place. To many pixels at a time: each takes long, but
+/// they overlap.
 template <class V>
 void ActivateInPlace(const Epilogue& e, const PixelRow& row) {
-  switch (e.activation) {
-    case Activation::kGeluErf:
-      return ActivateAs<V, Activation::kGeluErf>(e, row);
-    case Activation::kGeluTanh:
-      return ActivateAs<V, Activation::kGeluTanh>(e, row);
-    case Activation::kSigmoid:
-      return ActivateAs<V, Activation::kSigmoid>(e, row);
-    case Activation::kTanh:
-      return ActivateAs<V, Activation::kTanh>(e, row);
-    case Activation::kSilu:
-      return ActivateAs<V, Activation::kSilu>(e, row);
-    case Activation::kHardSwish:
-      return ActivateAs<V, Activation::kHardSwish>(e, row);
-    case Activation::kLeakyRelu:
-      return ActivateAs<V, Activation::kLeakyRelu>(e, row);
-    case Activation::kNone:
-    case Activation::kRelu:
-    case Activation::kClip:
-      return;  // these are clamps
-  }
+  WithActivation(e.activation, [&](auto activation) POPRT_INLINED {
+    constexpr Activation kActivation = decltype(activation)::value;
+    if constexpr (!IsClamp(kActivation)) ActivateAs<V, kActivation>(e, row);
+  });
 }
 
 /// Stores the tile at `offset` of y and of the residual, its pixels by `step` apart and its blocks

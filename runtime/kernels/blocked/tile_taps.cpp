@@ -97,7 +97,6 @@ TileTap* FindTaps(const TapGeometry& of, std::int64_t first, std::int64_t pixels
 std::int64_t FindTiles(const TapGeometry& geometry, std::int64_t largest, std::int64_t first,
                        std::int64_t last, ConvTile* tiles, TileTap* taps) {
   const RegisterTiles cut(last - first, largest);
-  // By value: the compiler then knows that what is written does not change it.
   RunWide([cut, geometry, first, tiles, taps] {
     TileTap* next = taps;
     for (std::int64_t t = 0; t < cut.count(); ++t) {

@@ -64,12 +64,12 @@ struct WinogradConv2d {
     const std::int64_t tiles = strips.largest();
     const auto inputs = CheckedElementCount({Elements(), tiles, filter.parts(), in.blocks, kPanel});
     Require(inputs.has_value(), "the transformed input is too large");
-    ScratchBytes(*inputs);  // from here on nothing overflows
+    FloatScratchBytes(*inputs);  // or throws: from here on nothing overflows
     input_stride = filter.parts() * in.blocks * kPanel;
     input_element_stride = SpreadStride(tiles * input_stride);
     product_element_stride = SpreadStride(tiles * kPanel);
     scratch_bytes =
-        ScratchBytes(Elements() * (input_element_stride + kPanels * product_element_stride));
+        FloatScratchBytes(Elements() * (input_element_stride + kPanels * product_element_stride));
   }
 
   void Run(const KernelArguments& args) const {
@@ -343,10 +343,6 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,
           .block_sizes = block_sizes};
-}
-
-BoundKernel BindWinogradConv2d(const KernelCall& call) {
-  return BindWinogradConv2d(call, BestInnerLoops());
 }
 
 }  // namespace poprt::kernels

@@ -218,28 +218,10 @@ void OutputAs(const Epilogue& epilogue, const WinogradOutputTile& tile) {
 
 template <class V, int kRows, int kCols>
 void Output(const Epilogue& epilogue, const WinogradOutputTile& tile) {
-  switch (epilogue.activation) {
-    case Activation::kNone:
-      return OutputAs<V, kRows, kCols, Activation::kNone>(epilogue, tile);
-    case Activation::kRelu:
-      return OutputAs<V, kRows, kCols, Activation::kRelu>(epilogue, tile);
-    case Activation::kClip:
-      return OutputAs<V, kRows, kCols, Activation::kClip>(epilogue, tile);
-    case Activation::kGeluErf:
-      return OutputAs<V, kRows, kCols, Activation::kGeluErf>(epilogue, tile);
-    case Activation::kGeluTanh:
-      return OutputAs<V, kRows, kCols, Activation::kGeluTanh>(epilogue, tile);
-    case Activation::kSigmoid:
-      return OutputAs<V, kRows, kCols, Activation::kSigmoid>(epilogue, tile);
-    case Activation::kTanh:
-      return OutputAs<V, kRows, kCols, Activation::kTanh>(epilogue, tile);
-    case Activation::kSilu:
-      return OutputAs<V, kRows, kCols, Activation::kSilu>(epilogue, tile);
-    case Activation::kHardSwish:
-      return OutputAs<V, kRows, kCols, Activation::kHardSwish>(epilogue, tile);
-    case Activation::kLeakyRelu:
-      return OutputAs<V, kRows, kCols, Activation::kLeakyRelu>(epilogue, tile);
-  }
+  tile::WithActivation(
+      epilogue.activation, [&](auto activation) __attribute__((always_inline)) {
+        OutputAs<V, kRows, kCols, decltype(activation)::value>(epilogue, tile);
+      });
 }
 
 template <class V, int kRows, int kCols>

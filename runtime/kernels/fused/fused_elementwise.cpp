@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/kernels/bind_best.hpp"
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/fused/element_functions.hpp"
 #include "runtime/kernels/fused/softmax_columns.hpp"
@@ -401,11 +402,6 @@ void ReadInstructions(const KernelCall& call, const ElementFunctions& functions,
   AssignBuffers(fused, first_result);
 }
 
-template <BoundKernel (*kBind)(const KernelCall&, const InnerLoops&)>
-BoundKernel BindBest(const KernelCall& call) {
-  return kBind(call, BestInnerLoops());
-}
-
 }  // namespace
 
 BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops) {
@@ -427,7 +423,7 @@ BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops
   while (2 * fused->piece <= kLongestPiece && 2 * fused->piece * streams <= kPieceElements) {
     fused->piece *= 2;
   }
-  fused->scratch_bytes = ScratchBytes(fused->buffers * fused->BufferFloats());
+  fused->scratch_bytes = FloatScratchBytes(fused->buffers * fused->BufferFloats());
   return {.run = [fused](const KernelArguments& args) { fused->Run(args); },
           .scratch_bytes = fused->scratch_bytes,
           .in_place_inputs = fused->InPlaceInputs()};

@@ -78,7 +78,7 @@ BoundKernel BindSoftmaxColumns(const KernelCall& call, const InnerLoops& loops) 
                                .exp = FunctionNamed(functions, "exp")->loop,
                                .add = FunctionNamed(functions, "add")->loop,
                                .divide = FunctionNamed(functions, "div")->loop,
-                               .scratch_bytes = ScratchBytes(2 * kStrip)};
+                               .scratch_bytes = FloatScratchBytes(2 * kStrip)};
   return {.run = [softmax](const KernelArguments& args) { softmax.Run(args); },
           .scratch_bytes = softmax.scratch_bytes};
 }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "runtime/kernels/packed/tile_sizes.hpp"
+
 /// Products of float32 numbers on a matrix unit that multiplies bfloat16 and sums in float32.
 ///
 /// The 24 bits of a float32 significand are cut into those of three bfloat16 numbers, whose sum it
@@ -21,7 +23,7 @@ namespace poprt::kernels {
 /// Rows of A in a tile.
 inline constexpr std::int64_t kSplitRows = 16;
 /// Numbers of a row of A, and rows of B, that a step of the depth covers: two groups.
-inline constexpr std::int64_t kSplitGroup = 16;
+inline constexpr std::int64_t kSplitGroup = kPanel;
 inline constexpr std::int64_t kSplitStep = 2 * kSplitGroup;
 /// Bfloat16 numbers of a tile: 16 rows by a step of the depth, or the same of 16 columns.
 inline constexpr std::int64_t kSplitTile = kSplitRows * kSplitStep;

@@ -176,8 +176,7 @@ class NextPanels {
 
 /// How many products of parts i and j have i + j < 3.
 template <int kRowParts, int kPanelParts>
-inline constexpr int kProducts =
-    kRowParts + kPanelParts == 2 * kFloatParts ? 6 : kRowParts + kPanelParts;
+inline constexpr int kProducts = kRowParts + kPanelParts;
 
 /// Two tiles of rows, or one, times one or two panels: the products of parts i and j with i + j <
 /// 3, in an order that loads few tiles anew.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "runtime/kernels/packed/tile_kernels.hpp"
 
 // Activations and the functions they are made of, written once over the vector type V of
@@ -70,6 +72,42 @@ template <class V>
                                -1.42647390514189e-02F};
   return V::Div(V::Mul(clamped, Polynomial<V>(square, numerator)),
                 Polynomial<V>(square, denominator));
+}
+
+/// f(std::integral_constant<Activation, `activation`>{}).
+template <class F>
+[[gnu::always_inline]] inline void WithActivation(Activation activation, const F& f) {
+  const auto call = [&f]<Activation kActivation>() __attribute__((always_inline)) {
+    f(std::integral_constant<Activation, kActivation>{});
+  };
+  switch (activation) {
+    case Activation::kNone:
+      return call.template operator()<Activation::kNone>();
+    case Activation::kRelu:
+      return call.template operator()<Activation::kRelu>();
+    case Activation::kClip:
+      return call.template operator()<Activation::kClip>();
+    case Activation::kGeluErf:
+      return call.template operator()<Activation::kGeluErf>();
+    case Activation::kGeluTanh:
+      return call.template operator()<Activation::kGeluTanh>();
+    case Activation::kSigmoid:
+      return call.template operator()<Activation::kSigmoid>();
+    case Activation::kTanh:
+      return call.template operator()<Activation::kTanh>();
+    case Activation::kSilu:
+      return call.template operator()<Activation::kSilu>();
+    case Activation::kHardSwish:
+      return call.template operator()<Activation::kHardSwish>();
+    case Activation::kLeakyRelu:
+      return call.template operator()<Activation::kLeakyRelu>();
+  }
+}
+
+/// Whether it is a clamp to a range.
+consteval bool IsClamp(Activation activation) {
+  return activation == Activation::kNone || activation == Activation::kRelu ||
+         activation == Activation::kClip;
 }
 
 template <class V, Activation kActivation>

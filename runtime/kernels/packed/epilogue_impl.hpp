@@ -92,28 +92,9 @@ void FinishAs(const Epilogue& e, const float* tile, std::int64_t tile_stride, st
 template <class V, class T>
 void FinishWith(const Epilogue& e, const float* tile, std::int64_t tile_stride, std::int64_t rows,
                 std::int64_t cols, std::int64_t row, std::int64_t col) {
-  switch (e.activation) {
-    case Activation::kNone:
-      return FinishAs<V, Activation::kNone, T>(e, tile, tile_stride, rows, cols, row, col);
-    case Activation::kRelu:
-      return FinishAs<V, Activation::kRelu, T>(e, tile, tile_stride, rows, cols, row, col);
-    case Activation::kClip:
-      return FinishAs<V, Activation::kClip, T>(e, tile, tile_stride, rows, cols, row, col);
-    case Activation::kGeluErf:
-      return FinishAs<V, Activation::kGeluErf, T>(e, tile, tile_stride, rows, cols, row, col);
-    case Activation::kGeluTanh:
-      return FinishAs<V, Activation::kGeluTanh, T>(e, tile, tile_stride, rows, cols, row, col);
-    case Activation::kSigmoid:
-      return FinishAs<V, Activation::kSigmoid, T>(e, tile, tile_stride, rows, cols, row, col);
-    case Activation::kTanh:
-      return FinishAs<V, Activation::kTanh, T>(e, tile, tile_stride, rows, cols, row, col);
-    case Activation::kSilu:
-      return FinishAs<V, Activation::kSilu, T>(e, tile, tile_stride, rows, cols, row, col);
-    case Activation::kHardSwish:
-      return FinishAs<V, Activation::kHardSwish, T>(e, tile, tile_stride, rows, cols, row, col);
-    case Activation::kLeakyRelu:
-      return FinishAs<V, Activation::kLeakyRelu, T>(e, tile, tile_stride, rows, cols, row, col);
-  }
+  WithActivation(e.activation, [&](auto activation) POPRT_INLINED {
+    FinishAs<V, decltype(activation)::value, T>(e, tile, tile_stride, rows, cols, row, col);
+  });
 }
 
 template <class V>

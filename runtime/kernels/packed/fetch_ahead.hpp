@@ -22,20 +22,21 @@ class FetchAhead {
       : tiles_(tiles),
         depth_(depth),
         line_(kLineBytes / size),
-        is_near_(tiles >= size && kTilePanels * depth * kPanel * size <= kNearBytes) {}
+        parts_(kDepthStep * kPanel / line_),
+        is_near_(tiles >= parts_ && kTilePanels * depth * kPanel * size <= kNearBytes) {}
 
-  /// What tile t fetches of the panels from `next` on; those from `current` on are in use.
+  /// What tile t fetches of the panels from `next` on, null if there are none in memory; those from
+  /// `current` on are in use.
   template <class T>
   Ahead<T> Of(std::int64_t t, const T* current, const T* next) const {
     if (tiles_ == 1) return {current + kOwnLines * line_, line_, true};
+    if (next == nullptr) return {current, 0, true};
     if (!is_near_) {
       const std::int64_t share = (kDepthStep * kPanel + tiles_ - 1) / tiles_;
       const std::int64_t step = std::min(share, 2 * line_);
       return {next + t * (depth_ / kDepthStep) * step, step, false};
     }
-    // A line for every four rows is a quarter of a panel of floats, a half of one of float16.
-    const std::int64_t parts = kLineBytes / line_;
-    const std::int64_t part = t + parts - tiles_;
+    const std::int64_t part = t + parts_ - tiles_;
     if (part < 0) return {current, 0, true};
     return {next + part * (depth_ / kDepthStep) * line_, line_, true};
   }
@@ -48,7 +49,8 @@ class FetchAhead {
 
   std::int64_t tiles_;
   std::int64_t depth_;
-  std::int64_t line_;  ///< elements of a line
+  std::int64_t line_;   ///< elements of a line
+  std::int64_t parts_;  ///< of a panel, a line for every four rows: 4 of floats, 2 of float16
   bool is_near_;
 };
 

@@ -3,14 +3,15 @@
 namespace poprt::kernels {
 namespace {
 
-// A panel of this depth comes from the second-level cache as fast as it is used: a tile of six rows
-// (of eight, with AVX-512) reads 64 bytes of it in six cycles (128 in eight). Cutting the depth
-// costs more, since every cut loads and stores all tiles once again.
+// KC of BLIS. A panel of this depth comes from the second-level cache as fast as it is used: a tile
+// of six rows (of eight, with AVX-512) reads 64 bytes of it in six cycles (128 in eight). Cutting
+// the depth costs more, since every cut loads and stores all tiles once again.
 constexpr std::int64_t kDepth = 1024;
-// Rows of float16 are widened first; a block of this many rows and this depth stays in the
-// second-level cache meanwhile.
+// MC. Rows of float16 are widened first, of a depth at which a block stays in the second-level
+// cache meanwhile.
 constexpr std::int64_t kRows = 192;
 constexpr std::int64_t kHalfDepth = 384;
+// NC, in panels.
 constexpr std::int64_t kPanels = 8;
 
 // Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.

@@ -30,7 +30,7 @@ struct MatrixBlock {
 
 /// How rows, panels and depth are cut for a product of a given size.
 struct MatrixBlocking {
-  /// An estimate for `products` matrices of rows x depth times depth x panels * 16, none of them 0.
+  /// An estimate for `products` matrices of rows x depth times depth x panels * 16.
   MatrixBlocking(std::int64_t products, std::int64_t row_count, std::int64_t panel_count,
                  std::int64_t depth, bool a_half);
 
@@ -61,6 +61,7 @@ struct PanelsView {
   std::int64_t stride;  ///< elements from one panel to the next
   ElementType element = ElementType::kFloat32;
   const float* scales = nullptr;
+  bool is_packed = true;  ///< others follow these; else the next ones will overwrite them
 };
 
 /// Computes `block`. panels_at(p, count, k, n) gives rows [k, k + n) of `count` panels from p on;
@@ -91,9 +92,8 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
       count = PanelsAtOnce(kernels, block.rows, block.last_panel - p);
       const PanelsView b = panels_at(p, count, k, depth);
       const auto multiply = [&](auto product, const auto* data) {
-        // Packed panels follow each other.
         const FetchAhead fetch(tiles.count(), depth, sizeof(*data));
-        const auto* next = data + block.depth * kPanel * count;
+        const auto* next = b.is_packed ? data + b.stride * count : nullptr;
         for (std::int64_t t = 0; t < tiles.count(); ++t) {
           const std::int64_t row = tiles.begin(t);
           const int rows = tiles.size(t);

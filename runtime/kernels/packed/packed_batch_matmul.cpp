@@ -144,7 +144,7 @@ struct BatchMatMul {
         *kernels, blocking, block,
         [&](std::int64_t p, int count, std::int64_t k, std::int64_t n) {
           for (int i = 0; i < count; ++i) Pack(b, end, p + i, k, n, panels + i * n * kPanel);
-          return PanelsView{panels, n * kPanel};
+          return PanelsView{.data = panels, .stride = n * kPanel, .is_packed = false};
         },
         finish, scratch);
   }
@@ -245,7 +245,7 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
     matmul->thin_columns = std::min(columns, sizes[0]);
     const std::int64_t turned = swapped ? matmul->thin_columns : 0;
     const std::int64_t copied = transposes_left ? depth : 0;
-    matmul->scratch_bytes = ScratchBytes(rows * (matmul->thin_columns + turned + copied));
+    matmul->scratch_bytes = FloatScratchBytes(rows * (matmul->thin_columns + turned + copied));
     return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
             .scratch_bytes = matmul->scratch_bytes,
             .block_sizes = {matmul->thin_columns}};
@@ -253,8 +253,8 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   const Ints block_sizes = matmul->blocking.Cut(call.attributes);
   // The panels of a tile, and what gathering writes behind them.
   matmul->scratch_bytes =
-      ScratchBytes(matmul->blocking.ScratchFloats() +
-                   (kMostTilePanels * matmul->blocking.depth.largest() + 1) * kPanel);
+      FloatScratchBytes(matmul->blocking.ScratchFloats() +
+                        (kMostTilePanels * matmul->blocking.depth.largest() + 1) * kPanel);
   return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
           .scratch_bytes = matmul->scratch_bytes,
           .block_sizes = block_sizes};

@@ -270,8 +270,8 @@ struct Conv2d {
     const auto weights = CheckedElementCount({half_weights ? rows : 0, blocking.depth.largest()});
     Require(results.has_value() && weights.has_value(), "the blocks are too large");
     result_floats = *results;
-    ScratchBytes(result_floats);  // from here on nothing overflows
-    scratch_bytes = ScratchBytes(panel_floats + result_floats + *weights);
+    FloatScratchBytes(result_floats);  // or throws: from here on nothing overflows
+    scratch_bytes = FloatScratchBytes(panel_floats + result_floats + *weights);
   }
 };
 

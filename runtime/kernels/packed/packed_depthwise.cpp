@@ -68,7 +68,7 @@ struct PhasePlanes {
   std::int64_t pitch = 0;  ///< floats from one row of a plane to the next
   std::int64_t rows = 0;   ///< of a plane
 
-  /// Copies of rows may write 16 floats too much, the inner loop reads a strip too much.
+  /// The inner loop reads a strip too much.
   std::int64_t plane_floats() const { return rows * pitch + kStrip; }
   std::int64_t floats() const { return strides[0] * strides[1] * plane_floats(); }
 
@@ -88,7 +88,6 @@ struct Depthwise {
   const TileKernels* kernels;
   Image in;
   std::int64_t out_channels;
-  std::int64_t out_height;
   std::int64_t out_width;
   Window window;
   bool half;
@@ -212,8 +211,8 @@ struct Depthwise {
                     .has_value(),
             "the filter spans too large an area");
     result_floats = row_blocks.largest() * planes.pitch + kStrip;
-    scratch_bytes = ScratchBytes(planes.floats() + 2 * result_floats + (half ? in.width : 0) +
-                                 static_cast<std::int64_t>(tap_offsets.size()));
+    scratch_bytes = FloatScratchBytes(planes.floats() + 2 * result_floats + (half ? in.width : 0) +
+                                      static_cast<std::int64_t>(tap_offsets.size()));
   }
 };
 
@@ -293,7 +292,6 @@ BoundKernel BindDepthwiseConv2d(const KernelCall& call, const InnerLoops& loops)
       std::make_shared<Depthwise>(Depthwise{.kernels = &loops.tiles,
                                             .in = image,
                                             .out_channels = out_channels,
-                                            .out_height = out[0],
                                             .out_width = out[1],
                                             .window = window,
                                             .half = half,

@@ -19,7 +19,6 @@ struct Gemm {
   const TileKernels* kernels;
   std::int64_t columns;
   std::int64_t depth;
-  std::int64_t panels;
   bool half;
   ElementType stored;  // of weights
   Epilogue epilogue;
@@ -128,7 +127,6 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
       new Gemm{.kernels = &loops.tiles,
                .columns = columns,
                .depth = depth,
-               .panels = packed.shape[0],
                .half = half,
                .stored = w.element,
                .epilogue = EpilogueWithActivation(call.attributes),
@@ -136,7 +134,7 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   gemm->epilogue.row_stride = columns;
   gemm->epilogue.half = half;
   const Ints block_sizes = gemm->blocking.Cut(call.attributes);
-  gemm->scratch_bytes = ScratchBytes(gemm->blocking.ScratchFloats());
+  gemm->scratch_bytes = FloatScratchBytes(gemm->blocking.ScratchFloats());
   const SplitParts parts{
       .of_rows = half ? kHalfParts : kFloatParts,
       .of_panels = w.element == ElementType::kFloat16 ? kHalfParts : kFloatParts};

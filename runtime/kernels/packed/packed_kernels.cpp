@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "runtime/kernels/bind_best.hpp"
 #include "runtime/kernels/families.hpp"
 
 namespace poprt::kernels {
@@ -22,7 +23,7 @@ void RequireBiasAndResidual(const KernelCall& call, std::int64_t channels) {
   }
 }
 
-std::size_t ScratchBytes(std::int64_t floats) {
+std::size_t FloatScratchBytes(std::int64_t floats) {
   constexpr std::int64_t kLimit = std::int64_t{1} << 28;
   Require(floats >= 0 && floats <= kLimit, "needs more than 1 GiB of scratch memory per thread");
   return (static_cast<std::size_t>(floats) * sizeof(float) + 63) / 64 * 64;
@@ -52,12 +53,10 @@ std::int64_t RequirePositive(const Attributes& attributes, std::string_view name
 
 std::span<const KernelDef> PackedKernels() {
   static constexpr KernelDef kKernels[] = {
-      {"batch_matmul",
-       [](const KernelCall& call) { return BindBatchMatMul(call, BestInnerLoops()); }},
-      {"conv2d", [](const KernelCall& call) { return BindConv2d(call, BestInnerLoops()); }},
-      {"depthwise_conv2d",
-       [](const KernelCall& call) { return BindDepthwiseConv2d(call, BestInnerLoops()); }},
-      {"gemm", [](const KernelCall& call) { return BindGemm(call, BestInnerLoops()); }},
+      {"batch_matmul", GuardedBind<BindBest<BindBatchMatMul>>},
+      {"conv2d", GuardedBind<BindBest<BindConv2d>>},
+      {"depthwise_conv2d", GuardedBind<BindBest<BindDepthwiseConv2d>>},
+      {"gemm", GuardedBind<BindBest<BindGemm>>},
   };
   return kKernels;
 }

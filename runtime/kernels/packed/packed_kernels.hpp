@@ -43,7 +43,7 @@ bool RequireHalfOrFloat(ElementType element, std::string_view what);
 void RequireBiasAndResidual(const KernelCall& call, std::int64_t channels);
 
 /// Bytes of `floats` floats, rounded up to 64; throws when that is more than 1 GiB.
-std::size_t ScratchBytes(std::int64_t floats);
+std::size_t FloatScratchBytes(std::int64_t floats);
 
 /// Batch, channels, height and width of operand `what`; throws unless its rank is 4.
 struct Image {

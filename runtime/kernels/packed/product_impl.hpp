@@ -4,15 +4,16 @@
 
 #include "runtime/kernels/packed/register_tile.hpp"
 #include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/tile_sizes.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
 
-// The inner loop of products: sums of some rows by some panels stay in registers over the
+// The micro-kernel of products: sums of some rows by some panels stay in registers over the
 // whole depth.
 namespace poprt::kernels::tile {
 
-/// Rows of the largest interleaved tile, see row_tiles.hpp.
-inline constexpr int kInterleavedRows = 6;
+/// Rows of the largest interleaved tile, of which weights are packed.
+inline constexpr int kInterleavedRows = kTileRows;
 
 /// Panels of tiles of few rows, see TileKernels.
 template <class V>

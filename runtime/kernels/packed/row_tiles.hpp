@@ -2,18 +2,9 @@
 
 #include <cstdint>
 
-namespace poprt::kernels {
+#include "runtime/kernels/packed/tile_sizes.hpp"
 
-/// Rows of the register tiles that work is cut by, which every processor has registers for.
-inline constexpr std::int64_t kTileRows = 6;
-/// Rows of the largest register tile of any processor, see TileKernels::rows.
-inline constexpr std::int64_t kMostTileRows = 8;
-/// Columns of a panel and of its part of a register tile.
-inline constexpr std::int64_t kPanel = 16;
-/// Panels of the largest register tile, see TileKernels::panels.
-inline constexpr std::int64_t kTilePanels = 2;
-/// The same of the largest tile of up to kTileRows rows.
-inline constexpr std::int64_t kMostTilePanels = 4;
+namespace poprt::kernels {
 
 /// The next number of panels that whole tiles compute.
 inline std::int64_t WholeTilePanels(std::int64_t panels) {

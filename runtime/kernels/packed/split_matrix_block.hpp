@@ -20,7 +20,7 @@ inline MatrixBlocking BlockingOfRest(std::int64_t depth, bool a_half) {
 /// Scratch memory of MultiplySplitBlock.
 inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t depth,
                                      bool a_half) {
-  return blocking.ScratchBytes() + ScratchBytes(BlockingOfRest(depth, a_half).ScratchFloats());
+  return blocking.ScratchBytes() + FloatScratchBytes(BlockingOfRest(depth, a_half).ScratchFloats());
 }
 
 /// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panels_at(p, count, k,

@@ -73,7 +73,7 @@ BoundKernel BindThinConv2d(const KernelCall& call, const ThinConv2dSizes& sizes,
                                               .epilogue = EpilogueWithActivation(call.attributes),
                                               .columns = std::min(sizes.pixels, columns[0])});
   conv->epilogue.row_stride = sizes.pixels;
-  conv->scratch_bytes = ScratchBytes(sizes.outs * (conv->columns + sizes.channels));
+  conv->scratch_bytes = FloatScratchBytes(sizes.outs * (conv->columns + sizes.channels));
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,
           .block_sizes = {conv->columns}};

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "runtime/kernels/packed/tile_sizes.hpp"
+
 // Inner loops are written once over a vector type V of 8 or 16 floats (*_impl.hpp). Every file that
 // includes these gives a V of its own in an unnamed namespace, so that each has its own copy of the
 // code.
@@ -19,7 +21,7 @@
 namespace poprt::kernels::tile {
 
 /// Columns of a panel of weights and channels of a block.
-inline constexpr int kColumns = 16;
+inline constexpr int kColumns = kPanel;
 
 /// Registers of a row of a panel.
 template <class V>

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/kernels/bind_best.hpp"
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
@@ -121,11 +122,9 @@ void LogSoftmaxRows(decltype(RowKernels::exp_sum) exp_sum, std::int64_t length, 
 }
 
 constexpr auto kKernels = std::to_array<KernelDef>({
-    {"norm_rows", [](const KernelCall& call) { return BindNormRows(call, BestInnerLoops()); }},
-    {"log_softmax_rows",
-     [](const KernelCall& call) { return BindLogSoftmaxRows(call, BestInnerLoops()); }},
-    {"softmax_rows",
-     [](const KernelCall& call) { return BindSoftmaxRows(call, BestInnerLoops()); }},
+    {"norm_rows", GuardedBind<BindBest<BindNormRows>>},
+    {"log_softmax_rows", GuardedBind<BindBest<BindLogSoftmaxRows>>},
+    {"softmax_rows", GuardedBind<BindBest<BindSoftmaxRows>>},
 });
 
 }  // namespace
