@@ -16,7 +16,7 @@ constexpr double kRounding = 1e-6;
 
 std::vector<double> Ramp(std::int64_t count) {
   std::vector<double> values(static_cast<std::size_t>(count));
-  std::iota(values.begin(), values.end(), -static_cast<double>(count / 2));
+  std::iota(values.begin(), values.end(), -static_cast<double>(count) / 2);
   return values;
 }
 

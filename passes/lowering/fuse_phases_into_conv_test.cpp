@@ -40,7 +40,7 @@ class Focus : public GraphForTest {
   /// The text after the pass, which must compute the same.
   std::string Fused() {
     const ir::Graph before = graph;
-    const std::string text = After("fuse_phases_into_conv");
+    std::string text = After("fuse_phases_into_conv");
     EXPECT_LE(LargestDifference(before, graph), kRounding) << text;
     return text;
   }
