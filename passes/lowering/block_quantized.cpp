@@ -12,7 +12,7 @@
 #include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/quantization_parameters.hpp"
-#include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
 #include "runtime/kernels/window/window.hpp"

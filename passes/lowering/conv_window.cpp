@@ -14,12 +14,11 @@ kernels::Window WindowOf(const ir::Graph& graph, const ir::Node& conv) {
                                 SpatialOf(graph.type(conv.inputs[1]).shape));
 }
 
-void SetWindow(ir::Node& conv, const kernels::Window& window) {
+void SetPads(ir::Node& conv, const kernels::Window& window) {
   Ints pads = window.pads_begin;
   pads.insert(pads.end(), window.pads_end.begin(), window.pads_end.end());
   conv.attributes.erase("auto_pad");
   conv.attributes.set("pads", std::move(pads));
-  conv.attributes.set("strides", window.strides);
 }
 
 }  // namespace poprt::passes

@@ -11,7 +11,7 @@ inline constexpr std::size_t kSpatial = 2;
 /// What a Conv reads for every result, padding resolved. Throws as ResolveWindow does.
 kernels::Window WindowOf(const ir::Graph& graph, const ir::Node& conv);
 
-/// Makes the strides and pads those of the window.
-void SetWindow(ir::Node& conv, const kernels::Window& window);
+/// Gives the Conv the pads of the window, as numbers.
+void SetPads(ir::Node& conv, const kernels::Window& window);
 
 }  // namespace poprt::passes

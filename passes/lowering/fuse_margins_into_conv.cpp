@@ -1,7 +1,6 @@
 #include "passes/lowering/fuse_margins_into_conv.hpp"
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "passes/constant_values.hpp"
@@ -56,7 +55,7 @@ bool FusePad(Rewriter& rewriter, Node& conv) {
     window.pads_end[i] += margins->end[kSpatial + i];
   }
   conv.inputs[0] = pad->inputs[0];
-  SetWindow(conv, window);
+  SetPads(conv, window);
   return true;
 }
 
@@ -85,7 +84,7 @@ bool FuseSlice(Rewriter& rewriter, Node& slice) {
   slice.op = "Conv";
   slice.inputs = conv->inputs;
   slice.attributes = conv->attributes;
-  SetWindow(slice, window);
+  SetPads(slice, window);
   return true;
 }
 

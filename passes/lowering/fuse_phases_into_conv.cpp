@@ -1,10 +1,10 @@
 #include "passes/lowering/fuse_phases_into_conv.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "passes/lowering/blocked_operator.hpp"
@@ -22,7 +22,7 @@ using ir::ValueId;
 
 constexpr std::size_t kChannelAxis = 1;
 constexpr std::size_t kRank = 4;
-/// Strides and pads of a Conv, so that those of the image are some that can be multiplied.
+/// Kernel, strides and pads of a Conv at most, so that a Conv of the image may have larger ones.
 constexpr std::int64_t kMost = std::int64_t{1} << 20;
 
 /// Rows first[0], first[0] + steps[0], ... and columns first[1], ... of an image.
@@ -32,19 +32,32 @@ struct Phase {
   Ints steps{1, 1};
 };
 
-/// The value as a phase of what Slices take it from.
-std::optional<Phase> PhaseOf(Rewriter& rewriter, ValueId id) {
-  const Graph& graph = rewriter.graph();
+/// What the Slice takes of rows and columns, if these are some of many and all the rest is whole.
+std::optional<std::array<kernels::SliceRange, 2>> SteppedRanges(const Graph& graph,
+                                                                const Node& slice) {
+  const Shape& whole = graph.type(slice.inputs[0]).shape;
+  const auto ranges = kernels::ResolveSlice(slice.attributes, whole);
+  for (std::size_t axis = 0; axis < kSpatial; ++axis) {
+    if (ranges[axis].step != 1 || ranges[axis].count != whole[axis]) return std::nullopt;
+  }
+  const std::array spatial{ranges[kSpatial], ranges[kSpatial + 1]};
+  const auto is_possible = [](const auto& range) { return range.step >= 1 && range.step < kBlock; };
+  const auto is_stepped = [](const auto& range) { return range.step > 1; };
+  if (!std::ranges::all_of(spatial, is_possible)) return std::nullopt;
+  if (!std::ranges::any_of(spatial, is_stepped)) return std::nullopt;
+  return spatial;
+}
+
+/// The value as a phase of what Slices take it from. Of more phases than a block has channels there
+/// is no use.
+Phase PhaseOf(Rewriter& rewriter, ValueId id) {
   Phase phase{id};
   while (const Node* slice = rewriter.Producer(phase.image, "Slice")) {
-    const Shape& whole = graph.type(slice->inputs[0]).shape;
-    const auto ranges = kernels::ResolveSlice(slice->attributes, whole);
-    for (std::size_t axis = 0; axis < kRank; ++axis) {
-      const kernels::SliceRange& range = ranges[axis];
-      if (range.step < 1 || (axis < kSpatial && range.count != whole[axis])) return std::nullopt;
-      if (axis < kSpatial) continue;
-      phase.first[axis - kSpatial] = range.start + range.step * phase.first[axis - kSpatial];
-      phase.steps[axis - kSpatial] *= range.step;
+    const auto ranges = SteppedRanges(rewriter.graph(), *slice);
+    if (!ranges || std::ranges::max(phase.steps) >= kBlock) break;
+    for (std::size_t i = 0; i < ranges->size(); ++i) {
+      phase.first[i] = (*ranges)[i].start + (*ranges)[i].step * phase.first[i];
+      phase.steps[i] *= (*ranges)[i].step;
     }
     phase.image = slice->inputs[0];
   }
@@ -63,11 +76,7 @@ std::vector<Phase> JoinedPhases(Rewriter& rewriter, ValueId id) {
   }
   const Node* concat = rewriter.Producer(id, "Concat");
   if (concat == nullptr || concat->attributes.get_int("axis", 0) != kChannelAxis) return {};
-  for (const ValueId input : concat->inputs) {
-    const std::optional<Phase> phase = PhaseOf(rewriter, input);
-    if (!phase) return {};
-    phases.push_back(*phase);
-  }
+  for (const ValueId input : concat->inputs) phases.push_back(PhaseOf(rewriter, input));
   return phases;
 }
 
@@ -116,7 +125,9 @@ bool Rule(Rewriter& rewriter, Node& conv) {
   if (conv.op != "Conv" || conv.attributes.get_int("group", 1) != 1) return false;
   const Tensor* weights = graph.ConstantOf(conv.inputs[1]);
   const Shape& input = graph.type(conv.inputs[0]).shape;
-  if (weights == nullptr || input.size() != kRank || input[kChannelAxis] >= kBlock) return false;
+  if (weights == nullptr || input.size() != kRank) return false;
+  // Every phase has a channel, so that there are few.
+  if (input[kChannelAxis] < 1 || input[kChannelAxis] >= kBlock) return false;
   if (!rewriter.UsedOnlyBy(1, conv.inputs[0])) return false;
   const std::vector<Phase> phases = JoinedPhases(rewriter, conv.inputs[0]);
   if (phases.size() < 2) return false;
@@ -125,9 +136,9 @@ bool Rule(Rewriter& rewriter, Node& conv) {
   if (window.dilations != Ints{1, 1}) return false;
   for (std::size_t axis = 0; axis < window.kernel.size(); ++axis) {
     const std::int64_t step = phases.front().steps[axis];
-    if (std::max({window.strides[axis], window.pads_begin[axis], window.pads_end[axis]}) > kMost) {
-      return false;
-    }
+    const std::int64_t most = std::max({window.kernel[axis], window.strides[axis],
+                                        window.pads_begin[axis], window.pads_end[axis]});
+    if (most > kMost) return false;
     window.kernel[axis] *= step;
     window.strides[axis] *= step;
     window.pads_begin[axis] *= step;
@@ -137,7 +148,8 @@ bool Rule(Rewriter& rewriter, Node& conv) {
   conv.inputs[1] = rewriter.AddConstant(graph.value(conv.inputs[1]).name + "_of_image",
                                         WeightsOfImage(*weights, phases));
   conv.attributes.set("kernel_shape", window.kernel);
-  SetWindow(conv, window);
+  conv.attributes.set("strides", window.strides);
+  SetPads(conv, window);
   return true;
 }
 

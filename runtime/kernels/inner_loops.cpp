@@ -8,9 +8,9 @@ namespace poprt::kernels {
 namespace {
 
 constexpr InnerLoops kPortable{.instruction_set = NameOf(InstructionSet::kPortable),
-                               .tiles = kPortableTileKernels,
-                               .thin_products = kPortableThinProducts,
-                               .blocked_tiles = kPortableBlockedTiles,
+                               .gemm = kPortableGemmMicroKernels,
+                               .gemv = kPortableGemvKernels,
+                               .conv = kPortableConvMicroKernels,
                                .winograd = kPortableWinograd,
                                .rows = kPortableRowKernels,
                                .element_functions = kPortableElementFunctions};
@@ -18,25 +18,25 @@ constexpr InnerLoops kPortable{.instruction_set = NameOf(InstructionSet::kPortab
 #if defined(__x86_64__)
 
 constexpr InnerLoops kAvx2{.instruction_set = NameOf(InstructionSet::kAvx2),
-                           .tiles = kAvx2TileKernels,
-                           .thin_products = kAvx2ThinProducts,
-                           .blocked_tiles = kAvx2BlockedTiles,
+                           .gemm = kAvx2GemmMicroKernels,
+                           .gemv = kAvx2GemvKernels,
+                           .conv = kAvx2ConvMicroKernels,
                            .winograd = kAvx2Winograd,
                            .rows = kAvx2RowKernels,
                            .element_functions = kAvx2ElementFunctions};
 
 constexpr InnerLoops kAvx512{.instruction_set = NameOf(InstructionSet::kAvx512),
-                             .tiles = kAvx512TileKernels,
-                             .thin_products = kAvx512ThinProducts,
-                             .blocked_tiles = kAvx512BlockedTiles,
+                             .gemm = kAvx512GemmMicroKernels,
+                             .gemv = kAvx512GemvKernels,
+                             .conv = kAvx512ConvMicroKernels,
                              .winograd = kAvx512Winograd,
                              .rows = kAvx512RowKernels,
                              .element_functions = kAvx512ElementFunctions};
 
 constexpr InnerLoops kAmx{.instruction_set = NameOf(InstructionSet::kAmx),
-                          .tiles = kAvx512TileKernels,
-                          .thin_products = kAvx512ThinProducts,
-                          .blocked_tiles = kAvx512BlockedTiles,
+                          .gemm = kAvx512GemmMicroKernels,
+                          .gemv = kAvx512GemvKernels,
+                          .conv = kAvx512ConvMicroKernels,
                           .winograd = kAvx512Winograd,
                           .rows = kAvx512RowKernels,
                           .element_functions = kAvx512ElementFunctions,

@@ -2,12 +2,12 @@
 
 #include <span>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/blocked/winograd_transforms.hpp"
 #include "runtime/kernels/fused/element_functions.hpp"
 #include "runtime/kernels/matrix_unit/matrix_unit.hpp"
-#include "runtime/kernels/packed/thin_product.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
+#include "runtime/kernels/packed/gemv_kernels.hpp"
 #include "runtime/kernels/rows/row_kernels.hpp"
 
 namespace poprt::kernels {
@@ -15,10 +15,10 @@ namespace poprt::kernels {
 /// The inner loops of all tuned kernels for one instruction set.
 struct InnerLoops {
   const char* instruction_set;  ///< "portable", "avx2", "avx512" or "amx"
-  const TileKernels& tiles;
-  const ThinProducts& thin_products;
-  const BlockedTiles& blocked_tiles;
-  const WinogradTiles& winograd;
+  const GemmMicroKernels& gemm;
+  const GemvKernels& gemv;
+  const ConvMicroKernels& conv;
+  const WinogradKernels& winograd;
   const RowKernels& rows;
   const ElementFunctions& element_functions;
   const MatrixUnit* matrix_unit = nullptr;  ///< if the processor has one

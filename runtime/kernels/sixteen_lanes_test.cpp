@@ -1,10 +1,10 @@
-#include "runtime/kernels/blocked/blocked_tiles_impl.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels_impl.hpp"
 #include "runtime/kernels/blocked/vector_portable.hpp"
 #include "runtime/kernels/blocked/winograd_transforms_impl.hpp"
 #include "runtime/kernels/fused/element_functions_impl.hpp"
 #include "runtime/kernels/inner_loops_testing.hpp"
-#include "runtime/kernels/packed/thin_product_impl.hpp"
-#include "runtime/kernels/packed/tile_kernels_impl.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels_impl.hpp"
+#include "runtime/kernels/packed/gemv_kernels_impl.hpp"
 #include "runtime/kernels/rows/row_kernels_impl.hpp"
 #include "runtime/kernels/vector_pair_testing.hpp"
 
@@ -15,10 +15,10 @@ namespace {
 using Vector = VectorPair<tile::Portable>;
 
 constexpr InnerLoops kLoops{.instruction_set = "sixteen lanes",
-                            .tiles = tile::kKernels<Vector>,
-                            .thin_products = thin::kProducts<Vector>,
-                            .blocked_tiles = tile::kBlockedTiles<Vector>,
-                            .winograd = winograd::kTiles<Vector>,
+                            .gemm = tile::kGemmMicroKernels<Vector>,
+                            .gemv = gemv::kKernels<Vector>,
+                            .conv = tile::kConvMicroKernels<Vector>,
+                            .winograd = winograd::kKernels<Vector>,
                             .rows = rows::kKernels<Vector>,
                             .element_functions = elements::kFunctions<Vector>};
 

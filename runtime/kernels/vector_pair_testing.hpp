@@ -5,7 +5,7 @@
 // A vector type V of twice as many lanes as another one has, see packed/vector_type.hpp.
 namespace poprt::kernels::testing {
 
-/// Half is a V of blocked/blocked_tiles_impl.hpp with all that packed/vector_type.hpp lists.
+/// Half is a V of blocked/conv_micro_kernels_impl.hpp with all that packed/vector_type.hpp lists.
 /// No function is inlined: loops unrolled over so many registers would compile for minutes.
 template <class Half>
 struct VectorPair {

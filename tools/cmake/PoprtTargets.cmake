@@ -54,7 +54,8 @@ function(poprt_test name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} poprt_flags GTest::gmock GTest::gtest_main)
-  # What tests do themselves is short: optimising it takes longer.
+  # What tests do themselves is short: optimising it takes longer. Inline functions that a library
+  # has too may be linked from here.
   target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
   add_test(NAME ${name} COMMAND ${name})
   # Devices of its own: tests run side by side.

@@ -73,9 +73,9 @@ struct Areas {
 struct Attention {
   Attention(const AttentionOperands& checked, const Attributes& attributes, const InnerLoops& loops)
       : operands(checked),
-        kernels(loops.tiles),
+        kernels(loops.gemm),
         rows(loops.rows),
-        products(loops.thin_products),
+        products(loops.gemv),
         is_thin(checked.sizes.queries <= kMostThinQueries && !checked.half),
         tasks(checked.sizes.queries, LargestTask(checked.sizes)),
         block_rows(LargestBlock(checked.sizes)) {
@@ -356,9 +356,9 @@ struct Attention {
   }
 
   AttentionOperands operands;
-  const TileKernels& kernels;
+  const GemmMicroKernels& kernels;
   const RowKernels& rows;
-  const ThinProducts& products;
+  const GemvKernels& products;
   bool is_thin;
   EvenSplit tasks;  ///< of the query rows of a head
   std::int64_t block_rows;

@@ -179,7 +179,7 @@ Image ImageOf(const TensorType& type, bool channels_last) {
 
 }  // namespace
 
-BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles) {
+BoundKernel BindBlockChannels(const KernelCall& call, const ConvMicroKernels& kernels) {
   RequireArity(call, 1, 1);
   const bool channels_last = FlagAttribute(call, "channels_last", false);
   const ElementType element = call.inputs[0].element;
@@ -188,7 +188,7 @@ BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles)
   const BlockLayout layout = LayoutOf(ImageOf(call.inputs[0], channels_last), call.outputs[0]);
   if (element == ElementType::kUint8) return BlockBytes(layout);
   if (channels_last) return BlockPixels({layout});
-  return {.run = [layout, block = tiles.block](const KernelArguments& args) {
+  return {.run = [layout, block = kernels.block](const KernelArguments& args) {
     layout.Run(*args.pool, [&](std::int64_t from, std::int64_t to, std::int64_t channels,
                                std::int64_t pixels) {
       block(args.in<float>(0) + from, layout.pixels, channels, pixels, args.out<float>(0) + to);
@@ -196,7 +196,7 @@ BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles)
   }};
 }
 
-BoundKernel BindUnblockChannels(const KernelCall& call, const BlockedTiles& tiles) {
+BoundKernel BindUnblockChannels(const KernelCall& call, const ConvMicroKernels& kernels) {
   RequireArity(call, 1, 1);
   const std::int64_t channels = RequirePositive(call.attributes, "channels");
   const bool channels_last = FlagAttribute(call, "channels_last", false);
@@ -210,7 +210,7 @@ BoundKernel BindUnblockChannels(const KernelCall& call, const BlockedTiles& tile
   const BlockLayout layout = LayoutOf(ImageOf(call.outputs[0], channels_last), call.inputs[0]);
   if (element == ElementType::kUint8) return UnblockBytes(layout);
   if (channels_last) return UnblockPixels({layout});
-  return {.run = [layout, unblock = tiles.unblock](const KernelArguments& args) {
+  return {.run = [layout, unblock = kernels.unblock](const KernelArguments& args) {
     layout.Run(*args.pool, [&](std::int64_t to, std::int64_t from, std::int64_t count,
                                std::int64_t pixels) {
       unblock(args.in<float>(0) + from, layout.pixels, count, pixels, args.out<float>(0) + to);

@@ -16,10 +16,10 @@
 namespace poprt::kernels {
 namespace {
 
-// A panel of so many (input block, tap) pairs, 1 KiB each, stays in the first-level cache while all
-// tiles of a strip of the image pass over it; the strip stays in the second-level cache while all
-// panels of a task pass over it.
-constexpr std::int64_t kPanelPairs = 20;
+// Weights of so many (input block, tap) pairs, 1 KiB each, stay in the first-level cache while all
+// tiles of a strip of the image pass over them; the strip stays in the second-level cache while all
+// blocks of a task pass over it.
+constexpr std::int64_t kPairs = 20;
 constexpr std::int64_t kStripFloats = 1 << 16;
 constexpr std::int64_t kStripTaps = 1 << 12;
 constexpr std::int64_t kSmallestHalf = 4;  ///< of a strip, where a thread would be idle otherwise
@@ -46,7 +46,7 @@ struct ConvBlocking {
   explicit ConvBlocking(const ConvSizes& s)
       // Both times in_blocks * 16.
       : small_weights(s.out_blocks * s.taps * kBlock <= s.in_pixels),
-        panels(s.in_blocks, std::max<std::int64_t>(1, kPanelPairs / s.taps)),
+        ins(s.in_blocks, std::max<std::int64_t>(1, kPairs / s.taps)),
         tiles(s.out_pixels),
         strips(tiles.count(), LargestStrip(s)),
         outs(s.out_blocks, WholeTilePanels(s.out_blocks), kTilePanels) {
@@ -54,9 +54,9 @@ struct ConvBlocking {
   }
 
   std::int64_t LargestStrip(const ConvSizes& s) const {
-    const std::int64_t read = panels.largest() * std::min(s.taps, s.pixel_step);
-    // With one panel only, results are written once and not kept.
-    const std::int64_t kept = panels.blocks() > 1 ? s.out_blocks : 0;
+    const std::int64_t read = ins.largest() * std::min(s.taps, s.pixel_step);
+    // With one part only, results are written once and not kept.
+    const std::int64_t kept = ins.blocks() > 1 ? s.out_blocks : 0;
     const std::int64_t tile_floats = (read + kept) * kBlock * kTilePixels;
     const std::int64_t with_table = kStripTaps / s.taps;
     const std::int64_t smallest =
@@ -83,7 +83,7 @@ struct ConvBlocking {
 
   /// Block sizes: input blocks, tiles of output pixels, output blocks.
   Ints Cut(const Attributes& attributes) {
-    return CutIntoBlocks(attributes, {&panels, &strips, &outs});
+    return CutIntoBlocks(attributes, {&ins, &strips, &outs});
   }
 
   /// The tasks of an image and group.
@@ -92,15 +92,15 @@ struct ConvBlocking {
   }
 
   bool small_weights;  ///< smaller than the image
-  EvenSplit panels;    ///< of input blocks
+  EvenSplit ins;       ///< of input blocks, KC of BLIS
   RowTiles tiles;      ///< of output pixels
-  EvenSplit strips;    ///< of tiles
-  EvenSplit outs;      ///< of output blocks
+  EvenSplit strips;    ///< of tiles, MC
+  EvenSplit outs;      ///< of output blocks, NC
 };
 
 /// Convolution of a blocked image by the indirect algorithm, see tile_taps.hpp.
 struct BlockedConv2d {
-  const BlockedTiles* kernels;
+  const ConvMicroKernels* kernels;
   BlockedImage in;
   BlockedImage out;
   std::int64_t group;
@@ -154,19 +154,19 @@ struct BlockedConv2d {
 
     const auto conv = half_weights ? kernels->conv_f16 : kernels->conv_f32;
     const float* const residual = OptionalInput(args, 3);
-    const std::int64_t panels = blocking.panels.blocks();
-    for (std::int64_t p = 0; p < panels; ++p) {
-      const std::int64_t first_in = blocking.panels.begin(p);
-      const bool last = p + 1 == panels;
-      for (std::int64_t o = first_out; o < last_out; o += kernels->panels) {
+    const std::int64_t parts = blocking.ins.blocks();
+    for (std::int64_t p = 0; p < parts; ++p) {
+      const std::int64_t first_in = blocking.ins.begin(p);
+      const bool last = p + 1 == parts;
+      for (std::int64_t o = first_out; o < last_out; o += kernels->outs) {
         const std::int64_t at =
             ((image_group / group) * out.blocks + o) * out.BlockFloats() + first_pixel * kBlock;
-        const std::int64_t count = std::min<std::int64_t>(kernels->panels, last_out - o);
+        const std::int64_t count = std::min<std::int64_t>(kernels->outs, last_out - o);
         const bool next_out = o + count < last_out;
         ConvPanel panel{
             .x = args.in<float>(0) + (image_group * in_blocks + first_in) * in.BlockFloats(),
             .x_stride = in.BlockFloats(),
-            .blocks = blocking.panels.end(p) - first_in,
+            .blocks = blocking.ins.end(p) - first_in,
             .last_channels = last ? last_channels : kBlock,
             .weights = Weights(args, o, first_in),
             .weights_stride = Taps() * kBlock * kBlock,
@@ -177,7 +177,7 @@ struct BlockedConv2d {
             .y = args.out<float>(0) + at,
             .ahead = next_out ? Weights(args, o + count, first_in)
                      : last   ? nullptr
-                              : Weights(args, first_out, blocking.panels.begin(p + 1)),
+                              : Weights(args, first_out, blocking.ins.begin(p + 1)),
             .outputs = {.count = static_cast<int>(count),
                         .weights = in_blocks * Taps() * kBlock * kBlock,
                         .y = out.BlockFloats()}};
@@ -250,7 +250,7 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops) {
   const std::int64_t pixel_step =
       std::min<std::int64_t>(window.strides[0], 64) * std::min<std::int64_t>(window.strides[1], 64);
   const auto conv = std::make_shared<BlockedConv2d>(
-      BlockedConv2d{.kernels = &loops.blocked_tiles,
+      BlockedConv2d{.kernels = &loops.conv,
                     .in = in,
                     .out = out,
                     .group = group,

@@ -23,7 +23,7 @@ constexpr std::int64_t kMostFloats = std::int64_t{1} << 27;
 /// most part: the rows that a strip of output rows needs are copied with their padding, and every
 /// input element is met by 16 output channels at once.
 struct PlanesConv2d {
-  const BlockedTiles* kernels;
+  const ConvMicroKernels* kernels;
   Image in;
   BlockedImage out;
   Window window;
@@ -79,7 +79,7 @@ struct PlanesConv2d {
     const auto taps = static_cast<std::int64_t>(tap_offsets.size());
     const auto convolve = half_weights ? kernels->planes_f16 : kernels->planes_f32;
     const float* const residual = OptionalInput(args, 3);
-    for (std::int64_t o = 0; o < out.blocks; o += kernels->panels) {
+    for (std::int64_t o = 0; o < out.blocks; o += kernels->outs) {
       const std::int64_t at =
           (image * out.blocks + o) * out.BlockFloats() + first_row * out.width * kBlock;
       convolve({.x = planes,
@@ -90,7 +90,7 @@ struct PlanesConv2d {
                 .epilogue = epilogue.WithResidual(residual == nullptr ? nullptr : residual + at),
                 .y = args.out<float>(0) + at,
                 .outputs = {.count = static_cast<int>(
-                                std::min<std::int64_t>(kernels->panels, out.blocks - o)),
+                                std::min<std::int64_t>(kernels->outs, out.blocks - o)),
                             .weights = taps * kBlock,
                             .y = out.BlockFloats()}},
                offsets, pixels);
@@ -125,7 +125,7 @@ std::int64_t RowsOfStrip(const Window& window, const Image& in, std::int64_t out
 
 }  // namespace
 
-BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const BlockedTiles& tiles) {
+BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKernels& kernels) {
   RequireArity(call, 2, 4);
   const TensorType& w = call.inputs[1];
   Require(call.inputs[0].element == ElementType::kFloat32,
@@ -160,7 +160,7 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const BlockedTiles& 
               *pixels <= kMostFloats && depth.has_value() && *depth <= kMostFloats,
           "the filter spans too large an area");
   const auto conv = std::make_shared<PlanesConv2d>(
-      PlanesConv2d{.kernels = &tiles,
+      PlanesConv2d{.kernels = &kernels,
                    .in = in,
                    .out = {in.batch, BlocksOf(out_channels), extents[0], extents[1]},
                    .window = std::move(window),

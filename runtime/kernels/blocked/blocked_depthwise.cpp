@@ -36,7 +36,7 @@ struct BlockedDepthwise {
 
 }  // namespace
 
-BoundKernel BindBlockedDepthwiseConv2d(const KernelCall& call, const BlockedTiles& tiles) {
+BoundKernel BindBlockedDepthwiseConv2d(const KernelCall& call, const ConvMicroKernels& kernels) {
   RequireArity(call, 2, 4);
   const TensorType& w = call.inputs[1];
   const std::int64_t channels = RequirePositive(call.attributes, "in_channels");
@@ -61,7 +61,7 @@ BoundKernel BindBlockedDepthwiseConv2d(const KernelCall& call, const BlockedTile
 
   const BlockedImage out{in.batch, in.blocks, extents[0], extents[1]};
   const auto depthwise = std::make_shared<BlockedDepthwise>(BlockedDepthwise{
-      .filter = DepthwiseFilter(tiles, window, in, out, half_weights, call.attributes),
+      .filter = DepthwiseFilter(kernels, window, in, out, half_weights, call.attributes),
       .in = in,
       .out = out,
       .tasks = PlaneTasks(out, *taps)});

@@ -77,9 +77,9 @@ const float* BiasOfBlock(const KernelArguments& args, std::int64_t block, std::s
 
 namespace {
 
-template <BoundKernel (*kBind)(const KernelCall&, const BlockedTiles&)>
+template <BoundKernel (*kBind)(const KernelCall&, const ConvMicroKernels&)>
 BoundKernel BindBest(const KernelCall& call) {
-  return kBind(call, BestInnerLoops().blocked_tiles);
+  return kBind(call, BestInnerLoops().conv);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/window/window.hpp"
@@ -38,23 +38,23 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const InnerLoops&
 /// between them. Inputs: X, W, bias as of the first; F and its bias as of the second. Attributes:
 /// in_channels, group and channel_order of the first; its activation as inner_activation,
 /// inner_min, inner_max, inner_alpha; all others are those of the second.
-BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const BlockedTiles& tiles);
+BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const ConvMicroKernels& kernels);
 
 /// X float32 [B, C, H, W] of few channels; one group.
-BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const BlockedTiles& tiles);
+BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKernels& kernels);
 
 /// X blocked; in_channels == out_channels, each channel has a filter of its own.
-BoundKernel BindBlockedDepthwiseConv2d(const KernelCall& call, const BlockedTiles& tiles);
+BoundKernel BindBlockedDepthwiseConv2d(const KernelCall& call, const ConvMicroKernels& kernels);
 
 /// X and Y blocked. Attributes: kernel_shape, ceil_mode, those of ResolveWindow.
-BoundKernel BindBlockedMaxPool(const KernelCall& call, const BlockedTiles& tiles);
+BoundKernel BindBlockedMaxPool(const KernelCall& call, const ConvMicroKernels& kernels);
 
 /// As "blocked_max_pool", and count_include_pad. A window without a pixel that counts gives 0.
-BoundKernel BindBlockedAveragePool(const KernelCall& call, const BlockedTiles& tiles);
+BoundKernel BindBlockedAveragePool(const KernelCall& call, const ConvMicroKernels& kernels);
 
 /// X float32 [B, C, H, W], or [B, H, W, C] with the attribute channels_last, to blocked, with zeros
 /// in the spare lanes.
-BoundKernel BindBlockChannels(const KernelCall& call, const BlockedTiles& tiles);
+BoundKernel BindBlockChannels(const KernelCall& call, const ConvMicroKernels& kernels);
 
 /// Channels of blocked images of one size, one after the other: of input i the channels
 /// [first[i], first[i] + channels[i]). Attributes first and channels, a number for each input. Y is
@@ -63,7 +63,7 @@ BoundKernel BindJoinChannels(const KernelCall& call);
 
 /// X blocked to float32 [B, channels, H, W], or [B, H, W, channels] with the attribute
 /// channels_last. Attribute channels.
-BoundKernel BindUnblockChannels(const KernelCall& call, const BlockedTiles& tiles);
+BoundKernel BindUnblockChannels(const KernelCall& call, const ConvMicroKernels& kernels);
 
 // ---- What these share --------------------------------------------------------------------------
 

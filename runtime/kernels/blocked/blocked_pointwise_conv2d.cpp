@@ -213,7 +213,7 @@ struct BlockedPointwise {
 
 BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 4);
-  PointwiseProduct product(call, loops.blocked_tiles, call.attributes);
+  PointwiseProduct product(call, loops.conv, call.attributes);
   const BlockedImage& in = product.in();
   const Window window =
       ResolveWindow(call.attributes, {in.height, in.width}, RequireKernelShape(call.attributes));

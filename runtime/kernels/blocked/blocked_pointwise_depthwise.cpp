@@ -158,10 +158,10 @@ Attributes InnerActivation(const Attributes& attributes) {
 
 }  // namespace
 
-BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const BlockedTiles& tiles) {
+BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const ConvMicroKernels& kernels) {
   RequireArity(call, 2, 5);
   Require(InputOrAbsent(call, kFilters).defined(), "input 3 is missing");
-  PointwiseProduct product(call, tiles, InnerActivation(call.attributes));
+  PointwiseProduct product(call, kernels, InnerActivation(call.attributes));
   const BlockedImage& in = product.in();
   const std::int64_t channels = product.channels();
   const TensorType bias{ElementType::kFloat32, {BlocksOf(channels) * kBlock}};
@@ -183,7 +183,7 @@ BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const BlockedT
   RequireSmallOffsets(window, in.height, in.width);
 
   const BlockedImage out{in.batch, product.blocks(), extents[0], extents[1]};
-  DepthwiseFilter filter(tiles, window, in, out, half_filters, call.attributes);
+  DepthwiseFilter filter(kernels, window, in, out, half_filters, call.attributes);
   PairBlocking blocking(product, window, out.height);
   const Ints block_sizes = blocking.Cut(call.attributes);
   const auto pair =

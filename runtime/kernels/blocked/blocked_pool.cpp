@@ -61,7 +61,7 @@ struct BlockedMaxPool {
   static constexpr std::int64_t kOften = 3;
 
   BlockedPool pool;
-  const BlockedTiles* kernels;
+  const ConvMicroKernels* kernels;
   /// Each input at several taps: looking for NaN once costs less than minding it at all of them.
   bool reads_often;
 
@@ -99,7 +99,7 @@ std::vector<float> CountTaps(const Window& w, std::size_t axis, std::int64_t in_
 
 struct BlockedAveragePool {
   BlockedPool pool;
-  const BlockedTiles* kernels;
+  const ConvMicroKernels* kernels;
   std::vector<float> row_counts;
   std::vector<float> column_counts;
 
@@ -142,24 +142,24 @@ struct BlockedAveragePool {
 
 }  // namespace
 
-BoundKernel BindBlockedMaxPool(const KernelCall& call, const BlockedTiles& tiles) {
+BoundKernel BindBlockedMaxPool(const KernelCall& call, const ConvMicroKernels& kernels) {
   const PoolSizes sizes = CheckBlockedPool(call);
   const Ints& strides = sizes.window.strides;
   const auto pool = std::make_shared<BlockedMaxPool>(BlockedMaxPool{
       .pool = BlockedPool(sizes),
-      .kernels = &tiles,
+      .kernels = &kernels,
       .reads_often = sizes.taps / strides[0] / strides[1] >= BlockedMaxPool::kOften});
   const Ints block_sizes = pool->pool.tasks.Cut(call.attributes);
   return {.run = [pool](const KernelArguments& args) { pool->Run(args); },
           .block_sizes = block_sizes};
 }
 
-BoundKernel BindBlockedAveragePool(const KernelCall& call, const BlockedTiles& tiles) {
+BoundKernel BindBlockedAveragePool(const KernelCall& call, const ConvMicroKernels& kernels) {
   const PoolSizes sizes = CheckBlockedPool(call);
   const bool include_pad = FlagAttribute(call, "count_include_pad", false);
   const auto average = std::make_shared<BlockedAveragePool>(BlockedAveragePool{
       .pool = BlockedPool(sizes),
-      .kernels = &tiles,
+      .kernels = &kernels,
       .row_counts = CountTaps(sizes.window, 0, sizes.in.height, sizes.out.height, include_pad),
       .column_counts = CountTaps(sizes.window, 1, sizes.in.width, sizes.out.width, include_pad)});
   const Ints block_sizes = average->pool.tasks.Cut(call.attributes);

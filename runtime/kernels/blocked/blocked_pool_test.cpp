@@ -90,7 +90,7 @@ void CheckPool(const PoolCase& c, const Tensor& x, bool averages) {
 
 PoolCase RandomPool(Random& random) {
   return {.x = {random.Int(1, 2), random.Int(1, 3), random.Int(8, 14), random.Int(8, 20), kBlock},
-          .kernel = {random.Int(1, 4), random.Int(1, 4)},
+          .kernel = {random.Int(1, 6), random.Int(1, 6)},
           .strides = {random.Int(1, 3), random.Int(1, 3)},
           .dilations = {random.Int(1, 2), random.Int(1, 2)},
           .pads = {random.Int(0, 3), random.Int(0, 3), random.Int(0, 3), random.Int(0, 3)},

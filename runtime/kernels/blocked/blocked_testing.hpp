@@ -6,9 +6,9 @@
 namespace poprt::kernels::testing {
 
 /// A bind function on blocked images in the form that packed_testing.hpp runs.
-template <BoundKernel (*kBind)(const KernelCall&, const BlockedTiles&)>
+template <BoundKernel (*kBind)(const KernelCall&, const ConvMicroKernels&)>
 BoundKernel BindBlocked(const KernelCall& call, const InnerLoops& loops) {
-  return kBind(call, loops.blocked_tiles);
+  return kBind(call, loops.conv);
 }
 
 template <BoundKernel (*kBind)(const KernelCall&, const InnerLoops&)>

@@ -3,10 +3,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/blocked/tile_sums_impl.hpp"
 
-// Tiles of convolutions that sum over channels, over a vector type V, see blocked_tiles_impl.hpp.
+// Tiles of convolutions that sum over channels, over a vector type V, see
+// conv_micro_kernels_impl.hpp.
 namespace poprt::kernels::tile {
 
 // ---- Convolution -----------------------------------------------------------------------------

@@ -4,10 +4,10 @@
 
 namespace poprt::kernels {
 
-DepthwiseFilter::DepthwiseFilter(const BlockedTiles& tiles, const Window& window,
+DepthwiseFilter::DepthwiseFilter(const ConvMicroKernels& kernels, const Window& window,
                                  const BlockedImage& in, const BlockedImage& out, bool half_weights,
                                  const Attributes& activation)
-    : tiles_(&tiles),
+    : kernels_(&kernels),
       window_(window),
       in_(in),
       out_(out),
@@ -29,7 +29,7 @@ bool DepthwiseFilter::TakesLines() const {
 void DepthwiseFilter::RunLines(const BlockRows& rows, const std::byte* weights, const float* bias,
                                std::int64_t first_row, std::int64_t last_row, const float* residual,
                                float* y) const {
-  const auto run = half_weights_ ? tiles_->depthwise_line_f16 : tiles_->depthwise_line_f32;
+  const auto run = half_weights_ ? kernels_->depthwise_line_f16 : kernels_->depthwise_line_f32;
   const std::int64_t x_pitch = in_.width * kBlock;
   const std::int64_t y_pitch = out_.width * kBlock;
   const std::int64_t dilation = window_.dilations[0];
@@ -57,7 +57,7 @@ void DepthwiseFilter::RunLines(const BlockRows& rows, const std::byte* weights, 
 void DepthwiseFilter::RunAreas(const BlockRows& rows, const std::byte* weights, const float* bias,
                                std::int64_t first_row, std::int64_t last_row, const float* residual,
                                float* y) const {
-  const auto depthwise = half_weights_ ? tiles_->depthwise_f16 : tiles_->depthwise_f32;
+  const auto depthwise = half_weights_ ? kernels_->depthwise_f16 : kernels_->depthwise_f32;
   areas_.ForAreas(first_row, last_row, rows.x, y,
                   [&](WindowArea area, const TapSpan& row_taps, const TapSpan& column_taps) {
                     const std::int64_t tap =

@@ -20,7 +20,7 @@ class DepthwiseFilter {
  public:
   /// From an image `in` to an image `out`; `activation` has the attributes of
   /// EpilogueWithActivation. The sizes passed RequireSmallOffsets.
-  DepthwiseFilter(const BlockedTiles& tiles, const Window& window, const BlockedImage& in,
+  DepthwiseFilter(const ConvMicroKernels& kernels, const Window& window, const BlockedImage& in,
                   const BlockedImage& out, bool half_weights, const Attributes& activation);
 
   /// The weights of a block of channels.
@@ -43,7 +43,7 @@ class DepthwiseFilter {
                 std::int64_t first_row, std::int64_t last_row, const float* residual,
                 float* y) const;
 
-  const BlockedTiles* tiles_;
+  const ConvMicroKernels* kernels_;
   Window window_;
   BlockedImage in_;
   BlockedImage out_;

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack_elements.hpp"
 

@@ -61,9 +61,9 @@ std::vector<std::size_t> FirstPieces(const std::vector<GroupPiece>& pieces) {
 
 }  // namespace
 
-PointwiseProduct::PointwiseProduct(const KernelCall& call, const BlockedTiles& tiles,
+PointwiseProduct::PointwiseProduct(const KernelCall& call, const ConvMicroKernels& kernels,
                                    const Attributes& activation)
-    : tiles_(&tiles),
+    : kernels_(&kernels),
       in_(RequireBlockedImage(call.inputs[0], RequirePositive(call.attributes, "in_channels"),
                               "input 0")),
       out_channels_(RequirePositive(call.attributes, "out_channels")),
@@ -111,7 +111,7 @@ std::vector<std::int32_t> PointwiseProduct::OffsetsOfCopy(std::int64_t block_flo
 
 std::size_t PointwiseProduct::PiecesAtOnce(std::size_t first, std::size_t last) const {
   std::size_t end = first + 1;
-  const std::size_t most = std::min(last, first + static_cast<std::size_t>(tiles_->panels));
+  const std::size_t most = std::min(last, first + static_cast<std::size_t>(kernels_->outs));
   if (pieces_[first].first_lane > 0) return 1;
   while (end < most && pieces_[end].first_lane == 0 && pieces_[end].group == pieces_[first].group) {
     ++end;
@@ -124,7 +124,7 @@ void PointwiseProduct::Run(const KernelArguments& args, const Pixels& pixels,
   constexpr std::int64_t kHalf = kBlock / 2;
   const std::int64_t piece_floats = ins_ * kBlock;
   const std::int64_t piece_bytes = piece_floats * (half_weights_ ? 2 : 4);
-  const auto pointwise = half_weights_ ? tiles_->pointwise_f16 : tiles_->pointwise_f32;
+  const auto pointwise = half_weights_ ? kernels_->pointwise_f16 : kernels_->pointwise_f32;
   const std::size_t last = first_pieces_[static_cast<std::size_t>(outputs.first + outputs.count)];
   for (std::size_t p = first_pieces_[static_cast<std::size_t>(outputs.first)]; p < last;) {
     const GroupPiece& piece = pieces_[p];

@@ -17,7 +17,8 @@ class PointwiseProduct {
   /// Operands 0, 1 and 2 of `call` are X, the weights and the bias; attributes in_channels,
   /// out_channels, group, channel_order; `activation` has those of EpilogueWithActivation. Checks
   /// them, but for the bias.
-  PointwiseProduct(const KernelCall& call, const BlockedTiles& tiles, const Attributes& activation);
+  PointwiseProduct(const KernelCall& call, const ConvMicroKernels& kernels,
+                   const Attributes& activation);
 
   const BlockedImage& in() const { return in_; }
   /// Of the result.
@@ -51,10 +52,10 @@ class PointwiseProduct {
   void Run(const KernelArguments& args, const Pixels& pixels, const Outputs& outputs) const;
 
   /// Blocks of channels that are best computed together.
-  std::int64_t BlocksAtOnce() const { return tiles_->panels; }
+  std::int64_t BlocksAtOnce() const { return kernels_->outs; }
 
  private:
-  const BlockedTiles* tiles_;
+  const ConvMicroKernels* kernels_;
   BlockedImage in_;
   std::int64_t out_channels_;
   std::int64_t ins_ = 0;  ///< input channels of a group

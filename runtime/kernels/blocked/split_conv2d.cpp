@@ -79,7 +79,7 @@ std::optional<SplitConv2d> SplitConv2d::Plan(const InnerLoops& loops, const Spli
 SplitConv2d::SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
                          const BlockedEpilogue& epilogue)
     : unit_(loops.matrix_unit),
-      tiles_(&loops.blocked_tiles),
+      kernels_(&loops.conv),
       shape_(shape),
       epilogue_(epilogue),
       blocking_(shape.out.Pixels(), shape.out_blocks, shape.depth, PartsOf(shape)),
@@ -128,7 +128,7 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
     return args.inputs[1] + ((first_block + out) * shape_.depth + k) * kBlock * size;
   };
   const auto start_at = [&](std::int64_t out) { return BiasOfBlock(args, first_block + out); };
-  SplitSums finished(*tiles_, shape_.out.BlockFloats());
+  SplitSums finished(*kernels_, shape_.out.BlockFloats());
   const float* const residual = OptionalInput(args, 3);
   const auto finish = [&](const SplitTask& some, const float* sums) {
     const std::int64_t at =

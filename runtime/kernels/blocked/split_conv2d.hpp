@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
 
@@ -60,7 +60,7 @@ class SplitConv2d {
                std::byte* scratch, const std::function<void(const ConvPart&)>& compute) const;
 
   const MatrixUnit* unit_;
-  const BlockedTiles* tiles_;
+  const ConvMicroKernels* kernels_;
   SplitConvShape shape_;
   BlockedEpilogue epilogue_;
   SplitBlocking blocking_;

@@ -6,7 +6,8 @@
 
 namespace poprt::kernels {
 
-SplitSums::SplitSums(const BlockedTiles& tiles, std::int64_t block_floats) : tiles_(&tiles) {
+SplitSums::SplitSums(const ConvMicroKernels& kernels, std::int64_t block_floats)
+    : kernels_(&kernels) {
   panel_.last_channels = kBlock;
   panel_.start_step = kBlock;
   panel_.start_block = kSplitPairSums;
@@ -15,7 +16,7 @@ SplitSums::SplitSums(const BlockedTiles& tiles, std::int64_t block_floats) : til
 }
 
 void SplitSums::CutIntoTiles(std::int64_t pixels) {
-  const RegisterTiles cut(pixels, tiles_->pixels);
+  const RegisterTiles cut(pixels, kernels_->pixels);
   pixels_ = pixels;
   count_ = cut.count();
   for (std::int64_t t = 0; t < count_; ++t) {
@@ -28,13 +29,13 @@ void SplitSums::Finish(const float* sums, std::int64_t blocks, std::int64_t pixe
                        const TileEpilogue& epilogue, float* y) {
   if (pixels != pixels_) CutIntoTiles(pixels);
   panel_.epilogue = epilogue;
-  for (std::int64_t block = 0; block < blocks; block += tiles_->panels) {
+  for (std::int64_t block = 0; block < blocks; block += kernels_->outs) {
     const std::int64_t at = block * panel_.outputs.y;
     panel_.start = sums + block * kSplitPairSums;
     panel_.y = y + at;
     if (epilogue.residual != nullptr) panel_.epilogue.residual = epilogue.residual + at;
-    panel_.outputs.count = static_cast<int>(std::min<std::int64_t>(tiles_->panels, blocks - block));
-    tiles_->conv_f32(panel_, cut_.data(), count_, nullptr);
+    panel_.outputs.count = static_cast<int>(std::min<std::int64_t>(kernels_->outs, blocks - block));
+    kernels_->conv_f32(panel_, cut_.data(), count_, nullptr);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
 
 namespace poprt::kernels {
@@ -13,7 +13,7 @@ namespace poprt::kernels {
 class SplitSums {
  public:
   /// For output blocks that begin every `block_floats` floats.
-  SplitSums(const BlockedTiles& tiles, std::int64_t block_floats);
+  SplitSums(const ConvMicroKernels& kernels, std::int64_t block_floats);
 
   /// y = epilogue(sums) for up to kSplitPanels blocks of up to kFinishedRows pixels. y and the
   /// epilogue's residual begin with the first pixel of the first block.
@@ -23,7 +23,7 @@ class SplitSums {
  private:
   void CutIntoTiles(std::int64_t pixels);
 
-  const BlockedTiles* tiles_;
+  const ConvMicroKernels* kernels_;
   ConvPanel panel_;
   std::int64_t pixels_ = 0;  ///< into which so many tiles have been cut
   std::int64_t count_ = 0;

@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/packed/activations_impl.hpp"
 #include "runtime/kernels/packed/register_tile.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_group.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
 
-// Register tiles of pixels by 16 channels, over a vector type V, see blocked_tiles_impl.hpp.
+// Register tiles of pixels by 16 channels, over a vector type V, see conv_micro_kernels_impl.hpp.
 namespace poprt::kernels::tile {
 
 /// What a pixel of padding holds.

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::kernels {

@@ -7,7 +7,7 @@
 namespace poprt::kernels::tile {
 namespace {  // NOLINT: on purpose, see packed/vector_avx2.hpp
 
-/// The vector type V of blocked_tiles_impl.hpp for processors with AVX2, FMA and F16C.
+/// The vector type V of conv_micro_kernels_impl.hpp for processors with AVX2, FMA and F16C.
 struct Avx2 : kernels::Avx2 {
   static constexpr bool kUnrolls = true;
 

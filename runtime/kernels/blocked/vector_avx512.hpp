@@ -7,7 +7,7 @@
 namespace poprt::kernels::tile {
 namespace {  // NOLINT: on purpose, see packed/vector_avx2.hpp
 
-/// The vector type V of blocked_tiles_impl.hpp for processors with AVX-512 F, BW, VL and DQ.
+/// The vector type V of conv_micro_kernels_impl.hpp for processors with AVX-512 F, BW, VL and DQ.
 struct Avx512 : kernels::Avx512 {
   static constexpr bool kUnrolls = true;
 

@@ -5,7 +5,7 @@
 namespace poprt::kernels::tile {
 namespace {  // NOLINT: on purpose, see packed/vector_portable.hpp
 
-/// The vector type V of blocked_tiles_impl.hpp for any processor.
+/// The vector type V of conv_micro_kernels_impl.hpp for any processor.
 struct Portable : kernels::Portable {
   static constexpr bool kUnrolls = false;
 

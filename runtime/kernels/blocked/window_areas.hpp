@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::kernels {

@@ -2,10 +2,11 @@
 
 #include <cstdint>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/blocked/tile_sums_impl.hpp"
 
-// Tiles of depthwise convolutions and poolings, over a vector type V, see blocked_tiles_impl.hpp.
+// Tiles of depthwise convolutions and poolings, over a vector type V, see
+// conv_micro_kernels_impl.hpp.
 namespace poprt::kernels::tile {
 
 /// Calls tile(std::integral_constant<int, pixels of the tile>, offset in x, offset in y) for all
@@ -219,37 +220,6 @@ template <class V, int kPixels, class Take>
   }
 }
 
-/// The same where windows of kColumns columns begin kStep columns apart, and hence overlap: what a
-/// column has in common with several of them is folded once.
-template <class V, int kPixels, int kStep, int kColumns, class Take>
-[[gnu::always_inline]] inline void FoldColumns(
-    const WindowArea& area, std::int64_t x_offset,
-    typename V::Register (&results)[kPixels][kVectors<V>], Take take) {
-  const std::int64_t column_step = area.x_column;
-  Unroll<(kPixels - 1) * kStep + kColumns>([&](auto c) POPRT_INLINED {
-    constexpr int kC = decltype(c)::value;
-    const float* x = area.x + x_offset + kC * column_step;
-    typename V::Register column[kVectors<V>];
-    Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
-      column[decltype(v)::value] = V::Load(x + decltype(v)::value * V::kLanes);
-    });
-    for (std::int64_t i = 1; i < area.rows; ++i) {
-      x += area.x_row;
-      Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
-        constexpr int kV = decltype(v)::value;
-        column[kV] = take(column[kV], V::Load(x + kV * V::kLanes));
-      });
-    }
-    EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
-      constexpr int kR = decltype(r)::value;
-      constexpr int kV = decltype(v)::value;
-      if constexpr (kR * kStep <= kC && kC < kR * kStep + kColumns) {
-        results[kR][kV] = take(results[kR][kV], column[kV]);
-      }
-    });
-  });
-}
-
 /// The same for one pixel, whose results would wait for each other: in several chains, which start
 /// with the initial values too.
 template <class V, class Take>
@@ -287,6 +257,37 @@ template <class V, class Take>
   });
 }
 
+/// FoldWindow where the windows of neighbouring pixels overlap in all columns but one: every column
+/// is folded once. Sums have another order than those of FoldWindow.
+template <class V, int kPixels, int kColumns, class Take>
+[[gnu::always_inline]] inline void FoldColumns(
+    const WindowArea& area, std::int64_t x_offset,
+    typename V::Register (&results)[kPixels][kVectors<V>], Take take) {
+  const std::int64_t column_step = area.x_column;
+  Unroll<kPixels - 1 + kColumns>([&](auto c) POPRT_INLINED {
+    constexpr int kC = decltype(c)::value;
+    const float* x = area.x + x_offset + kC * column_step;
+    typename V::Register column[kVectors<V>];
+    Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
+      column[decltype(v)::value] = V::Load(x + decltype(v)::value * V::kLanes);
+    });
+    for (std::int64_t i = 1; i < area.rows; ++i) {
+      x += area.x_row;
+      Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
+        constexpr int kV = decltype(v)::value;
+        column[kV] = take(column[kV], V::Load(x + kV * V::kLanes));
+      });
+    }
+    EachRegister<kPixels, kVectors<V>>([&](auto r, auto v) POPRT_INLINED {
+      constexpr int kR = decltype(r)::value;
+      constexpr int kV = decltype(v)::value;
+      if constexpr (kR <= kC && kC < kR + kColumns) {
+        results[kR][kV] = take(results[kR][kV], column[kV]);
+      }
+    });
+  });
+}
+
 /// A tile of pixels: fold(results, offset in x), then finish(result), both for registers.
 template <class V, int kPixels, class Fold, class Finish>
 [[gnu::always_inline]] inline void PoolTile(const WindowArea& area, float initial,
@@ -305,16 +306,15 @@ template <class V, int kPixels, class Fold, class Finish>
 }
 
 /// For FoldColumns, in tiles of a few pixels.
-template <class V, int kStep, int kColumns, class Take, class Finish>
+template <class V, int kColumns, class Take, class Finish>
 void PoolByColumns(const WindowArea& area, float initial, Take take, Finish finish) {
   constexpr int kFew = 4;
   const auto tile = [&]<int kPixels>(std::int64_t line, std::int64_t pixel) POPRT_INLINED {
     PoolTile<V, kPixels>(
         area, initial, line * area.x_line + pixel * area.x_pixel,
         line * area.y_line + pixel * area.y_pixel,
-        [&](auto& results, std::int64_t x_offset) POPRT_INLINED {
-          FoldColumns<V, kPixels, kStep, kColumns>(area, x_offset, results, take);
-        },
+        [&](auto& results, std::int64_t x_offset)
+            POPRT_INLINED { FoldColumns<V, kPixels, kColumns>(area, x_offset, results, take); },
         finish);
   };
   for (std::int64_t line = 0; line < area.lines; ++line) {
@@ -347,12 +347,9 @@ template <class V, class Take, class Finish>
 template <class V, class Take, class Finish>
 [[gnu::always_inline]] inline void Pool(const WindowArea& area, float initial, Take take,
                                         Finish finish) {
-  const bool is_dense = area.x_pixel == area.x_column;
-  if (area.columns == 3 && is_dense) return PoolByColumns<V, 1, 3>(area, initial, take, finish);
-  if (area.columns == 5 && is_dense) return PoolByColumns<V, 1, 5>(area, initial, take, finish);
-  if (area.columns == 3 && area.x_pixel == 2 * area.x_column) {
-    return PoolByColumns<V, 2, 3>(area, initial, take, finish);
-  }
+  const bool overlaps = area.pixels > 1 && area.x_pixel == area.x_column;
+  if (overlaps && area.columns == 3) return PoolByColumns<V, 3>(area, initial, take, finish);
+  if (overlaps && area.columns == 5) return PoolByColumns<V, 5>(area, initial, take, finish);
   PoolByWindows<V>(area, initial, take, finish);
 }
 

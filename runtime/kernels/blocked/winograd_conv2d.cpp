@@ -38,7 +38,7 @@ std::int64_t SpreadStride(std::int64_t floats) {
 }
 
 struct WinogradConv2d {
-  const TileKernels* kernels;
+  const GemmMicroKernels* kernels;
   const WinogradTransforms* transforms;
   WinogradFilter filter;
   std::int64_t sums;           ///< of a product: 1, or the parts where spare lanes lie between them
@@ -279,10 +279,11 @@ Window RequireWindow(const Attributes& attributes, const BlockedImage& image, co
   return window;
 }
 
-const WinogradTransforms& TransformsOf(const WinogradTiles& tiles, const WinogradFilter& filter) {
-  if (filter.rows.tile == 1) return tiles.of_1x4;
-  if (filter.columns.tile == 1) return tiles.of_4x1;
-  return filter.rows.tile == 2 ? tiles.of_2x2 : tiles.of_4x4;
+const WinogradTransforms& TransformsOf(const WinogradKernels& kernels,
+                                       const WinogradFilter& filter) {
+  if (filter.rows.tile == 1) return kernels.of_1x4;
+  if (filter.columns.tile == 1) return kernels.of_4x1;
+  return filter.rows.tile == 2 ? kernels.of_2x2 : kernels.of_4x4;
 }
 
 /// The number of groups, each of which has whole blocks of channels where there are several.
@@ -324,7 +325,7 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   const bool is_one_sum = filter.parts() == 1 || depth % kBlock == 0;
   const std::int64_t depth_of_sums = is_one_sum ? filter.parts() * depth : depth;
   const auto conv = std::make_shared<WinogradConv2d>(WinogradConv2d{
-      .kernels = &loops.tiles,
+      .kernels = &loops.gemm,
       .transforms = &TransformsOf(loops.winograd, filter),
       .filter = filter,
       .sums = is_one_sum ? 1 : filter.parts(),

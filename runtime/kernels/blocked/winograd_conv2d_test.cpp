@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"

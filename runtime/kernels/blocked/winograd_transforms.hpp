@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 
-/// The transforms of Winograd convolution, once for every kind of processor. As tile_kernels.hpp
-/// this header must stay free of inline functions.
+/// The transforms of Winograd convolution, once for every kind of processor. As
+/// gemm_micro_kernels.hpp this header must stay free of inline functions.
 namespace poprt::kernels {
 
 /// 16 channels of one input tile, and where its transform goes.
@@ -46,7 +46,7 @@ struct WinogradTransforms {
 };
 
 /// By tiles of outputs. Along an axis m outputs are made of m + 2 inputs, or one of one.
-struct WinogradTiles {
+struct WinogradKernels {
   WinogradTransforms of_2x2;
   WinogradTransforms of_4x4;
   WinogradTransforms of_1x4;
@@ -54,8 +54,8 @@ struct WinogradTiles {
 };
 
 /// For each instruction set, see inner_loops.hpp.
-extern const WinogradTiles kPortableWinograd;
-extern const WinogradTiles kAvx2Winograd;
-extern const WinogradTiles kAvx512Winograd;
+extern const WinogradKernels kPortableWinograd;
+extern const WinogradKernels kAvx2Winograd;
+extern const WinogradKernels kAvx512Winograd;
 
 }  // namespace poprt::kernels

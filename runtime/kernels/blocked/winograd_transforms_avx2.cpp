@@ -3,6 +3,6 @@
 
 namespace poprt::kernels {
 
-constexpr WinogradTiles kAvx2Winograd = winograd::kTiles<Avx2>;
+constexpr WinogradKernels kAvx2Winograd = winograd::kKernels<Avx2>;
 
 }  // namespace poprt::kernels

@@ -3,6 +3,6 @@
 
 namespace poprt::kernels {
 
-constexpr WinogradTiles kAvx512Winograd = winograd::kTiles<Avx512>;
+constexpr WinogradKernels kAvx512Winograd = winograd::kKernels<Avx512>;
 
 }  // namespace poprt::kernels

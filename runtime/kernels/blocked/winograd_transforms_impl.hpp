@@ -10,10 +10,14 @@
 
 // WinogradTransforms written once over a vector type V, see vector_type.hpp.
 //
-// A two-dimensional transform M d M^T is the transform of a line, first of the columns, then of the
-// rows. `Line<V, m>` has both transforms of a line, of which tiles of one output have none:
-//   Input: the m + 2 coefficients of the polynomial that interpolates d, at the points
-//   Output: the m sums that the convolution has, from the products at the points
+// In the notation of A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, CVPR
+// 2016: Y = A^T [(G g G^T) (B^T d B)] A, the products in brackets element by element. A transform
+// of a tile is that of a line, first of its columns, then of its rows. `Line<V, m>` has both of
+// F(m, 3), where m = 1 stands for none:
+//   Input: B^T d, of the m + 2 inputs of a line
+//   Output: A^T x, the m outputs of the products at the m + 2 points
+// G is applied by the compiler (pack_winograd.hpp). For m = 2 the first rows of B^T and G, the
+// last row of B^T and the last column of A^T have the opposite sign of theirs.
 namespace poprt::kernels::winograd {
 
 using tile::kColumns;
@@ -229,9 +233,9 @@ inline constexpr WinogradTransforms kTransforms{.input = Input<V, kRows, kCols>,
                                                 .output = Output<V, kRows, kCols>};
 
 template <class V>
-inline constexpr WinogradTiles kTiles{.of_2x2 = kTransforms<V, 2, 2>,
-                                      .of_4x4 = kTransforms<V, 4, 4>,
-                                      .of_1x4 = kTransforms<V, 1, 4>,
-                                      .of_4x1 = kTransforms<V, 4, 1>};
+inline constexpr WinogradKernels kKernels{.of_2x2 = kTransforms<V, 2, 2>,
+                                          .of_4x4 = kTransforms<V, 4, 4>,
+                                          .of_1x4 = kTransforms<V, 1, 4>,
+                                          .of_4x1 = kTransforms<V, 4, 1>};
 
 }  // namespace poprt::kernels::winograd

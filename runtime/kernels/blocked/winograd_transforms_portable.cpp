@@ -3,6 +3,6 @@
 
 namespace poprt::kernels {
 
-constexpr WinogradTiles kPortableWinograd = winograd::kTiles<Portable>;
+constexpr WinogradKernels kPortableWinograd = winograd::kKernels<Portable>;
 
 }  // namespace poprt::kernels

@@ -65,7 +65,7 @@ struct Cursor {
 };
 
 struct FusedElementwise {
-  const TileKernels* kernels = nullptr;
+  const GemmMicroKernels* kernels = nullptr;
   bool half = false;
   std::int64_t count = 0;
   std::vector<std::int64_t> extents;
@@ -408,7 +408,7 @@ BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops
   RequireArity(call, 1, kMostInputs);
   const TensorType& output = call.outputs[0];
   auto fused = std::make_shared<FusedElementwise>();
-  fused->kernels = &loops.tiles;
+  fused->kernels = &loops.gemm;
   fused->half = RequireHalfOrFloat(output.element, "output 0");
   fused->count = RequireCount(output.shape, "output 0");
   for (const TensorType& input : call.inputs) {

@@ -143,9 +143,9 @@ constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
 const InnerLoops& EmulatedUnitLoops() {
   const InnerLoops& portable = PortableInnerLoops();
   static const InnerLoops loops{.instruction_set = "emulated matrix unit",
-                                .tiles = portable.tiles,
-                                .thin_products = portable.thin_products,
-                                .blocked_tiles = portable.blocked_tiles,
+                                .gemm = portable.gemm,
+                                .gemv = portable.gemv,
+                                .conv = portable.conv,
                                 .winograd = portable.winograd,
                                 .rows = portable.rows,
                                 .element_functions = portable.element_functions,

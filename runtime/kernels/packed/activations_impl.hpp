@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 
 // Activations and the functions they are made of, written once over the vector type V of
 // vector_type.hpp.

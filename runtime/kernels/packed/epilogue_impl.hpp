@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "runtime/kernels/packed/activations_impl.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
 

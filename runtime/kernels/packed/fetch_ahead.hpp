@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 
 namespace poprt::kernels {
 

@@ -9,7 +9,7 @@
 namespace poprt::kernels::testing {
 namespace {
 
-/// The lines of a panel of `next` that all tiles fetch together, as Product asks for them.
+/// The lines of a panel of `next` that all tiles fetch together, as the micro-kernel asks for them.
 template <class T>
 std::set<std::int64_t> FetchedLines(std::int64_t tiles, std::int64_t depth) {
   constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));

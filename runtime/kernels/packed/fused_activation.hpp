@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/tensor/attributes.hpp"
 
 namespace poprt::kernels {

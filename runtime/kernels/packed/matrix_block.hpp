@@ -7,9 +7,9 @@
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/fetch_ahead.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 #include "runtime/tensor/element_type.hpp"
 
 namespace poprt::kernels {
@@ -67,7 +67,7 @@ struct PanelsView {
 /// Computes `block`. panels_at(p, count, k, n) gives rows [k, k + n) of `count` panels from p on;
 /// the view is used until the next call. `scratch` has room for blocking.ScratchFloats().
 template <typename PanelsAt>
-void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
+void MultiplyBlock(const GemmMicroKernels& kernels, const MatrixBlocking& blocking,
                    const MatrixBlock& block, PanelsAt panels_at, const Epilogue& epilogue,
                    float* scratch) {
   const RegisterTiles tiles(block.rows, kernels.rows);
@@ -118,7 +118,7 @@ void MultiplyBlock(const TileKernels& kernels, const MatrixBlocking& blocking,
   }
 }
 
-/// Estimates the columns of a task of ThinProducts, of `columns` with `depth` >= 1 numbers each,
+/// Estimates the columns of a task of GemvKernels, of `columns` with `depth` >= 1 numbers each,
 /// which lie in rows or one column after the other.
 enum class ThinOrder : std::uint8_t { kByRows, kByColumns };
 std::int64_t ThinColumns(ThinOrder order, std::int64_t depth, std::int64_t columns);

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "runtime/kernels/packed/fused_activation.hpp"
+#include "runtime/kernels/packed/gemv_kernels.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
-#include "runtime/kernels/packed/thin_product.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/transpose_block.hpp"
 
@@ -24,11 +24,11 @@ struct BatchAxis {
 };
 
 struct BatchMatMul {
-  const TileKernels* kernels;
+  const GemmMicroKernels* kernels;
   std::size_t left = 0;  ///< the operands that are multiplied
   std::size_t right = 1;
-  const ThinProducts* thin = nullptr;  ///< for matrices of few rows, which need no packing
-  std::int64_t thin_columns = 0;       ///< of a task then
+  const GemvKernels* thin = nullptr;  ///< for matrices of few rows, which need no packing
+  std::int64_t thin_columns = 0;      ///< of a task then
   std::vector<BatchAxis> axes;
   std::int64_t products;
   std::int64_t rows;
@@ -216,7 +216,7 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   const std::int64_t products = ElementCount(*batch);
   const std::int64_t panels = columns / kPanel + (columns % kPanel != 0 ? 1 : 0);
   const auto matmul = std::make_shared<BatchMatMul>(
-      BatchMatMul{.kernels = &loops.tiles,
+      BatchMatMul{.kernels = &loops.gemm,
                   .left = swapped ? std::size_t{1} : 0,
                   .right = swapped ? std::size_t{0} : 1,
                   .axes = {},
@@ -239,7 +239,7 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   matmul->epilogue.row_stride = swapped && rows > 1 ? rows : columns;
   matmul->epilogue.half = half;
   if (rows <= kThinRows && !half) {
-    matmul->thin = &loops.thin_products;
+    matmul->thin = &loops.gemv;
     const ThinOrder order = transposed ? ThinOrder::kByColumns : ThinOrder::kByRows;
     const Ints sizes = BlockSizes(call.attributes, {ThinColumns(order, depth, columns)});
     matmul->thin_columns = std::min(columns, sizes[0]);

@@ -7,11 +7,11 @@
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
+#include "runtime/kernels/packed/gemv_kernels.hpp"
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/packed/thin_conv2d.hpp"
-#include "runtime/kernels/packed/thin_product.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::kernels {
@@ -71,7 +71,7 @@ struct Conv2dBlocking {
 };
 
 struct Conv2d {
-  const TileKernels* kernels;
+  const GemmMicroKernels* kernels;
   std::int64_t batch;
   std::int64_t group;
   std::int64_t channels;  ///< input channels of a group
@@ -318,7 +318,7 @@ BoundKernel BindConv2d(const KernelCall& call, const InnerLoops& loops) {
   const std::int64_t out_pixels = out[0] * out[1];
   const std::int64_t panels = out_pixels / kPanel + (out_pixels % kPanel != 0 ? 1 : 0);
   const auto conv = std::make_shared<Conv2d>(
-      Conv2d{.kernels = &loops.tiles,
+      Conv2d{.kernels = &loops.gemm,
              .batch = image.batch,
              .group = group,
              .channels = channels,

@@ -85,7 +85,7 @@ struct PhasePlanes {
 /// A depthwise convolution plane by plane. The rows that a block of output rows needs are copied
 /// with their padding into scratch memory; results are computed at the pitch of its rows.
 struct Depthwise {
-  const TileKernels* kernels;
+  const GemmMicroKernels* kernels;
   Image in;
   std::int64_t out_channels;
   std::int64_t out_width;
@@ -289,7 +289,7 @@ BoundKernel BindDepthwiseConv2d(const KernelCall& call, const InnerLoops& loops)
                            .pitch = pitch,
                            .rows = (input_rows + window.strides[0] - 1) / window.strides[0]};
   const auto depthwise =
-      std::make_shared<Depthwise>(Depthwise{.kernels = &loops.tiles,
+      std::make_shared<Depthwise>(Depthwise{.kernels = &loops.gemm,
                                             .in = image,
                                             .out_channels = out_channels,
                                             .out_width = out[1],

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
 
 struct Gemm {
-  const TileKernels* kernels;
+  const GemmMicroKernels* kernels;
   std::int64_t columns;
   std::int64_t depth;
   bool half;
@@ -124,7 +124,7 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   RequireBiasAndResidual(call, columns);
 
   const std::shared_ptr<Gemm> gemm(
-      new Gemm{.kernels = &loops.tiles,
+      new Gemm{.kernels = &loops.gemm,
                .columns = columns,
                .depth = depth,
                .half = half,

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "runtime/kernels/matrix_unit/multiply_split.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 
 namespace poprt::kernels {
 
@@ -26,7 +26,7 @@ inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t
 /// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panels_at(p, count, k,
 /// n) is called with one panel, too.
 template <typename PanelsAt>
-void MultiplySplitBlock(const MatrixUnit& unit, const TileKernels& kernels,
+void MultiplySplitBlock(const MatrixUnit& unit, const GemmMicroKernels& kernels,
                         const SplitBlocking& blocking, const MatrixBlock& block, PanelsAt panels_at,
                         const Epilogue& epilogue, std::byte* scratch) {
   const std::int64_t size = block.a_half ? 2 : 4;

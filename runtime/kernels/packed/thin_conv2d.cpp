@@ -5,9 +5,9 @@
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
+#include "runtime/kernels/packed/gemv_kernels.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
-#include "runtime/kernels/packed/thin_product.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/transpose_block.hpp"
 
@@ -15,8 +15,8 @@ namespace poprt::kernels {
 namespace {
 
 struct ThinConv2d {
-  const ThinProducts* products;
-  const TileKernels* kernels;
+  const GemvKernels* products;
+  const GemmMicroKernels* kernels;
   ThinConv2dSizes sizes;
   Epilogue epilogue;
   std::int64_t columns;  ///< pixels of a task
@@ -67,8 +67,8 @@ BoundKernel BindThinConv2d(const KernelCall& call, const ThinConv2dSizes& sizes,
   const Ints columns =
       BlockSizes(call.attributes, {ThinColumns(ThinOrder::kByRows, sizes.channels, sizes.pixels)});
   const auto conv =
-      std::make_shared<ThinConv2d>(ThinConv2d{.products = &loops.thin_products,
-                                              .kernels = &loops.tiles,
+      std::make_shared<ThinConv2d>(ThinConv2d{.products = &loops.gemv,
+                                              .kernels = &loops.gemm,
                                               .sizes = sizes,
                                               .epilogue = EpilogueWithActivation(call.attributes),
                                               .columns = std::min(sizes.pixels, columns[0])});

@@ -9,11 +9,11 @@ namespace poprt::kernels {
 
 /// Rows of the register tiles that work is cut by, which every processor has registers for.
 inline constexpr std::int64_t kTileRows = 6;
-/// Rows of the largest register tile of any processor, see TileKernels::rows.
+/// Rows of the largest register tile of any processor, see GemmMicroKernels::rows.
 inline constexpr std::int64_t kMostTileRows = 8;
 /// Columns of a panel and of its part of a register tile; channels of a block.
 inline constexpr std::int64_t kPanel = 16;
-/// Panels of the largest register tile, see TileKernels::panels.
+/// Panels of the largest register tile, see GemmMicroKernels::panels.
 inline constexpr std::int64_t kTilePanels = 2;
 /// The same of the largest tile of up to kTileRows rows.
 inline constexpr std::int64_t kMostTilePanels = 4;

@@ -64,12 +64,11 @@ struct ByteConv {
 
 struct ByteConv2d {
   ByteConv2d(const KernelCall& call, std::int64_t in_channels, std::int64_t out_channels,
-             const QuadTiles& quad_tiles)
+             const ByteMicroKernels& best)
       : conv(call, in_channels, out_channels),
         taps(conv.kernel[0] * conv.kernel[1]),
         last_quads((in_channels - (conv.in.blocks - 1) * kBlock + 3) / 4),
-        tiles(PaysOnUnit() || quad_tiles.without_unit == nullptr ? quad_tiles
-                                                                 : *quad_tiles.without_unit),
+        kernels(PaysOnUnit() || best.without_unit == nullptr ? best : *best.without_unit),
         pixels(0, 1),
         outs(conv.out.blocks, WholeTilePanels(conv.out.blocks), kTilePanels) {
     RequireType(call.inputs[1], PackedByteConvType(out_channels, in_channels, taps),
@@ -129,13 +128,13 @@ struct ByteConv2d {
     auto* const of_tiles = reinterpret_cast<TileTap*>(scratch + tiles_bytes);
     const std::int64_t count =
         FindTiles({conv.in.height, conv.in.width, conv.out.width, conv.window,
-                   conv.x_point == 0 && tiles.without_unit == nullptr},
-                  tiles.pixels, first, pixels.end(strip), table, of_tiles);
+                   conv.x_point == 0 && kernels.without_unit == nullptr},
+                  kernels.pixels, first, pixels.end(strip), table, of_tiles);
     const std::int64_t weights = conv.in.blocks * taps * kBlock * (kBlock / 4);
     const std::int64_t end = outs.end(part);
     for (std::int64_t o = outs.begin(part); o < end;) {
-      const std::int64_t some = std::min(tiles.outs, end - o);
-      tiles.convolve(
+      const std::int64_t some = std::min(kernels.outs, end - o);
+      kernels.convolve(
           {.x = args.in<std::uint8_t>(0) + image * conv.in.blocks * conv.in.BlockFloats(),
            .x_stride = conv.in.BlockFloats(),
            .blocks = conv.in.blocks,
@@ -164,7 +163,7 @@ struct ByteConv2d {
   ByteConv conv;
   std::int64_t taps;
   std::int64_t last_quads;
-  const QuadTiles& tiles;
+  const ByteMicroKernels& kernels;
   bool small_weights = false;  ///< smaller than the image
   EvenSplit pixels;            ///< of the output
   EvenSplit outs;              ///< of its blocks
@@ -177,9 +176,9 @@ struct ByteConv2d {
 
 /// A task copies the rows that it reads, with their padding.
 struct ByteDepthwiseConv2d {
-  ByteDepthwiseConv2d(const KernelCall& call, std::int64_t channels, const QuadTiles& quad_tiles)
+  ByteDepthwiseConv2d(const KernelCall& call, std::int64_t channels, const ByteMicroKernels& best)
       : conv(call, channels, channels),
-        tiles(quad_tiles),
+        kernels(best),
         segments((conv.kernel[1] + 3) / 4),
         width(conv.in.width + conv.window.pads_begin[1] + conv.window.pads_end[1]),
         bands(conv.out.height, BandRows()) {
@@ -230,16 +229,16 @@ struct ByteDepthwiseConv2d {
     CopyRows(args.in<std::uint8_t>(0) + plane * conv.in.BlockFloats(),
              first * stride - conv.window.pads_begin[0], InputRows(end - first), rows);
     for (std::int64_t row = first; row < end; ++row) {
-      tiles.depthwise({.x = rows + (row - first) * stride * width * kBlock,
-                       .row_bytes = width * kBlock,
-                       .pixel_bytes = conv.window.strides[1] * kBlock,
-                       .rows = conv.kernel[0],
-                       .columns = conv.kernel[1],
-                       .weights = args.in<Quad>(1) + block * conv.kernel[0] * segments * kBlock,
-                       .epilogue = conv.EpilogueOf(args, block),
-                       .y = args.out<std::uint8_t>(0) + plane * conv.out.BlockFloats() +
-                            row * conv.out.width * kBlock,
-                       .pixels = conv.out.width});
+      kernels.depthwise({.x = rows + (row - first) * stride * width * kBlock,
+                         .row_bytes = width * kBlock,
+                         .pixel_bytes = conv.window.strides[1] * kBlock,
+                         .rows = conv.kernel[0],
+                         .columns = conv.kernel[1],
+                         .weights = args.in<Quad>(1) + block * conv.kernel[0] * segments * kBlock,
+                         .epilogue = conv.EpilogueOf(args, block),
+                         .y = args.out<std::uint8_t>(0) + plane * conv.out.BlockFloats() +
+                              row * conv.out.width * kBlock,
+                         .pixels = conv.out.width});
     }
   }
 
@@ -253,7 +252,7 @@ struct ByteDepthwiseConv2d {
   }
 
   ByteConv conv;
-  const QuadTiles& tiles;
+  const ByteMicroKernels& kernels;
   std::int64_t segments;  ///< of four taps, of a row
   std::int64_t width;     ///< with padding
   EvenSplit bands;        ///< of the rows of the result
@@ -268,21 +267,21 @@ BoundKernel Bound(std::shared_ptr<const Conv> conv) {
 
 }  // namespace
 
-BoundKernel BindByteConv2d(const KernelCall& call, const QuadTiles& tiles) {
+BoundKernel BindByteConv2d(const KernelCall& call, const ByteMicroKernels& kernels) {
   RequireArity(call, 4, 4);
   const std::int64_t in_channels = RequirePositive(call.attributes, "in_channels");
   const std::int64_t out_channels = RequirePositive(call.attributes, "out_channels");
   return Bound<ByteConv2d>(
-      std::make_shared<const ByteConv2d>(call, in_channels, out_channels, tiles));
+      std::make_shared<const ByteConv2d>(call, in_channels, out_channels, kernels));
 }
 
-BoundKernel BindByteDepthwiseConv2d(const KernelCall& call, const QuadTiles& tiles) {
+BoundKernel BindByteDepthwiseConv2d(const KernelCall& call, const ByteMicroKernels& kernels) {
   RequireArity(call, 4, 4);
   const std::int64_t channels = RequirePositive(call.attributes, "out_channels");
   Require(RequirePositive(call.attributes, "in_channels") == channels,
           "attributes 'in_channels' and 'out_channels' must be the same");
   return Bound<ByteDepthwiseConv2d>(
-      std::make_shared<const ByteDepthwiseConv2d>(call, channels, tiles));
+      std::make_shared<const ByteDepthwiseConv2d>(call, channels, kernels));
 }
 
 }  // namespace poprt::kernels

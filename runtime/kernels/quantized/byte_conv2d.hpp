@@ -1,7 +1,7 @@
 #pragma once
 
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 
 /// Convolutions of images of bytes in blocks of 16 channels (BlockedImageType of uint8):
 ///   y = round(clip((sum of (x - x_point) * w) * factor + y_point)), to nearest even.
@@ -13,9 +13,9 @@
 namespace poprt::kernels {
 
 /// "blocked_byte_conv2d", of one group.
-BoundKernel BindByteConv2d(const KernelCall& call, const QuadTiles& tiles);
+BoundKernel BindByteConv2d(const KernelCall& call, const ByteMicroKernels& kernels);
 
 /// "blocked_byte_depthwise_conv2d", of single channels; no dilations.
-BoundKernel BindByteDepthwiseConv2d(const KernelCall& call, const QuadTiles& tiles);
+BoundKernel BindByteDepthwiseConv2d(const KernelCall& call, const ByteMicroKernels& kernels);
 
 }  // namespace poprt::kernels

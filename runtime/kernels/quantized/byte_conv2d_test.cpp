@@ -14,7 +14,7 @@
 
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"
-#include "runtime/kernels/quantized/best_quad_tiles.hpp"
+#include "runtime/kernels/quantized/best_byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
 #include "runtime/kernels/window/window.hpp"
@@ -91,7 +91,7 @@ struct Case {
     return RunOnce("QLinearConv", inputs, {y}, attributes).front();
   }
 
-  Tensor Blocked(const QuadTiles& tiles, int threads) const {
+  Tensor Blocked(const ByteMicroKernels& tiles, int threads) const {
     const Shape& s = x.shape();
     const TensorType in = BlockedImageType(s[0], s[1], s[2], s[3], kUint8);
     const TensorType out = BlockedImageType(y.shape[0], y.shape[1], y.shape[2], y.shape[3], kUint8);
@@ -192,7 +192,7 @@ TEST(ByteConv2dTest, IsQLinearConvOfRandomSizes) {
   ForSeeds(200, [](std::mt19937& random) {
     const Case c = RandomCase(random);
     const Tensor wanted = c.Wanted();
-    for (const QuadTiles* tiles : SupportedQuadTiles()) {
+    for (const ByteMicroKernels* tiles : SupportedByteMicroKernels()) {
       SCOPED_TRACE(tiles->name);
       for (const int threads : {1, 3}) ExpectSameBytes(c.Blocked(*tiles, threads), wanted);
     }
@@ -234,7 +234,7 @@ TEST(ByteConv2dTest, RoundsSumsOfAnySizeAsDoublesDo) {
                                 {"out_channels", std::int64_t{16}},
                                 {"x_point", std::int64_t{0}},
                                 {"y_point", point}};
-    for (const QuadTiles* tiles : SupportedQuadTiles()) {
+    for (const ByteMicroKernels* tiles : SupportedByteMicroKernels()) {
       SCOPED_TRACE(tiles->name);
       const std::vector<Tensor> operands{x, w, bases, units};
       const TensorType out = BlockedImageType(1, 16, 1, 1, kUint8);
@@ -258,7 +258,7 @@ TEST(ByteConv2dTest, LargeImagesAreCutIntoTasks) {
     c.bias.assign(static_cast<std::size_t>(channels), 77);
     c.y = {kUint8, {1, channels, 61, 70}};
     const Tensor wanted = c.Wanted();
-    for (const QuadTiles* tiles : SupportedQuadTiles()) {
+    for (const ByteMicroKernels* tiles : SupportedByteMicroKernels()) {
       SCOPED_TRACE(tiles->name);
       ExpectSameBytes(c.Blocked(*tiles, 2), wanted);
     }
@@ -267,8 +267,8 @@ TEST(ByteConv2dTest, LargeImagesAreCutIntoTasks) {
 
 std::string ErrorOf(const KernelCall& call, bool depthwise = false) {
   try {
-    depthwise ? BindByteDepthwiseConv2d(call, kPortableQuadTiles)
-              : BindByteConv2d(call, kPortableQuadTiles);
+    depthwise ? BindByteDepthwiseConv2d(call, kPortableByteMicroKernels)
+              : BindByteConv2d(call, kPortableByteMicroKernels);
   } catch (const KernelError& error) {
     return error.what();
   }

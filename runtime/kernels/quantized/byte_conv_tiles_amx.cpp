@@ -1,6 +1,6 @@
 #include "runtime/kernels/matrix_unit/amx_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/byte_vectors_avx512.hpp"
-#include "runtime/kernels/quantized/quad_tiles.hpp"
 
 // Convolutions of bytes on the matrix unit: rows are pixels, a step of the depth is four (input
 // block, tap) pairs of 16 bytes, which are gathered; weights are tiles as they lie.

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "runtime/kernels/packed/unroll.hpp"
-#include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 
 /// Tiles of convolutions of bytes in blocks of channels, over a vector type V as of
-/// quad_tiles_impl.hpp. Included only by files that are compiled for one instruction set, hence the
-/// unnamed namespace.
+/// byte_micro_kernels_impl.hpp. Included only by files that are compiled for one instruction set,
+/// hence the unnamed namespace.
 namespace poprt::kernels {
 namespace {
 

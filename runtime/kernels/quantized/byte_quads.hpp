@@ -5,12 +5,12 @@
 #include <cstdint>
 
 #include "runtime/kernels/elementwise/float_math.hpp"
-#include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 #include "runtime/tensor/element_type.hpp"
 
-/// How operands of 8-bit integers become the unsigned values and signed factors of QuadTiles: those
-/// of the other kind are moved by 128, and their zero points with them. The tiles multiply what
-/// they are given; differences from zero points follow from sums,
+/// How operands of 8-bit integers become the unsigned values and signed factors of
+/// ByteMicroKernels: those of the other kind are moved by 128, and their zero points with them. The
+/// tiles multiply what they are given; differences from zero points follow from sums,
 ///   sum (v - p)(f - q) = sum v f - q sum v + p (n q - sum f),
 /// for values v, factors f, their zero points p and q, and n products. All of it is modulo 2^32.
 namespace poprt::kernels {

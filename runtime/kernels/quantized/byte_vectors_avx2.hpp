@@ -2,7 +2,7 @@
 
 #include <immintrin.h>
 
-#include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 
 namespace poprt::kernels {
 namespace {  // NOLINT: on purpose, each file that includes this is compiled for its instructions

@@ -9,7 +9,7 @@
 
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/quantized/best_quad_tiles.hpp"
+#include "runtime/kernels/quantized/best_byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/byte_quads.hpp"
 #include "runtime/kernels/quantized/product_shape.hpp"
 #include "runtime/kernels/wide_loops.hpp"
@@ -74,7 +74,7 @@ class IntegerProduct {
 
   /// Tiles of many rows are faster than weights come.
   static std::int64_t LargestRows(Right right) {
-    if (BestQuadTiles().rows > kQuadRows) return kManyRows / kMostQuadRows * kMostQuadRows;
+    if (BestByteMicroKernels().rows > kQuadRows) return kManyRows / kMostQuadRows * kMostQuadRows;
     return right == Right::kPacked ? kFewRows : kManyRows;
   }
 
@@ -124,7 +124,7 @@ class IntegerProduct {
     for (std::int64_t column = columns.first; column < end; column += kQuadLanes) {
       const std::int64_t count = std::min(kQuadLanes, end - column);
       const Panel panel = PanelOf(product, column, count, rows.has_points, operands, unpacked);
-      const QuadTiles& tiles = BestQuadTiles();
+      const ByteMicroKernels& tiles = BestByteMicroKernels();
       for (std::int64_t tile = 0; tile < rows.count; tile += tiles.rows) {
         std::int32_t sums[kMostQuadRows * kQuadLanes];
         const std::int64_t n = std::min(tiles.rows, rows.count - tile);
@@ -194,7 +194,7 @@ class IntegerProduct {
       for (std::int64_t i = 0; i < 4; ++i) {
         rows[i] = bytes + std::min(4 * t + i, shape_.depth - 1) * shape_.columns;
       }
-      BestQuadTiles().interleave(rows, count, move, to);
+      BestByteMicroKernels().interleave(rows, count, move, to);
       std::fill(to + count, to + lanes, Quad{0});
     }
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/kernel_binding.hpp"

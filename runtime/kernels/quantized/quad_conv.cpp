@@ -59,7 +59,7 @@ void QuadConv::LoadWeights(const std::byte* from, Quad* to) const {
     for (std::int64_t i = 0; i < 4; ++i) {
       rows[i] = c + i < depth_ ? bytes + (c + i) * taps_ : absent_.data();
     }
-    BestQuadTiles().interleave(rows, taps_, w_move_ * kEveryByte, to);
+    BestByteMicroKernels().interleave(rows, taps_, w_move_ * kEveryByte, to);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/quantized/best_quad_tiles.hpp"
+#include "runtime/kernels/quantized/best_byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/byte_quads.hpp"
 #include "runtime/kernels/window/padded_conv.hpp"
 
@@ -161,7 +161,7 @@ struct QuadConv::ChannelWork : Work<Sink> {
       const std::int64_t channel = std::min(image % images * 4 + i, conv.depth_ - 1);
       rows[i] = conv.InputRow(this->operands, image / images * conv.depth_ + channel, row);
     }
-    BestQuadTiles().interleave(rows, n, conv.x_move_ * kEveryByte, to);
+    BestByteMicroKernels().interleave(rows, n, conv.x_move_ * kEveryByte, to);
   }
 
   void LoadWeights(std::int64_t channel, Quad* to) const { this->LoadFactors(channel, to); }
@@ -169,7 +169,7 @@ struct QuadConv::ChannelWork : Work<Sink> {
   void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* in, const std::int64_t* taps,
                 const Quad* weights, std::int64_t count, std::int32_t* out,
                 std::int64_t pitch) const {
-    BestQuadTiles().multiply(rows, lanes, in, taps, weights, count, out, pitch);
+    BestByteMicroKernels().multiply(rows, lanes, in, taps, weights, count, out, pitch);
   }
 
   Quad padding;
@@ -209,10 +209,11 @@ struct QuadConv::RowWork : Work<Sink> {
         const std::int64_t* tap = taps + 4 * t;
         const std::uint8_t* const columns[] = {in + i + tap[0], in + i + tap[1], in + i + tap[2],
                                                in + i + tap[3]};
-        BestQuadTiles().interleave(columns, some, 0, quads + offsets[t]);
+        BestByteMicroKernels().interleave(columns, some, 0, quads + offsets[t]);
       }
-      BestQuadTiles().multiply(rows, some, quads, offsets, reinterpret_cast<const Quad*>(weights),
-                               count / 4, out + i, pitch);
+      BestByteMicroKernels().multiply(rows, some, quads, offsets,
+                                      reinterpret_cast<const Quad*>(weights), count / 4, out + i,
+                                      pitch);
     }
   }
 

@@ -6,7 +6,7 @@
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
-#include "runtime/kernels/quantized/best_quad_tiles.hpp"
+#include "runtime/kernels/quantized/best_byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/byte_conv2d.hpp"
 
 namespace poprt::kernels {
@@ -52,9 +52,9 @@ std::int64_t ChannelStride(const TensorType& type, std::int64_t channels, std::s
 
 namespace {
 
-template <BoundKernel (*kBind)(const KernelCall&, const QuadTiles&)>
+template <BoundKernel (*kBind)(const KernelCall&, const ByteMicroKernels&)>
 BoundKernel BindBest(const KernelCall& call) {
-  return kBind(call, BestQuadTiles());
+  return kBind(call, BestByteMicroKernels());
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
     : kind(which),
       options(ReadRecurrentOptions(which, call.attributes)),
       shape(CheckRecurrentOperands(which, options, call.attributes, call.inputs)),
-      kernels(&loops.tiles),
+      kernels(&loops.gemm),
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       gates(GatesOf(which)),

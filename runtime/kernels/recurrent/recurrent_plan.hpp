@@ -22,7 +22,7 @@ struct RecurrentPlan {
   RecurrentKind kind;
   RecurrentOptions options;
   RecurrentShape shape;
-  const TileKernels* kernels;
+  const GemmMicroKernels* kernels;
   /// The processor's own forms of these, null where results are the same on every processor.
   ElementLoop sigmoid = nullptr;
   ElementLoop tanh = nullptr;

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "runtime/kernels/packed/fetch_ahead.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 
 namespace poprt::kernels {
 
@@ -42,9 +42,9 @@ inline constexpr std::int64_t kRecurrentDepth = 384;
 /// AddProduct for part of the depth, panel rows from `panels` on, of as many panels as the kernel
 /// takes. `next` is what is multiplied by after this, with the same stride, and is fetched.
 template <typename W, typename Multiply>
-void AddPartOfProduct(const TileKernels& kernels, Multiply multiply, const RecurrentRows<float>& a,
-                      const Panels<W>& panels, std::int64_t depth, const W* next,
-                      const RecurrentTiles<float>& tiles) {
+void AddPartOfProduct(const GemmMicroKernels& kernels, Multiply multiply,
+                      const RecurrentRows<float>& a, const Panels<W>& panels, std::int64_t depth,
+                      const W* next, const RecurrentTiles<float>& tiles) {
   const RegisterTiles rows(a.rows, kernels.rows);
   const FetchAhead fetch(rows.count(), depth, sizeof(W));
   for (std::int64_t t = 0; t < rows.count(); ++t) {
@@ -56,7 +56,7 @@ void AddPartOfProduct(const TileKernels& kernels, Multiply multiply, const Recur
 
 /// As AddProduct, for elements of type W: as many panels at once as the registers have room for.
 template <typename W, typename Multiply>
-void AddProductOf(const TileKernels& kernels, Multiply multiply, const RecurrentRows<float>& a,
+void AddProductOf(const GemmMicroKernels& kernels, Multiply multiply, const RecurrentRows<float>& a,
                   const RecurrentPanels& panels, const void* next,
                   const RecurrentTiles<float>& tiles) {
   const std::int64_t step = a.rows <= kTileRows ? panels.depth : kRecurrentDepth;
@@ -78,7 +78,7 @@ void AddProductOf(const TileKernels& kernels, Multiply multiply, const Recurrent
 }
 
 /// tiles[p][r][0..16) += A[r] * panels[p]. `next` is what this thread multiplies by afterwards.
-inline void AddProduct(const TileKernels& kernels, const RecurrentRows<float>& a,
+inline void AddProduct(const GemmMicroKernels& kernels, const RecurrentRows<float>& a,
                        const RecurrentPanels& panels, const void* next,
                        const RecurrentTiles<float>& tiles) {
   if (panels.half) {
@@ -88,7 +88,7 @@ inline void AddProduct(const TileKernels& kernels, const RecurrentRows<float>& a
   }
 }
 
-inline void AddProduct(const TileKernels&, const RecurrentRows<double>& a,
+inline void AddProduct(const GemmMicroKernels&, const RecurrentRows<double>& a,
                        const RecurrentPanels& panels, const void*,
                        const RecurrentTiles<double>& tiles) {
   for (int p = 0; p < panels.count; ++p) {

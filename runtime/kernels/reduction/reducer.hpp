@@ -187,6 +187,11 @@ class Reducer {
     return ReduceBlocks<R>(base, start, shift, 0, walk_.reduced.count() * blocks_per_run());
   }
 
+  Total FoldRow(const std::byte* base, std::int64_t start, C& shift) const {
+    if constexpr (Fold::kShifted) shift = Finite(ReduceRow<MaxFold>(base, start, C(0)));
+    return ReduceRow<Fold>(base, start, shift);
+  }
+
   void RunRows(const KernelArguments& args) const {
     ForReduced<C>(args.pool, walk_.results, GrainFor(walk_.count),
                   [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
@@ -201,11 +206,6 @@ class Reducer {
                       Finish(args, i, totals, shifts, n);
                     }
                   });
-  }
-
-  Total FoldRow(const std::byte* base, std::int64_t start, C& shift) const {
-    if constexpr (Fold::kShifted) shift = Finite(ReduceRow<MaxFold>(base, start, C(0)));
-    return ReduceRow<Fold>(base, start, shift);
   }
 
   /// The same for few long rows: threads share each of them.
@@ -237,7 +237,7 @@ class Reducer {
   // ---- Rows that are one block each and follow each other: many at once
 
   bool HasNeighbouringRows() const {
-    return !Fold::kShifted && part_ == 0 && is_one_block_ && walk_.kept.strides.size() == 1 &&
+    return !Fold::kShifted && is_one_block_ && walk_.kept.strides.size() == 1 &&
            walk_.kept.strides.front() == walk_.run && walk_.run < kLongRow;
   }
 
@@ -411,8 +411,7 @@ class Reducer {
   /// The length of the parts, in blocks or rows; 0 where the results are enough or too small.
   std::int64_t PartLength() const {
     if (walk_.count == 0 || walk_.results == 0) return 0;
-    const std::int64_t tasks =
-        walk_.run_is_kept ? walk_.results / walk_.run * strips() : walk_.results;
+    const std::int64_t tasks = walk_.run_is_kept ? strip_tasks() : walk_.results;
     const std::int64_t pieces =
         walk_.run_is_kept ? walk_.count : walk_.reduced.count() * blocks_per_run();
     const std::int64_t piece =

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 /// The inner loops that look at whole rows: softmax and normalisation, once for every kind of
-/// processor. As tile_kernels.hpp this header must stay free of inline functions.
+/// processor. As gemm_micro_kernels.hpp this header must stay free of inline functions.
 namespace poprt::kernels {
 
 /// Some rows of attention scores, and what becomes of them.

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 
 /// Sums of products of bytes, the inner loop of all products and convolutions of 8-bit integers.
 /// This header is included by files that are compiled for more than the baseline processor: it must
@@ -14,8 +14,9 @@ using Quad = std::uint32_t;
 
 /// What keeps tiles busy: rows of factors, and lanes in panels of values. Lanes come in vectors.
 inline constexpr std::int64_t kQuadRows = 6;
-inline constexpr std::int64_t kMostQuadRows = 128;  ///< of any processor, see QuadTiles::rows
-inline constexpr std::int64_t kMostByteOuts = 16;   ///< the same, see QuadTiles::outs
+/// Of any processor, see ByteMicroKernels::rows and ByteMicroKernels::outs.
+inline constexpr std::int64_t kMostQuadRows = 128;
+inline constexpr std::int64_t kMostByteOuts = 16;
 inline constexpr std::int64_t kQuadLanes = 48;
 inline constexpr std::int64_t kQuadVector = 16;
 
@@ -46,7 +47,7 @@ struct BytePanel {
   const std::uint8_t* padding;  ///< the 16 channels of a pixel outside
   const Quad* weights;          ///< [blocks][taps][4][16]
   std::int64_t taps;            ///< of the filter
-  std::int64_t outs;            ///< output blocks, up to QuadTiles::outs
+  std::int64_t outs;            ///< output blocks, up to ByteMicroKernels::outs
   std::int64_t weights_stride;  ///< from one output block to the next, as y_stride
   ByteEpilogue epilogue;        ///< of the first output block; the next lie behind
   std::uint8_t* y;              ///< first pixel of the first tile
@@ -66,13 +67,13 @@ struct ByteDepthwiseRow {
   std::int64_t pixels;
 };
 
-struct QuadTiles {
+struct ByteMicroKernels {
   const char* name;
   std::int64_t pixels;  ///< of the largest tile that `convolve` has registers for
   std::int64_t outs;    ///< the same of output blocks
   /// Those without a matrix unit, for sums that are too short for it; null where there is none.
   /// Tiles of `convolve` on it need all taps, even those that meet nothing but padding.
-  const QuadTiles* without_unit;
+  const ByteMicroKernels* without_unit;
   std::int64_t rows;  ///< that keep `multiply` busy: kQuadRows or kMostQuadRows
   /// out[r * pitch + lane] = sum over t in [0, count) and the bytes i of quads of
   /// values[offsets[t] + lane][i] * factors[r * count + t][i], modulo 2^32. Values are unsigned,
@@ -89,14 +90,14 @@ struct QuadTiles {
   void (*depthwise)(const ByteDepthwiseRow& row);
 };
 
-extern const QuadTiles kPortableQuadTiles;
-extern const QuadTiles kAvx2QuadTiles;
-extern const QuadTiles kAvx2VnniQuadTiles;
-extern const QuadTiles kAvx512QuadTiles;
-extern const QuadTiles kAvx512VnniQuadTiles;
+extern const ByteMicroKernels kPortableByteMicroKernels;
+extern const ByteMicroKernels kAvx2ByteMicroKernels;
+extern const ByteMicroKernels kAvx2VnniByteMicroKernels;
+extern const ByteMicroKernels kAvx512ByteMicroKernels;
+extern const ByteMicroKernels kAvx512VnniByteMicroKernels;
 /// With products on the matrix unit.
-QuadTiles Avx512VnniWithAmx();
-/// QuadTiles::convolve on the matrix unit.
+ByteMicroKernels Avx512VnniWithAmx();
+/// ByteMicroKernels::convolve on the matrix unit.
 void ConvolveOnUnit(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                     const TileTap* taps);
 

@@ -10,7 +10,7 @@ namespace poprt::kernels {
 /// Rows for which packing the matrix would cost more, at most.
 inline constexpr int kThinRows = 4;
 
-struct ThinProducts {
+struct GemvKernels {
   /// out[r * columns + c] = sum over k of a[r * depth + k] * b[k * stride + c], for r in [0, rows),
   /// rows <= kThinRows, and c in [0, columns).
   void (*by_rows)(std::int64_t rows, const float* a, const float* b, std::int64_t stride,
@@ -21,8 +21,8 @@ struct ThinProducts {
 };
 
 /// For each instruction set, see inner_loops.hpp.
-extern const ThinProducts kPortableThinProducts;
-extern const ThinProducts kAvx2ThinProducts;
-extern const ThinProducts kAvx512ThinProducts;
+extern const GemvKernels kPortableGemvKernels;
+extern const GemvKernels kAvx2GemvKernels;
+extern const GemvKernels kAvx512GemvKernels;
 
 }  // namespace poprt::kernels

@@ -2,15 +2,15 @@
 
 #include <span>
 
-#include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 
 namespace poprt::kernels {
 
 /// Those that this processor can run, the portable ones first. Found once in a process.
-std::span<const QuadTiles* const> SupportedQuadTiles();
+std::span<const ByteMicroKernels* const> SupportedByteMicroKernels();
 
 /// The fastest of them within BestInstructionSet(), with the instructions for products of bytes
 /// (VNNI) where the processor has them. Found once in a process.
-const QuadTiles& BestQuadTiles();
+const ByteMicroKernels& BestByteMicroKernels();
 
 }  // namespace poprt::kernels

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/register_tile.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
 #include "runtime/kernels/packed/tile_sizes.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
@@ -15,7 +15,7 @@ namespace poprt::kernels::tile {
 /// Rows of the largest interleaved tile, of which weights are packed.
 inline constexpr int kInterleavedRows = kTileRows;
 
-/// Panels of tiles of few rows, see TileKernels.
+/// Panels of tiles of few rows, see GemmMicroKernels.
 template <class V>
 inline constexpr int kFewRowsPanels = V::kPanels == 1 ? 1 : 4;
 template <class V>
@@ -48,10 +48,10 @@ struct PanelLoads<V, kWidth, kRowWidth, std::int8_t> {
 
 /// sums += A * B for one step of the depth, kWidth registers of each panel.
 template <class V, int kWidth, bool kInterleaved, class B, int kRows, int kRowWidth>
-[[gnu::always_inline]] inline void ProductStep(const float* a, std::int64_t lda, const B* b,
-                                               std::int64_t panel_stride,
-                                               const PanelLoads<V, kWidth, kRowWidth, B>& loads,
-                                               typename V::Register (&sums)[kRows][kRowWidth]) {
+[[gnu::always_inline]] inline void RankOneUpdate(const float* a, std::int64_t lda, const B* b,
+                                                 std::int64_t panel_stride,
+                                                 const PanelLoads<V, kWidth, kRowWidth, B>& loads,
+                                                 typename V::Register (&sums)[kRows][kRowWidth]) {
   typename V::Register columns[kRowWidth];
   Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
     constexpr int kV = decltype(v)::value;
@@ -86,8 +86,8 @@ template <Fetching kFetching, int kPanels, int kLines, class B>
 /// kRows rows times kPanels panels, kWidth registers of each.
 template <class V, int kRows, int kPanels, int kWidth, bool kInterleaved, Fetching kFetching,
           class B>
-void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int64_t depth,
-             const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
+void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std::int64_t depth,
+                 const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
   // As many for one panel as for all, and hence the same results.
   constexpr int kSums = kChains<kRows, V::kPanels * kWidth>;
   constexpr int kRowWidth = kPanels * kWidth;
@@ -111,8 +111,8 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
   for (; left >= 4; left -= 4) {
     Unroll<4>([&](auto s) POPRT_INLINED {
       constexpr int kStep = decltype(s)::value;
-      ProductStep<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
-                                           panel_stride, loads, sums[kStep % kSums]);
+      RankOneUpdate<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
+                                             panel_stride, loads, sums[kStep % kSums]);
     });
     // One row, or many panels, pass as fast as they come; the processor itself fetches them ahead.
     if constexpr (kRows > 1 && kPanels <= V::kPanels) {
@@ -125,7 +125,7 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
     b += 4 * kColumns;
   }
   for (; left > 0; --left) {
-    ProductStep<V, kWidth, kInterleaved>(a, lda, b, panel_stride, loads, sums[0]);
+    RankOneUpdate<V, kWidth, kInterleaved>(a, lda, b, panel_stride, loads, sums[0]);
     a += kStepOfA;
     b += kColumns;
   }
@@ -142,13 +142,13 @@ void Product(const float* a, std::int64_t lda, const Panels<B>& panels, std::int
 }
 
 template <class V, int kMostRows, int kWidth, bool kInterleaved, class B>
-void ProductOf(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
-               const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
+void MultiplyRows(int rows, const float* a, std::int64_t lda, const Panels<B>& b,
+                  std::int64_t depth, const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
   if constexpr (kFewRowsHaveMorePanels<V> && !kInterleaved) {
     if (b.count == kFewRowsPanels<V>) {
       return WithRows<kInterleavedRows>(rows, [&](auto constant) POPRT_INLINED {
-        Product<V, decltype(constant)::value, kFewRowsPanels<V>, kWidth, kInterleaved,
-                Fetching::kNear>(a, lda, b, depth, ahead, tiles, accumulate);
+        MicroKernel<V, decltype(constant)::value, kFewRowsPanels<V>, kWidth, kInterleaved,
+                    Fetching::kNear>(a, lda, b, depth, ahead, tiles, accumulate);
       });
     }
   }
@@ -158,12 +158,12 @@ void ProductOf(int rows, const float* a, std::int64_t lda, const Panels<B>& b, s
       constexpr int kPanels = decltype(panels)::value;
       if constexpr (!kInterleaved && kRows > 1) {
         if (!ahead.is_near) {
-          return Product<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kFar>(
+          return MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kFar>(
               a, lda, b, depth, ahead, tiles, accumulate);
         }
       }
-      Product<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kNear>(a, lda, b, depth, ahead,
-                                                                        tiles, accumulate);
+      MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kNear>(a, lda, b, depth, ahead,
+                                                                            tiles, accumulate);
     });
   });
 }
@@ -171,13 +171,13 @@ void ProductOf(int rows, const float* a, std::int64_t lda, const Panels<B>& b, s
 template <class V, class B>
 void RowMajor(int rows, const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
               const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
-  ProductOf<V, V::kRows, kVectors<V>, false>(rows, a, lda, b, depth, ahead, tiles, accumulate);
+  MultiplyRows<V, V::kRows, kVectors<V>, false>(rows, a, lda, b, depth, ahead, tiles, accumulate);
 }
 
 template <class V, int kWidth>
 void Interleaved(int rows, const float* a, const Panels<float>& b, std::int64_t depth,
                  const Ahead<float>& ahead, const Tiles& tiles, bool accumulate) {
-  ProductOf<V, kInterleavedRows, kWidth, true>(rows, a, 0, b, depth, ahead, tiles, accumulate);
+  MultiplyRows<V, kInterleavedRows, kWidth, true>(rows, a, 0, b, depth, ahead, tiles, accumulate);
 }
 
 }  // namespace poprt::kernels::tile

@@ -5,14 +5,14 @@
 #include "runtime/kernels/packed/depthwise_span_impl.hpp"
 #include "runtime/kernels/packed/epilogue_impl.hpp"
 #include "runtime/kernels/packed/gather_impl.hpp"
-#include "runtime/kernels/packed/product_impl.hpp"
-#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
+#include "runtime/kernels/packed/micro_kernel_impl.hpp"
 
-// TileKernels for a vector type V, see vector_type.hpp.
+// GemmMicroKernels for a vector type V, see vector_type.hpp.
 namespace poprt::kernels::tile {
 
 template <class V>
-inline constexpr TileKernels kKernels = {
+inline constexpr GemmMicroKernels kGemmMicroKernels = {
     .panels = V::kPanels,
     .panels_of_few_rows = kFewRowsPanels<V>,
     .rows = V::kRows,

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/kernels/kernel_test_index.hpp"
-#include "runtime/kernels/quantized/best_quad_tiles.hpp"
+#include "runtime/kernels/quantized/best_byte_micro_kernels.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -30,8 +30,8 @@ std::int32_t Product(Quad value, Quad factor) {
   return sum;
 }
 
-TEST(QuadTilesTest, MultiplyIsExact) {
-  for (const QuadTiles* tiles : SupportedQuadTiles()) {
+TEST(ByteMicroKernelsTest, MultiplyIsExact) {
+  for (const ByteMicroKernels* tiles : SupportedByteMicroKernels()) {
     SCOPED_TRACE(tiles->name);
     ForSeeds(60, [&](std::mt19937& random) {
       const std::int64_t rows = Draw(random, 1, 70);
@@ -64,8 +64,8 @@ TEST(QuadTilesTest, MultiplyIsExact) {
   }
 }
 
-TEST(QuadTilesTest, InterleaveWritesWhatItShould) {
-  for (const QuadTiles* tiles : SupportedQuadTiles()) {
+TEST(ByteMicroKernelsTest, InterleaveWritesWhatItShould) {
+  for (const ByteMicroKernels* tiles : SupportedByteMicroKernels()) {
     SCOPED_TRACE(tiles->name);
     ForSeeds(60, [&](std::mt19937& random) {
       const std::int64_t n = Draw(random, 0, 70);

@@ -2,14 +2,14 @@
 
 #include <cstdint>
 
-#include "runtime/kernels/blocked/blocked_tiles.hpp"
+#include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/blocked/conv_tiles_impl.hpp"
 #include "runtime/kernels/blocked/window_tiles_impl.hpp"
 
-// BlockedTiles written once over a vector type V of 8 or 16 floats, as TileKernels are. V has what
-// vector_type.hpp lists (but for KeepFirst and Even), AccumulateFrom(acc, a, const float* b),
-// MaxOrNan(a, b), Join(a, b, n) (the first n lanes of a, the others of b), and kUnrolls: whether
-// code is unrolled as far as registers go.
+// ConvMicroKernels written once over a vector type V of 8 or 16 floats, as GemmMicroKernels are. V
+// has what vector_type.hpp lists (but for KeepFirst and Even), AccumulateFrom(acc, a, const float*
+// b), MaxOrNan(a, b), Join(a, b, n) (the first n lanes of a, the others of b), and kUnrolls:
+// whether code is unrolled as far as registers go.
 namespace poprt::kernels::tile {
 
 /// Calls f(first pixel, count of pixels, first channel) for squares of V::kLanes pixels and
@@ -56,8 +56,8 @@ void Unblock(const float* x, std::int64_t plane, std::int64_t channels, std::int
 }
 
 template <class V>
-inline constexpr BlockedTiles kBlockedTiles = {
-    .panels = V::kPanels,
+inline constexpr ConvMicroKernels kConvMicroKernels = {
+    .outs = V::kPanels,
     .pixels = V::kRows,
     .conv_f32 = Conv<V, float>,
     .conv_f16 = Conv<V, std::uint16_t>,

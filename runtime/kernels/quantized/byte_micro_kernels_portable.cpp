@@ -1,5 +1,5 @@
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
-#include "runtime/kernels/quantized/quad_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels_impl.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -83,14 +83,14 @@ struct Portable {
 
 }  // namespace
 
-const QuadTiles kPortableQuadTiles{.name = "portable",
-                                   .pixels = Portable::kTilePixels,
-                                   .outs = Portable::kTileOuts,
-                                   .without_unit = nullptr,
-                                   .rows = kQuadRows,
-                                   .multiply = Multiply<Portable>,
-                                   .interleave = Interleave,
-                                   .convolve = Convolve<Portable>,
-                                   .depthwise = Depthwise<Portable>};
+const ByteMicroKernels kPortableByteMicroKernels{.name = "portable",
+                                                 .pixels = Portable::kTilePixels,
+                                                 .outs = Portable::kTileOuts,
+                                                 .without_unit = nullptr,
+                                                 .rows = kQuadRows,
+                                                 .multiply = Multiply<Portable>,
+                                                 .interleave = Interleave,
+                                                 .convolve = Convolve<Portable>,
+                                                 .depthwise = Depthwise<Portable>};
 
 }  // namespace poprt::kernels

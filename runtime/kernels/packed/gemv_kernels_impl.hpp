@@ -1,11 +1,11 @@
 #pragma once
 
-#include "runtime/kernels/packed/thin_product.hpp"
+#include "runtime/kernels/packed/gemv_kernels.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
 
-// ThinProducts written once over the vector type V of vector_type.hpp.
-namespace poprt::kernels::thin {
+// GemvKernels written once over the vector type V of vector_type.hpp.
+namespace poprt::kernels::gemv {
 
 /// Rows of the matrix that are read side by side: each is a stream the processor fetches ahead.
 inline constexpr int kStreams = 8;
@@ -108,6 +108,6 @@ void ByColumns(std::int64_t rows, const float* a, const float* b, std::int64_t s
 }
 
 template <class V>
-inline constexpr ThinProducts kProducts = {ByRows<V>, ByColumns<V>};
+inline constexpr GemvKernels kKernels = {ByRows<V>, ByColumns<V>};
 
-}  // namespace poprt::kernels::thin
+}  // namespace poprt::kernels::gemv

@@ -1,8 +1,8 @@
 #include <immintrin.h>
 
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels_impl.hpp"
 #include "runtime/kernels/quantized/byte_vectors_avx2.hpp"
-#include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -57,14 +57,14 @@ struct Avx2 {
 
 }  // namespace
 
-const QuadTiles kAvx2QuadTiles{.name = "avx2",
-                               .pixels = Avx2::kTilePixels,
-                               .outs = Avx2::kTileOuts,
-                               .without_unit = nullptr,
-                               .rows = kQuadRows,
-                               .multiply = Multiply<Avx2>,
-                               .interleave = Interleave,
-                               .convolve = Convolve<Avx2>,
-                               .depthwise = Depthwise<Avx2>};
+const ByteMicroKernels kAvx2ByteMicroKernels{.name = "avx2",
+                                             .pixels = Avx2::kTilePixels,
+                                             .outs = Avx2::kTileOuts,
+                                             .without_unit = nullptr,
+                                             .rows = kQuadRows,
+                                             .multiply = Multiply<Avx2>,
+                                             .interleave = Interleave,
+                                             .convolve = Convolve<Avx2>,
+                                             .depthwise = Depthwise<Avx2>};
 
 }  // namespace poprt::kernels

@@ -1,5 +1,5 @@
 #include "runtime/kernels/matrix_unit/amx_tiles_impl.hpp"
-#include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -91,7 +91,8 @@ void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* values,
   constexpr std::int64_t kFewestRows = 8;
   constexpr std::int64_t kFewestQuads = 8;
   if (rows < kFewestRows || count < kFewestQuads || !AreEven(offsets, count)) {
-    return kAvx512VnniQuadTiles.multiply(rows, lanes, values, offsets, factors, count, out, pitch);
+    return kAvx512VnniByteMicroKernels.multiply(rows, lanes, values, offsets, factors, count, out,
+                                                pitch);
   }
   const QuadProduct product{.values = {values + offsets[0], offsets[1] - offsets[0]},
                             .factors = factors,
@@ -108,13 +109,13 @@ void Multiply(std::int64_t rows, std::int64_t lanes, const Quad* values,
 
 }  // namespace
 
-QuadTiles Avx512VnniWithAmx() {
-  QuadTiles tiles = kAvx512VnniQuadTiles;
+ByteMicroKernels Avx512VnniWithAmx() {
+  ByteMicroKernels tiles = kAvx512VnniByteMicroKernels;
   tiles.name = "amx";
   tiles.rows = kMostQuadRows;
   tiles.multiply = Multiply;
   tiles.outs = kMostByteOuts;
-  tiles.without_unit = &kAvx512VnniQuadTiles;
+  tiles.without_unit = &kAvx512VnniByteMicroKernels;
   tiles.convolve = ConvolveOnUnit;
   return tiles;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/kernels/quantized/quad_tiles.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 
 /// The tiles over a vector type V of one instruction set, with V::kLanes lanes:
 /// * V::Values, V::Factors, V::Sums: what four bytes per lane are kept as, and 32-bit sums;

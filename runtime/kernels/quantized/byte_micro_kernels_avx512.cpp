@@ -1,8 +1,8 @@
 #include <immintrin.h>
 
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels_impl.hpp"
 #include "runtime/kernels/quantized/byte_vectors_avx512.hpp"
-#include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -55,14 +55,14 @@ struct Avx512 {
 
 }  // namespace
 
-const QuadTiles kAvx512QuadTiles{.name = "avx512",
-                                 .pixels = Avx512::kTilePixels,
-                                 .outs = Avx512::kTileOuts,
-                                 .without_unit = nullptr,
-                                 .rows = kQuadRows,
-                                 .multiply = Multiply<Avx512>,
-                                 .interleave = Interleave,
-                                 .convolve = Convolve<Avx512>,
-                                 .depthwise = Depthwise<Avx512>};
+const ByteMicroKernels kAvx512ByteMicroKernels{.name = "avx512",
+                                               .pixels = Avx512::kTilePixels,
+                                               .outs = Avx512::kTileOuts,
+                                               .without_unit = nullptr,
+                                               .rows = kQuadRows,
+                                               .multiply = Multiply<Avx512>,
+                                               .interleave = Interleave,
+                                               .convolve = Convolve<Avx512>,
+                                               .depthwise = Depthwise<Avx512>};
 
 }  // namespace poprt::kernels

@@ -1,4 +1,4 @@
-#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 
 #include <cmath>
 #include <limits>
@@ -18,11 +18,11 @@ std::vector<float> Finished(const InnerLoops& loops, const std::string& activati
   std::vector<float> result(values.size());
   Epilogue epilogue = EpilogueWithActivation(ActivationAttributes(activation));
   epilogue.out = result.data();
-  loops.tiles.finish(epilogue, values.data(), 0, 1, static_cast<std::int64_t>(values.size()), 0, 0);
+  loops.gemm.finish(epilogue, values.data(), 0, 1, static_cast<std::int64_t>(values.size()), 0, 0);
   return result;
 }
 
-TEST(TileKernels, ActivationsAreAccurate) {
+TEST(GemmMicroKernels, ActivationsAreAccurate) {
   std::vector<float> values;
   for (int i = -21898; i <= 21898; ++i) {  // -30 to 30
     values.push_back(0.00137F * static_cast<float>(i));
@@ -47,7 +47,7 @@ TEST(TileKernels, ActivationsAreAccurate) {
   }
 }
 
-TEST(TileKernels, ActivationsKeepNanAndReachTheirLimits) {
+TEST(GemmMicroKernels, ActivationsKeepNanAndReachTheirLimits) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const InnerLoops* loops : AllInnerLoops()) {
     SCOPED_TRACE(loops->instruction_set);
@@ -60,7 +60,7 @@ TEST(TileKernels, ActivationsKeepNanAndReachTheirLimits) {
   }
 }
 
-TEST(TileKernels, ActivationsThatEndInZeroDoSoForLargeNumbers) {
+TEST(GemmMicroKernels, ActivationsThatEndInZeroDoSoForLargeNumbers) {
   const float infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> large{10.0F, 89.0F, 1e10F, 1e38F, infinity};
   const std::vector<float> negative{-89.0F, -1e10F, -1e30F, -1e38F};
@@ -87,13 +87,13 @@ std::vector<float> FinishedInParts(const InnerLoops& loops, Epilogue epilogue,
   epilogue.row_stride = 21;
   std::int64_t at = 0;
   for (const std::int64_t width : widths) {
-    loops.tiles.finish(epilogue, tile.data() + at, kPanel, kTileRows, width, 1, 3 + at);
+    loops.gemm.finish(epilogue, tile.data() + at, kPanel, kTileRows, width, 1, 3 + at);
     at += width;
   }
   return image;
 }
 
-TEST(TileKernels, WholePanelsAreFinishedLikeNarrowOnes) {
+TEST(GemmMicroKernels, WholePanelsAreFinishedLikeNarrowOnes) {
   std::vector<float> numbers(400);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] = static_cast<float>(i * 37 % 101) / 16.0F - 3.0F;
@@ -123,7 +123,7 @@ TEST(TileKernels, WholePanelsAreFinishedLikeNarrowOnes) {
 constexpr int kTestedPanels = 4;
 
 /// Panels, 0.25 everywhere before, times rows of A; `count` of them at once.
-std::vector<float> Products(const TileKernels& kernels, int rows, std::int64_t depth,
+std::vector<float> Products(const GemmMicroKernels& kernels, int rows, std::int64_t depth,
                             const std::vector<float>& a, const std::vector<float>& b, int count) {
   const std::int64_t tile = rows * kPanel;
   std::vector<float> results(static_cast<std::size_t>(kTestedPanels * tile), 0.25F);
@@ -135,20 +135,20 @@ std::vector<float> Products(const TileKernels& kernels, int rows, std::int64_t d
   return results;
 }
 
-TEST(TileKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
+TEST(GemmMicroKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
   std::vector<float> numbers(1000);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] = static_cast<float>(i * 37 % 101) / 7.0F - 6.0F;
   }
   const std::vector<float> b(numbers.begin() + 60, numbers.end());
   for (const InnerLoops* loops : AllInnerLoops()) {
-    for (int rows = 1; rows <= loops->tiles.rows; ++rows) {
+    for (int rows = 1; rows <= loops->gemm.rows; ++rows) {
       for (const std::int64_t depth : {1, 3, 4, 9}) {
         SCOPED_TRACE(loops->instruction_set + std::to_string(rows) + " " + std::to_string(depth));
-        const auto single = Products(loops->tiles, rows, depth, numbers, b, 1);
-        EXPECT_EQ(single, Products(loops->tiles, rows, depth, numbers, b, loops->tiles.panels));
-        EXPECT_EQ(single, Products(loops->tiles, rows, depth, numbers, b,
-                                   PanelsAtOnce(loops->tiles, rows, kTestedPanels)));
+        const auto single = Products(loops->gemm, rows, depth, numbers, b, 1);
+        EXPECT_EQ(single, Products(loops->gemm, rows, depth, numbers, b, loops->gemm.panels));
+        EXPECT_EQ(single, Products(loops->gemm, rows, depth, numbers, b,
+                                   PanelsAtOnce(loops->gemm, rows, kTestedPanels)));
         for (std::int64_t i = 0; i < kTestedPanels * rows * kPanel; ++i) {
           const std::int64_t panel = i / kPanel / rows;
           double wanted = 0.25;
@@ -164,7 +164,7 @@ TEST(TileKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
 }
 
 TEST(PanelsAtOnce, FewRowsHaveMoreOfThemAndRestsAreHalved) {
-  TileKernels kernels = PortableInnerLoops().tiles;
+  GemmMicroKernels kernels = PortableInnerLoops().gemm;
   kernels.panels = 2;
   kernels.panels_of_few_rows = 4;
   EXPECT_EQ(PanelsAtOnce(kernels, 6, 9), 4);
@@ -201,8 +201,8 @@ TEST(RegisterTiles, HaveFewRowsOnlyWhereAllProcessorsHaveThem) {
     }
   }
   for (const InnerLoops* loops : AllInnerLoops()) {
-    EXPECT_LE(loops->tiles.rows, kMostTileRows);
-    EXPECT_LE(loops->blocked_tiles.pixels, kMostTilePixels);
+    EXPECT_LE(loops->gemm.rows, kMostTileRows);
+    EXPECT_LE(loops->conv.pixels, kMostTilePixels);
   }
   EXPECT_EQ(RegisterTiles(128, 8).count(), 16);
   EXPECT_EQ(RegisterTiles(7, 8).size(0), RegisterTiles(7, 6).size(0));

@@ -83,7 +83,7 @@ struct Tiles {
 };
 
 /// Float16 operands are passed as their bits.
-struct TileKernels {
+struct GemmMicroKernels {
   /// Panels that a product passes over at once: 2 where the registers are wide enough for a row of
   /// both, else 1. Each result is the same either way.
   int panels;
@@ -145,8 +145,8 @@ struct TileKernels {
 };
 
 /// For each instruction set, see inner_loops.hpp.
-extern const TileKernels kPortableTileKernels;
-extern const TileKernels kAvx2TileKernels;
-extern const TileKernels kAvx512TileKernels;
+extern const GemmMicroKernels kPortableGemmMicroKernels;
+extern const GemmMicroKernels kAvx2GemmMicroKernels;
+extern const GemmMicroKernels kAvx512GemmMicroKernels;
 
 }  // namespace poprt::kernels

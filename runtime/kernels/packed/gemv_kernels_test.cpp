@@ -1,4 +1,4 @@
-#include "runtime/kernels/packed/thin_product.hpp"
+#include "runtime/kernels/packed/gemv_kernels.hpp"
 
 #include "runtime/kernels/packed/packed_testing.hpp"
 
@@ -32,7 +32,7 @@ void ExpectProduct(Random& random, std::int64_t rows, std::int64_t depth, std::i
                {{"scale", 0.5F}, {"trans_b", transposed}}, expected);
 }
 
-TEST(ThinProduct, AgreesWithNaiveProductForOneRow) {
+TEST(GemvKernels, AgreesWithNaiveProductForOneRow) {
   Random random(7);
   const std::vector<std::int64_t> extents{1, 3, 8, 17, 64, 129, 1100};
   for (const std::int64_t depth : extents) {
@@ -44,7 +44,7 @@ TEST(ThinProduct, AgreesWithNaiveProductForOneRow) {
   }
 }
 
-TEST(ThinProduct, AgreesWithNaiveProductForFewRows) {
+TEST(GemvKernels, AgreesWithNaiveProductForFewRows) {
   Random random(8);
   for (const std::int64_t rows : {2, 3, 4, 5, 90}) {
     for (const std::int64_t depth : {1, 7, 16, 301}) {

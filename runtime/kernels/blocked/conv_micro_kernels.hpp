@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "runtime/kernels/packed/tile_kernels.hpp"
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/tile_sizes.hpp"
 
 /// The inner loops of the kernels on blocked images, once for every kind of processor. This header
@@ -14,7 +14,7 @@ namespace poprt::kernels {
 inline constexpr std::int64_t kBlock = kPanel;
 /// Pixels of the register tiles that work is cut by, which every processor has registers for.
 inline constexpr std::int64_t kTilePixels = kTileRows;
-/// Pixels of the largest register tile of any processor, see BlockedTiles::pixels.
+/// Pixels of the largest register tile of any processor, see ConvMicroKernels::pixels.
 inline constexpr std::int64_t kMostTilePixels = kMostTileRows;
 /// Stands for the offset of a pixel of padding.
 inline constexpr std::int32_t kPadding = -1;
@@ -25,8 +25,8 @@ struct TileTap {
   std::int32_t inputs[kMostTilePixels];  ///< from the first pixel of an input block, or kPadding
 };
 
-/// Consecutive output pixels, up to BlockedTiles::pixels, and the taps that meet the image in one
-/// of them at least.
+/// Consecutive output pixels, up to ConvMicroKernels::pixels, and the taps that meet the image in
+/// one of them at least.
 struct ConvTile {
   std::int32_t pixels;
   std::int32_t taps;
@@ -43,7 +43,7 @@ struct TileEpilogue {
 /// The output blocks of a pass over the pixels, whose weights and results lie equally far from each
 /// other. Distances are counted in floats.
 struct OutputBlocks {
-  int count = 1;             ///< 1 to BlockedTiles::panels
+  int count = 1;             ///< 1 to ConvMicroKernels::outs
   std::int64_t weights = 0;  ///< from those of one block to those of the next
   std::int64_t y = 0;        ///< the same for results and residuals
 };
@@ -143,11 +143,11 @@ struct DepthwiseLine {
   float* y = nullptr;
 };
 
-struct BlockedTiles {
+struct ConvMicroKernels {
   /// Output blocks that a pass over the pixels computes at once: 2 where the registers are wide
   /// enough, else 1. Each result is the same either way.
-  int panels;
-  /// Output pixels that are computed at once, at most: as TileKernels::rows.
+  int outs;
+  /// Output pixels that are computed at once, at most: as GemmMicroKernels::rows.
   int pixels;
 
   /// y = epilogue(start + weights * x) for every tile; `taps` holds those of all tiles.
@@ -190,8 +190,8 @@ struct BlockedTiles {
 };
 
 /// For each instruction set, see inner_loops.hpp.
-extern const BlockedTiles kPortableBlockedTiles;
-extern const BlockedTiles kAvx2BlockedTiles;
-extern const BlockedTiles kAvx512BlockedTiles;
+extern const ConvMicroKernels kPortableConvMicroKernels;
+extern const ConvMicroKernels kAvx2ConvMicroKernels;
+extern const ConvMicroKernels kAvx512ConvMicroKernels;
 
 }  // namespace poprt::kernels

@@ -1,8 +1,8 @@
 #include <immintrin.h>
 
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels_impl.hpp"
 #include "runtime/kernels/quantized/byte_vectors_avx2.hpp"
-#include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -46,14 +46,14 @@ struct Avx2Vnni {
 
 }  // namespace
 
-const QuadTiles kAvx2VnniQuadTiles{.name = "avx2_vnni",
-                                   .pixels = Avx2Vnni::kTilePixels,
-                                   .outs = Avx2Vnni::kTileOuts,
-                                   .without_unit = nullptr,
-                                   .rows = kQuadRows,
-                                   .multiply = Multiply<Avx2Vnni>,
-                                   .interleave = Interleave,
-                                   .convolve = Convolve<Avx2Vnni>,
-                                   .depthwise = Depthwise<Avx2Vnni>};
+const ByteMicroKernels kAvx2VnniByteMicroKernels{.name = "avx2_vnni",
+                                                 .pixels = Avx2Vnni::kTilePixels,
+                                                 .outs = Avx2Vnni::kTileOuts,
+                                                 .without_unit = nullptr,
+                                                 .rows = kQuadRows,
+                                                 .multiply = Multiply<Avx2Vnni>,
+                                                 .interleave = Interleave,
+                                                 .convolve = Convolve<Avx2Vnni>,
+                                                 .depthwise = Depthwise<Avx2Vnni>};
 
 }  // namespace poprt::kernels

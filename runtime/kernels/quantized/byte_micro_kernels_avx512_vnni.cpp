@@ -1,8 +1,8 @@
 #include <immintrin.h>
 
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_micro_kernels_impl.hpp"
 #include "runtime/kernels/quantized/byte_vectors_avx512.hpp"
-#include "runtime/kernels/quantized/quad_tiles_impl.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -44,14 +44,14 @@ struct Avx512Vnni {
 
 }  // namespace
 
-const QuadTiles kAvx512VnniQuadTiles{.name = "avx512_vnni",
-                                     .pixels = Avx512Vnni::kTilePixels,
-                                     .outs = Avx512Vnni::kTileOuts,
-                                     .without_unit = nullptr,
-                                     .rows = kQuadRows,
-                                     .multiply = Multiply<Avx512Vnni>,
-                                     .interleave = Interleave,
-                                     .convolve = Convolve<Avx512Vnni>,
-                                     .depthwise = Depthwise<Avx512Vnni>};
+const ByteMicroKernels kAvx512VnniByteMicroKernels{.name = "avx512_vnni",
+                                                   .pixels = Avx512Vnni::kTilePixels,
+                                                   .outs = Avx512Vnni::kTileOuts,
+                                                   .without_unit = nullptr,
+                                                   .rows = kQuadRows,
+                                                   .multiply = Multiply<Avx512Vnni>,
+                                                   .interleave = Interleave,
+                                                   .convolve = Convolve<Avx512Vnni>,
+                                                   .depthwise = Depthwise<Avx512Vnni>};
 
 }  // namespace poprt::kernels
