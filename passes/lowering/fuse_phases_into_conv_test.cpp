@@ -109,5 +109,37 @@ TEST(FusePhasesIntoConvTest, LeavesChannelsThatFillABlock) {
   EXPECT_TRUE(g.Fused().starts_with("  s = SpaceToDepth(x)"));
 }
 
+/// A part of the channels, or of the image, is an image too.
+TEST(FusePhasesIntoConvTest, ReadsAPartOfAnImage) {
+  Focus g;
+  const auto x = g.Input("x", {1, 4, 5, 4});
+  const auto colours = g.Op("colours", "Slice", {x}, {1, 2, 4, 4},
+                            {{"axes", Ints{1, 2}}, {"ends", Ints{3, 4}}, {"starts", Ints{1, 0}}});
+  std::vector<ir::ValueId> phases;
+  for (const std::int64_t row : {0, 1}) {
+    phases.push_back(g.Slice("p", colours, {1, 2, 2, 4}, 2, row, 2));
+  }
+  g.Conv(g.Joined(std::move(phases)), {1, 2, 2, 4}, {{"pads", Ints{1, 1, 1, 1}}});
+  EXPECT_TRUE(g.Fused().find("y = Conv(colours, w_of_image, b)") != std::string::npos);
+}
+
+TEST(FusePhasesIntoConvTest, LeavesPhasesWithoutChannels) {
+  constexpr std::int64_t kBlocks = std::int64_t{1} << 20;
+  Focus g;
+  const auto x = g.Input("x", {1, 0, kBlocks, kBlocks});
+  const auto s = g.Op("s", "SpaceToDepth", {x}, {1, 0, 1, 1}, {{"blocksize", kBlocks}});
+  g.Output(g.Op("y", "Conv", {s, g.Constant("w", {2, 0, 1, 1}, {})}, {1, 2, 1, 1}));
+  EXPECT_TRUE(g.After("fuse_phases_into_conv").starts_with("  s = SpaceToDepth(x)"));
+}
+
+TEST(FusePhasesIntoConvTest, LeavesStepsThatOverflow) {
+  constexpr std::int64_t kStep = std::int64_t{1} << 40;
+  Focus g;
+  const auto p = g.Slice("p", g.Input("x", {1, 1, 2, 2}), {1, 1, 1, 2}, 2, 0, kStep);
+  const auto q = g.Slice("q", p, {1, 1, 1, 2}, 2, 0, kStep);
+  g.Conv(g.Joined({q, q}), {1, 2, 1, 2}, {{"pads", Ints{1, 1, 1, 1}}});
+  EXPECT_TRUE(g.Fused().starts_with("  p = Slice(x)"));
+}
+
 }  // namespace
 }  // namespace poprt::passes
