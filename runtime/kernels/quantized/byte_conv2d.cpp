@@ -87,7 +87,8 @@ struct ByteConv2d {
   /// measured.
   bool PaysOnUnit() const {
     const auto pairs = static_cast<double>(conv.in.blocks * taps);
-    const auto quads = static_cast<double>(((conv.in.blocks - 1) * kBlock / 4 + last_quads) * taps);
+    constexpr std::int64_t kQuads = kBlock / 4;
+    const auto quads = static_cast<double>(((conv.in.blocks - 1) * kQuads + last_quads) * taps);
     const auto blocks = static_cast<double>(conv.out.blocks);
     const double on_unit = 2.5 * pairs + blocks * (0.4 * pairs + 14);
     return on_unit < 0.8 * (0.7 * quads * blocks);
