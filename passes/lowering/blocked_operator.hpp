@@ -6,6 +6,7 @@
 
 #include "passes/lowering/strided_view.hpp"
 #include "passes/rewrite.hpp"
+#include "runtime/kernels/packed/tile_sizes.hpp"
 
 /// The operators of the host backend on images in blocks of channels. A blocked image is float32,
 /// or uint8 where that is said, [B, ceil(C / 16), H, W, 16]; what lies behind channel C is finite
@@ -44,7 +45,7 @@
 /// Elementwise operators and Concat are those of ONNX, on tensors with one more axis.
 namespace poprt::passes {
 
-inline constexpr std::int64_t kBlock = 16;
+inline constexpr std::int64_t kBlock = kernels::kPanel;
 /// With fewer output channels most of a block would be computed for nothing.
 inline constexpr std::int64_t kFewestChannels = 8;
 

@@ -26,7 +26,7 @@ void RequireBiasAndResidual(const KernelCall& call, std::int64_t channels) {
 std::size_t FloatScratchBytes(std::int64_t floats) {
   constexpr std::int64_t kLimit = std::int64_t{1} << 28;
   Require(floats >= 0 && floats <= kLimit, "needs more than 1 GiB of scratch memory per thread");
-  return (static_cast<std::size_t>(floats) * sizeof(float) + 63) / 64 * 64;
+  return ScratchBytes(static_cast<std::size_t>(floats) * sizeof(float));
 }
 
 Image RequireImage(const TensorType& type, std::string_view what) {
