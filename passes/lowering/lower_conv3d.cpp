@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "passes/lowering/conv_window.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/node_inserter.hpp"
 #include "passes/lowering/subpixel_convolution.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/window/window.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -68,9 +68,7 @@ bool LowerConv(Rewriter& rewriter, Node& node) {
   }
   if (x.bytes() == 0 || y.bytes() == 0 || found->count() == 0) return false;
   const Tensor weights = *found;
-  const kernels::Window window =
-      kernels::ResolveWindow(node.attributes, {x.shape.begin() + 2, x.shape.end()},
-                             {weights.shape().begin() + 2, weights.shape().end()});
+  const kernels::Window window = WindowOf(graph, node);
   const std::int64_t depth = y.shape[2];
 
   NodeInserter insert(rewriter, node.name);

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "passes/lowering/blocked_operator.hpp"
+#include "passes/lowering/conv_window.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/subpixel_convolution.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/window/window.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -81,8 +81,7 @@ std::optional<kernels::Window> DenseWindow(const ir::Graph& graph, const Node& n
   if (weights == nullptr || !constant_bias || x.shape.size() != kImageRank) return std::nullopt;
   if (!IsBackendType(x.element) || weights->count() == 0) return std::nullopt;
   if (x.bytes() == 0 || graph.type(node.outputs[0]).bytes() == 0) return std::nullopt;
-  kernels::Window window = kernels::ResolveWindow(node.attributes, {x.shape[2], x.shape[3]},
-                                                  {weights->shape()[2], weights->shape()[3]});
+  kernels::Window window = WindowOf(graph, node);
   if (window.strides != Ints{1, 1} || window.dilations != Ints{1, 1}) return std::nullopt;
   return window;
 }
