@@ -66,6 +66,36 @@ void Part(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64
   }
 }
 
+/// Up to kAlong rows of up to kAcross elements become columns.
+template <std::size_t kSize>
+void TransposePart(std::byte* to, std::int64_t to_step, std::int64_t across, const std::byte* from,
+                   std::int64_t from_step, std::int64_t along, bool by_eight) {
+  constexpr auto kBytes = static_cast<std::int64_t>(kSize);
+  const bool is_whole = across == kAcross && along == kAlong;
+  if (kSize == 4 && is_whole && by_eight) {
+    for (std::int64_t j = 0; j < kAcross; j += 4) {
+      TransposeEight(to + j * to_step, to_step, from + j * kBytes, from_step);
+    }
+  } else if (kSize == 4 && is_whole) {
+    for (std::int64_t i = 0; i < kAlong; i += 4) {
+      for (std::int64_t j = 0; j < kAcross; j += 4) {
+        TransposeFour(to + j * to_step + i * kBytes, to_step, from + j * kBytes + i * from_step,
+                      from_step);
+      }
+    }
+  } else if (kSize == 2 && is_whole) {
+    for (std::int64_t j = 0; j < kAcross; j += kAlong) {
+      TransposeSquare<HalfRow>(to + j * to_step, to_step, from + j * kBytes, from_step);
+    }
+  } else {
+    for (std::int64_t j = 0; j < across; ++j) {
+      for (std::int64_t i = 0; i < along; ++i) {
+        CopyElement<kSize>(to + j * to_step + i * kBytes, from + j * kBytes + i * from_step);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 StridedView Permute(const Shape& shape, const Ints& permutation) {
@@ -209,41 +239,18 @@ void StridedCopy::RunFixed(const std::byte* input, std::byte* output, std::int64
     if (few_ == 3) return RunFew<kSize, 3>(input, output, begin, end);
     return RunFew<kSize, 4>(input, output, begin, end);
   }
-  const std::int64_t out_step = across_.out_stride;
-  ForItems(input, output, begin, end, [&](const std::byte* in, std::byte* out, std::int64_t block) {
-    const std::int64_t across = std::min(kAcross, across_.extent - block * kAcross);
-    for (std::int64_t i0 = 0; i0 < inner_.extent; i0 += kAlong) {
-      const std::int64_t i1 = std::min(inner_.extent, i0 + kAlong);
-      if (kSize == 4 && across == kAcross && i1 - i0 == kAlong) {
-        for (std::int64_t i = i0; i < i1; i += 4) {
-          for (std::int64_t j = 0; j < across; j += 4) {
-            TransposeFour(out + j * out_step + i * 4, out_step, in + j * 4 + i * in_step, in_step);
+  // Without registers of 32 bytes, eight rows at once are slower than four.
+  const bool by_eight = BestInstructionSet() != InstructionSet::kPortable;
+  RunWide([=, this] {
+    ForItems(
+        input, output, begin, end, [&](const std::byte* in, std::byte* out, std::int64_t block) {
+          const std::int64_t across = std::min(kAcross, across_.extent - block * kAcross);
+          for (std::int64_t i = 0; i < inner_.extent; i += kAlong) {
+            const std::int64_t along = std::min(kAlong, inner_.extent - i);
+            TransposePart<kSize>(out + i * static_cast<std::int64_t>(kSize), across_.out_stride,
+                                 across, in + i * in_step, in_step, along, by_eight);
           }
-        }
-        continue;
-      }
-      if (kSize == 2 && across == kAcross && i1 - i0 == kAlong) {
-        for (std::int64_t j = 0; j < across; j += kAlong) {
-          TransposeSquare<HalfRow>(out + j * out_step + i0 * 2, out_step, in + j * 2 + i0 * in_step,
-                                   in_step);
-        }
-        continue;
-      }
-      for (std::int64_t j = 0; j < across; ++j) {
-        const std::byte* from = in + j * static_cast<std::int64_t>(kSize);
-        std::byte* to = out + j * out_step;
-        if (i1 - i0 == kAlong) {
-          for (std::int64_t k = 0; k < kAlong; ++k) {
-            CopyElement<kSize>(to + (i0 + k) * static_cast<std::int64_t>(kSize),
-                               from + (i0 + k) * in_step);
-          }
-        } else {
-          for (std::int64_t i = i0; i < i1; ++i) {
-            CopyElement<kSize>(to + i * static_cast<std::int64_t>(kSize), from + i * in_step);
-          }
-        }
-      }
-    }
+        });
   });
 }
 
