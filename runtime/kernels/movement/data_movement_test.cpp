@@ -217,6 +217,21 @@ TEST(DataMovementTest, Expands) {
             "input int32[2] does not broadcast to output int32[3]");
 }
 
+TEST(DataMovementTest, ExpandsRowsManyTimes) {
+  ForSeeds(20, [](std::mt19937& random) {
+    // Repeats with and without divisors, of rows that a kilobyte holds many of, few of or none.
+    const std::int64_t row = Draw(random, 1, random() % 3 == 0 ? 700 : 40);
+    const std::int64_t repeats = Draw(random, 1, random() % 2 == 0 ? 1200 : 211);
+    const Shape large{2, repeats, row};
+    const Tensor source = RandomTensor(random, kFloat32, {2, 1, row}, 0, 1000);
+    const Values values = ToValues(source);
+    EXPECT_EQ(ToValues(Run1("Expand", {source}, {kFloat32, large})),
+              Fill(large, [&](const Index& at) {
+                return values[static_cast<std::size_t>(at[0] * row + at[2])];
+              }));
+  });
+}
+
 TEST(DataMovementTest, Tiles) {
   ForRandomTensors(0, 80, 3, [](std::mt19937& random, const Tensor& data, const Values& values) {
     Ints repeats;

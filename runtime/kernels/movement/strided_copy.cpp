@@ -152,10 +152,24 @@ StridedCopy::StridedCopy(const StridedView& view, std::size_t element_size)
       outer_.push_back({item_bytes_ / kPiece, kPiece, kPiece});
       item_bytes_ = kPiece;
     }
+    PlanRepeats();
   } else {
     PlanTranspose();
   }
   for (const Axis& axis : outer_) items_ *= axis.extent;
+}
+
+void StridedCopy::PlanRepeats() {
+  if (outer_.empty()) return;
+  Axis& axis = outer_.back();
+  if (axis.in_stride != 0 || axis.out_stride != item_bytes_) return;
+  // What the nearest cache holds.
+  constexpr std::int64_t kMostBytes = 1 << 14;
+  repeats_ = std::clamp<std::int64_t>(kMostBytes / item_bytes_, 1, axis.extent);
+  while (axis.extent % repeats_ != 0) --repeats_;
+  axis.extent /= repeats_;
+  axis.out_stride *= repeats_;
+  item_bytes_ *= repeats_;
 }
 
 void StridedCopy::PlanTranspose() {
@@ -258,8 +272,14 @@ void StridedCopy::RunItems(const std::byte* input, std::byte* output, std::int64
                            std::int64_t end) const {
   if (kind_ == Kind::kRows) {
     const auto bytes = static_cast<std::size_t>(item_bytes_);
-    ForItems(input, output, begin, end, [bytes](const std::byte* in, std::byte* out, std::int64_t) {
-      std::memcpy(out, in, bytes);
+    constexpr std::size_t kShort = 1024;
+    const std::size_t row = bytes / static_cast<std::size_t>(repeats_);
+    ForItems(input, output, begin, end, [=](const std::byte* in, std::byte* out, std::int64_t) {
+      std::memcpy(out, in, row);
+      // Short copies of what was just written would wait for the stores.
+      std::size_t done = row;
+      for (; done < std::min(bytes, kShort); done += row) std::memcpy(out + done, in, row);
+      for (; done < bytes; done *= 2) std::memcpy(out + done, out, std::min(done, bytes - done));
     });
     return;
   }

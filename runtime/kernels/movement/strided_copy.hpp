@@ -39,6 +39,7 @@ class StridedCopy {
   };
   enum class Kind { kRows, kTranspose, kJoinFew, kPartFew, kStrided };
 
+  void PlanRepeats();
   void PlanTranspose();
   void RunItems(const std::byte* input, std::byte* output, std::int64_t begin,
                 std::int64_t end) const;
@@ -57,7 +58,8 @@ class StridedCopy {
   std::int64_t offset_;     // bytes
   std::int64_t items_ = 1;  // product of the outer extents
   std::int64_t item_bytes_ = 0;
-  std::vector<Axis> outer_;  // the last one counts blocks of `across_` when transposing
+  std::int64_t repeats_ = 1;  // of a row, one behind the other, in an item
+  std::vector<Axis> outer_;   // the last one counts blocks of `across_` when transposing
   Axis inner_{1, 0, 0};
   Axis across_{1, 0, 0};  // the axis that is contiguous in the input
   std::int64_t few_ = 0;  // elements side by side in one tensor and apart in the other
