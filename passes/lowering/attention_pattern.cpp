@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -124,18 +125,30 @@ std::optional<std::int64_t> VisibleKeys(const ir::Graph& graph, ValueId id, std:
 /// Takes a causal mask out of `scores`. Gives the number of keys that the first query sees.
 std::int64_t TakeCausalMask(const ir::Graph& graph, Scores& scores, std::int64_t queries,
                             std::int64_t keys) {
-  const auto added = VisibleKeys(
-      graph, scores.mask, queries, keys, [](double x) { return x == 0; },
-      [](double x) { return x <= kHidden; });
-  if (added) scores.mask = ir::kAbsent;
   const double kept = scores.keep_if ? 1 : 0;
-  const auto replaced = scores.fill > kHidden ? std::nullopt
-                                              : VisibleKeys(
-                                                    graph, scores.keep, queries, keys,
-                                                    [kept](double x) { return x == kept; },
-                                                    [kept](double x) { return x != kept; });
-  if (replaced) scores.keep = ir::kAbsent;
-  return std::min(added.value_or(keys), replaced.value_or(keys));
+  const auto added = [&](double hidden) {
+    return VisibleKeys(
+        graph, scores.mask, queries, keys, [](double x) { return x == 0; },
+        [hidden](double x) { return x <= hidden; });
+  };
+  const auto replaced = [&](double hidden) {
+    if (scores.fill > hidden) return std::optional<std::int64_t>();
+    return VisibleKeys(
+        graph, scores.keep, queries, keys, [kept](double x) { return x == kept; },
+        [kept](double x) { return x != kept; });
+  };
+  double hidden = kHidden;
+  if (scores.mask != ir::kAbsent && scores.keep != ir::kAbsent &&
+      (!added(hidden) || !replaced(hidden))) {
+    // The other mask may hide all keys that the causal one shows. What that hides is seen then, as
+    // if it were shown, unless nothing can make up for it.
+    hidden = -std::numeric_limits<double>::infinity();
+  }
+  const auto by_mask = added(hidden);
+  const auto by_keep = replaced(hidden);
+  if (by_mask) scores.mask = ir::kAbsent;
+  if (by_keep) scores.keep = ir::kAbsent;
+  return std::min(by_mask.value_or(keys), by_keep.value_or(keys));
 }
 
 // ---- Operands ----------------------------------------------------------------------------------

@@ -174,6 +174,29 @@ TEST(AttentionPatternTest, KnowsConstantCausalMasks) {
   EXPECT_NE(w.After().find("visible=2 "), std::string::npos);
 }
 
+/// GPT-2's: where the second mask hides all keys that the first one shows, those that this hides
+/// are seen, unless they are hidden by an infinity.
+TEST(AttentionPatternTest, KeepsCausalMasksBesideOthers) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double hidden : {-1e4, -3.4e38, -kInfinity}) {
+    Writer w;
+    const auto q = w.Q();
+    const auto k = w.K();
+    const auto v = w.V();
+    const auto padding = w.g.Input("padding", {kBatch, 1, 1, kKeys});
+    const auto shown = w.g.Constant(
+        "shown", TensorType{ElementType::kBool, {1, 1, kQueries, kKeys}}, Triangle(1, 0));
+    const auto causal =
+        w.g.Op("causal", "Where", {shown, w.Product(q, k), w.g.Scalar(hidden)}, kScores);
+    w.Finish(w.g.Op("masked", "Add", {causal, padding}, kScores), v);
+    const std::string text = w.After();
+    const bool is_taken = hidden == -kInfinity;
+    const std::string inputs = is_taken ? "(q, k, v, padding) " : "(q, k, v, padding, shown) ";
+    EXPECT_NE(text.find("FusedAttention" + inputs), std::string::npos) << text;
+    EXPECT_EQ(text.find("visible=2 ") != std::string::npos, is_taken) << text;
+  }
+}
+
 TEST(AttentionPatternTest, KeepsOtherConstantMasks) {
   std::vector<double> hole = Triangle(0, -1e4);
   hole[0] = -1e4;
