@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "compiler/frontend/open_numbers.hpp"
 #include "compiler/frontend/static_input.hpp"
 #include "compiler/ops/random_ops.hpp"
 #include "runtime/kernels/kernel.hpp"
@@ -222,7 +223,29 @@ absl::Status GraphBuilder::NotConstant(const ops::StaticInput& input, ValueId va
       ", but must be known when compiling; freeze the value or fix the shape that it comes from");
 }
 
-absl::Status GraphBuilder::ExtractStaticInputs(const ops::OpDef& def, SourceNode& node) const {
+bool GraphBuilder::TakeOpenShape(const ops::StaticInput& input, ValueId value, SourceNode& node,
+                                 std::optional<OpenElement>* open) const {
+  const bool is_shape = input.attribute == "shape" || (node.op == "Range" && input.index == 1);
+  const auto numbers = is_shape ? OpenNumbersOf(graph_, open_, value) : std::nullopt;
+  if (!numbers) return false;
+  Ints bounds;
+  for (const OpenNumber& number : *numbers) {
+    if (number.count != kAbsent) {
+      if (*open) return false;
+      *open = {.index = bounds.size(), .count = number.count};
+    }
+    bounds.push_back(number.value);
+  }
+  node.attributes.set(input.attribute, std::move(bounds));
+  if (!input.type_attribute.empty()) {
+    node.attributes.set(input.type_attribute,
+                        static_cast<std::int64_t>(graph_.type(value).element));
+  }
+  return true;
+}
+
+absl::Status GraphBuilder::ExtractStaticInputs(const ops::OpDef& def, SourceNode& node,
+                                               std::optional<OpenElement>* open) const {
   std::vector<bool> is_static(node.inputs.size(), false);
   for (const ops::StaticInput& input : def.static_inputs) {
     const ValueId id = input.index < node.inputs.size() ? node.inputs[input.index] : kAbsent;
@@ -237,7 +260,10 @@ absl::Status GraphBuilder::ExtractStaticInputs(const ops::OpDef& def, SourceNode
     const bool is_empty = graph_.type(id).bytes() == 0;
     const Tensor empty = is_empty ? Tensor(graph_.type(id)) : Tensor();
     const Tensor* constant = is_empty ? &empty : graph_.ConstantOf(id);
-    if (constant == nullptr) return NotConstant(input, id);
+    if (constant == nullptr) {
+      if (TakeOpenShape(input, id, node, open)) continue;
+      return NotConstant(input, id);
+    }
     // Floats would lose digits where the result is as exact as its inputs.
     const bool is_exact =
         !input.type_attribute.empty() && constant->element() == ElementType::kFloat64;
@@ -326,7 +352,8 @@ absl::Status GraphBuilder::Place(SourceNode node) {
   if (node.op.empty()) return absl::OkStatus();
   const ops::OpDef* def = ops::FindOp(node.op);
   if (def == nullptr) return absl::UnimplementedError("the operator is not supported");
-  if (absl::Status status = ExtractStaticInputs(*def, node); !status.ok()) return status;
+  std::optional<OpenElement> open;
+  if (absl::Status status = ExtractStaticInputs(*def, node, &open); !status.ok()) return status;
   if (def->open != nullptr && node.outputs.size() >= def->outputs.max) {
     return absl::InvalidArgumentError("has " + std::to_string(node.outputs.size()) +
                                       " outputs, its form has " +
@@ -340,6 +367,7 @@ absl::Status GraphBuilder::Place(SourceNode node) {
                                 .outputs = node.outputs.size()};
   absl::StatusOr<std::vector<TensorType>> types = ops::InferTypes(*def, call);
   if (!types.ok()) return types.status();
+  if (open) return PlaceOfOpenShape(std::move(node), *def, call, *types, *open);
   if (open_.AnyOf(node.inputs)) return PlaceOpen(std::move(node), *def, call, *types);
   absl::StatusOr<bool> folded = Fold(*def, node, call, *types);
   if (!folded.ok()) return folded.status();
@@ -348,10 +376,11 @@ absl::Status GraphBuilder::Place(SourceNode node) {
   const std::string source = "node '" + node.name + "' (" + node.op + ")";
   const std::vector<ValueId> outputs = Append(std::move(node), *types);
   if (def->open == nullptr) return absl::OkStatus();
-  for (const ops::OpenOutput& open : def->open(call)) {
+  for (const ops::OpenOutput& output : def->open(call)) {
     // An extent of at most 0 is known.
-    if ((*types)[open.output].shape[open.axis] == 0) continue;
-    open_.Set(outputs[open.output], {.axis = open.axis, .count = outputs.back(), .source = source});
+    if ((*types)[output.output].shape[output.axis] == 0) continue;
+    open_.Set(outputs[output.output],
+              {.axis = output.axis, .count = outputs.back(), .source = source});
   }
   return absl::OkStatus();
 }
@@ -382,6 +411,42 @@ void GraphBuilder::PlaceNodesFrom(std::size_t count, const ir::Placement& placem
   for (std::size_t i = count; i < graph_.nodes.size(); ++i) {
     ir::PlaceIfUnplaced(graph_.nodes[i], placement);
   }
+}
+
+absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& def,
+                                            const ops::InferenceCall& call,
+                                            const std::vector<TensorType>& types,
+                                            const OpenElement& open) {
+  const OpenExtents::Count count = *open_.CountOf(graph_, open.count);
+  const Shape& shape = types[0].shape;
+  std::size_t axis = open.index;
+  if (def.name == "Expand") axis += shape.size() - call.attributes.get_ints("shape").size();
+  const auto refused = absl::InvalidArgumentError(
+      "is to make " + ToString(types[0]) + ", of which extent " + std::to_string(axis) +
+      " depends on data, from " + count.source +
+      ": it cannot at run time; freeze the inputs that the extent depends on, or end the model "
+      "before this node");
+  if (open_.AnyOf(node.inputs)) {
+    const auto carried = open_.Carry(graph_, node.inputs, call, types);
+    if (!carried.ok()) return carried.status();
+    if (carried->from->count != open.count || carried->to.axis != axis) return refused;
+    return PlaceOpen(std::move(node), def, call, types);
+  }
+  if (def.name == "Expand") {
+    const Shape& from = call.input(0).shape;
+    const std::size_t missing = shape.size() - from.size();
+    if (axis >= missing && from[axis - missing] != 1) return refused;
+  } else if (def.name == "Range") {
+    if (call.attributes.get_ints("start") != Ints{0}) return refused;
+    if (call.attributes.get_ints("delta") != Ints{1}) return refused;
+  } else if (def.name != "ConstantOfShape") {
+    return refused;
+  }
+  const ValueId result = Append(std::move(node), types)[0];
+  if (shape[axis] > 0) {
+    open_.Set(result, {.axis = axis, .count = open.count, .source = count.source});
+  }
+  return absl::OkStatus();
 }
 
 absl::Status GraphBuilder::PlaceOpen(SourceNode node, const ops::OpDef& def,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -102,7 +103,16 @@ class GraphBuilder final : public NodeSink {
 
  private:
   void CaptureExtent(ir::ValueId outer, ir::ValueId inner);
-  absl::Status ExtractStaticInputs(const ops::OpDef& def, SourceNode& node) const;
+  /// The element of a static input that is a count instead of a number.
+  struct OpenElement {
+    std::size_t index = 0;
+    ir::ValueId count = ir::kAbsent;
+  };
+  /// Static inputs become attributes. Of shapes, one extent may be a count, whose bound is taken.
+  absl::Status ExtractStaticInputs(const ops::OpDef& def, SourceNode& node,
+                                   std::optional<OpenElement>* open) const;
+  bool TakeOpenShape(const ops::StaticInput& input, ir::ValueId value, SourceNode& node,
+                     std::optional<OpenElement>* open) const;
   absl::Status NotConstant(const ops::StaticInput& input, ir::ValueId value) const;
   absl::StatusOr<bool> Fold(const ops::OpDef& def, const SourceNode& node,
                             const ops::InferenceCall& call, const std::vector<TensorType>& types);
@@ -110,6 +120,10 @@ class GraphBuilder final : public NodeSink {
   /// Place for a node some of whose inputs have open axes and whose outputs have these types.
   absl::Status PlaceOpen(SourceNode node, const ops::OpDef& def, const ops::InferenceCall& call,
                          const std::vector<TensorType>& types);
+  /// Place for a node that was told how long its output is along an axis by a count.
+  absl::Status PlaceOfOpenShape(SourceNode node, const ops::OpDef& def,
+                                const ops::InferenceCall& call,
+                                const std::vector<TensorType>& types, const OpenElement& open);
   /// Makes of a Shape or Size of a value with an open axis what computes it from the count.
   absl::Status PlaceShape(SourceNode node);
   absl::Status PlaceSize(SourceNode node);

@@ -17,6 +17,17 @@ bool OpenExtents::AnyOf(const std::vector<ir::ValueId>& values) const {
                      [&](ir::ValueId id) { return Find(id) != nullptr; });
 }
 
+std::optional<OpenExtents::Count> OpenExtents::CountOf(const ir::Graph& graph,
+                                                       ir::ValueId value) const {
+  std::optional<Count> count;
+  for (const auto& [id, extent] : extents_) {
+    if (extent.count != value) continue;
+    const std::int64_t bound = graph.type(id).shape[extent.axis];
+    if (!count || bound < count->bound) count = {.bound = bound, .source = extent.source};
+  }
+  return count;
+}
+
 absl::StatusOr<OpenExtents::Carried> OpenExtents::Carry(
     const ir::Graph& graph, const std::vector<ir::ValueId>& values, const ops::InferenceCall& call,
     const std::vector<TensorType>& outputs) const {

@@ -29,6 +29,14 @@ class OpenExtents {
   const OpenExtent* Find(ir::ValueId value) const;
   bool AnyOf(const std::vector<ir::ValueId>& values) const;
 
+  /// What `value` counts: at most how many there are, and the node that decides it. Nothing if it
+  /// is the count of no value.
+  struct Count {
+    std::int64_t bound;
+    std::string source;
+  };
+  std::optional<Count> CountOf(const ir::Graph& graph, ir::ValueId value) const;
+
   /// How the outputs of a call are open whose inputs, some of which are open, are `values`.
   /// `skipped` and the types of inputs and outputs tell how their count follows from the inputs'
   /// (ops::CarriedAxis). InvalidArgument if the operator cannot take such inputs.

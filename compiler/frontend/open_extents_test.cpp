@@ -80,6 +80,67 @@ TEST(OpenExtents, SlicesHaveAnExtentOfTheirOwn) {
             "  output 0 axis 1 up to cut/count_1:0\n");
 }
 
+/// What a model makes as long as a value with an open axis, as exporters write it.
+TEST(OpenExtents, ShapesMayHoldACount) {
+  const std::string count = NodeText("Shape", {"p"}, {"s"}, "name: \"shape\"") +
+                            IntsText("one", {1}, {}) + IntsText("zero", {0}, {}) +
+                            IntsText("front", {0}, {1}) + IntsText("width", {4}, {1}) +
+                            NodeText("Gather", {"s", "one"}, {"n"}, "name: \"n\"") +
+                            NodeText("Unsqueeze", {"n", "front"}, {"n1"}, "name: \"n1\"") +
+                            NodeText("Concat", {"n1", "width"}, {"wide"}, IntAttribute("axis", 0));
+  const auto last_lines = [&](const std::string& text) {
+    const std::string all = TextOf(ImportText(kNonZero + count + text + OutputText("y")));
+    const std::size_t at = all.find("  y = ");
+    return at == std::string::npos ? all : all.substr(at);
+  };
+  EXPECT_EQ(last_lines(NodeText("ConstantOfShape", {"wide"}, {"y"})),
+            "  y = ConstantOfShape() shape=[6, 4] : float32[6, 4]\n"
+            "  return y\n"
+            "  output 0 axis 0 up to find:1\n");
+  EXPECT_EQ(last_lines(FloatsText("row", {1, 2, 3, 4}, {1, 4}) +
+                       NodeText("Expand", {"row", "wide"}, {"y"})),
+            "  y = Expand(row) shape=[6, 4] : float32[6, 4]\n"
+            "  return y\n"
+            "  output 0 axis 0 up to find:1\n");
+  EXPECT_EQ(last_lines(NodeText("Range", {"zero", "n", "one"}, {"y"})),
+            "  y = Range() delta=[1] dtype=7 limit=[6] start=[0] : int64[6]\n"
+            "  return y\n"
+            "  output 0 axis 0 up to find:1\n");
+  // An expansion to -1 where the model asks for the extent that is there already.
+  EXPECT_EQ(
+      last_lines(IntsText("kept", {-1, -1}, {2}) + IntsText("ones", {1, 1}, {2}) +
+                 NodeText("Equal", {"wide", "kept"}, {"is_kept"}, "name: \"equal\"") +
+                 NodeText("Where", {"is_kept", "ones", "wide"}, {"chosen"}) +
+                 FloatsText("row", {1}, {1, 1}) + NodeText("Expand", {"row", "chosen"}, {"y"})),
+      "  y = Expand(row) shape=[6, 4] : float32[6, 4]\n"
+      "  return y\n"
+      "  output 0 axis 0 up to find:1\n");
+}
+
+TEST(OpenExtents, RefusesShapesThatCannotBeOpen) {
+  const std::string count = NodeText("Shape", {"p"}, {"s"}) + IntsText("one", {1}, {}) +
+                            IntsText("two", {2}, {}) +
+                            NodeText("Gather", {"s", "one"}, {"n"}, "name: \"n\"");
+  const auto error = [&](const std::string& text) {
+    return ErrorOf(ImportText(kNonZero + count + text + OutputText("y")));
+  };
+  EXPECT_NE(error(NodeText("Range", {"two", "n", "one"}, {"y"}))
+                .find("depends on data, from node "
+                      "'find' (NonZero)"),
+            std::string::npos);
+  // Two counts, and what is neither a count nor known.
+  EXPECT_NE(error(IntsText("front", {0}, {1}) + NodeText("Unsqueeze", {"n", "front"}, {"n1"}) +
+                  NodeText("Concat", {"n1", "n1"}, {"square"}, IntAttribute("axis", 0)) +
+                  NodeText("ConstantOfShape", {"square"}, {"y"}))
+                .find("must be known when compiling"),
+            std::string::npos);
+  EXPECT_NE(error(NodeText("Add", {"n", "one"}, {"more"}) + IntsText("front", {0}, {1}) +
+                  NodeText("Unsqueeze", {"more", "front"}, {"n1"}) +
+                  NodeText("ConstantOfShape", {"n1"}, {"y"}))
+                .find("must be known when compiling"),
+            std::string::npos);
+}
+
 TEST(OpenExtents, RefusesWhatWouldMixIn) {
   EXPECT_EQ(ErrorOf(ImportText(kNonZero + OutputText("y") +
                                NodeText("ReduceSum", {"p"}, {"y"}, "name: \"sum\""))),
