@@ -127,6 +127,7 @@ class Reader {
     std::vector<OpenNumber> result;
     for (std::size_t i = 0; i < size; ++i) {
       std::vector<OpenNumber> operands;
+      operands.reserve(inputs.size());
       for (const auto& input : inputs) operands.push_back(input[input.size() == 1 ? 0 : i]);
       const Element element = kFunction(operands);
       if (!element) return std::nullopt;
