@@ -139,6 +139,18 @@ TEST(OpenExtents, RefusesShapesThatCannotBeOpen) {
                   NodeText("ConstantOfShape", {"n1"}, {"y"}))
                 .find("must be known when compiling"),
             std::string::npos);
+  // Each level reads the one before twice.
+  std::string chain = NodeText("Equal", {"n", "n"}, {"same"}) + IntsText("front", {0}, {1});
+  std::string last = "n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string next = "level" + std::to_string(i);
+    chain += NodeText("Where", {"same", last, last}, {next});
+    last = next;
+  }
+  EXPECT_NE(error(chain + NodeText("Unsqueeze", {last, "front"}, {"n1"}) +
+                  NodeText("ConstantOfShape", {"n1"}, {"y"}))
+                .find("must be known when compiling"),
+            std::string::npos);
 }
 
 TEST(OpenExtents, RefusesWhatWouldMixIn) {

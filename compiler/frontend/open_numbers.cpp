@@ -14,23 +14,24 @@ using ir::Node;
 using ir::ValueId;
 using Numbers = std::optional<std::vector<OpenNumber>>;
 
-/// Shapes have fewer extents, and are put together in fewer steps.
+/// Shapes have fewer extents, and are put together of fewer values. A value that is read by many
+/// others counts for each of them.
 constexpr std::int64_t kMostNumbers = 64;
-constexpr int kMostSteps = 64;
+constexpr int kMostValues = 256;
 
 class Reader {
  public:
   Reader(const ir::Graph& graph, const OpenExtents& extents) : graph_(graph), extents_(extents) {}
 
-  Numbers Read(ValueId value, int steps = kMostSteps) const {
+  Numbers Read(ValueId value) {
     const TensorType& type = graph_.type(value);
     const bool is_integer = IsInteger(type.element) || type.element == ElementType::kBool;
-    if (steps == 0 || !is_integer || type.shape.size() > 1) return std::nullopt;
+    if (++values_ > kMostValues || !is_integer || type.shape.size() > 1) return std::nullopt;
     if (ElementCount(type.shape) > kMostNumbers) return std::nullopt;
     if (const Tensor* constant = graph_.ConstantOf(value)) return Known(*constant);
     if (const auto count = extents_.CountOf(graph_, value)) return {{{count->bound, value}}};
     const Node* node = Producer(value);
-    return node == nullptr ? std::nullopt : ReadResult(*node, steps - 1);
+    return node == nullptr ? std::nullopt : ReadResult(*node);
   }
 
  private:
@@ -50,14 +51,14 @@ class Reader {
     return node == graph_.nodes.rend() ? nullptr : &*node;
   }
 
-  Numbers ReadResult(const Node& node, int steps) const {
+  Numbers ReadResult(const Node& node) {
     if (node.op == "Identity" || node.op == "Cast" || node.op == "Squeeze" ||
         node.op == "Unsqueeze" || node.op == "Reshape") {
-      return Read(node.inputs[0], steps);
+      return Read(node.inputs[0]);
     }
     std::vector<std::vector<OpenNumber>> inputs;
     for (const ValueId input : node.inputs) {
-      Numbers numbers = input == ir::kAbsent ? std::nullopt : Read(input, steps);
+      Numbers numbers = input == ir::kAbsent ? std::nullopt : Read(input);
       if (!numbers) return std::nullopt;
       inputs.push_back(*std::move(numbers));
     }
@@ -138,6 +139,7 @@ class Reader {
 
   const ir::Graph& graph_;
   const OpenExtents& extents_;
+  int values_ = 0;  // read so far
 };
 
 }  // namespace
