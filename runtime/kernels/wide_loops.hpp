@@ -42,7 +42,7 @@ template <typename F>
 /// Calls f() with everything that it calls and that is defined in this file compiled for `set`,
 /// which this processor must support.
 template <typename F>
-void RunWith(InstructionSet set, F f) {
+void RunWith([[maybe_unused]] InstructionSet set, F f) {
 #if defined(POPRT_WIDE_LOOPS)
   if (set >= InstructionSet::kAvx512) return detail::RunWithAvx512(std::move(f));
   if (set == InstructionSet::kAvx2) return detail::RunWithAvx2(std::move(f));
