@@ -114,10 +114,18 @@ class Evaluator {
     const auto end = inputs.begin() + static_cast<std::ptrdiff_t>(operands);
     Tensor result = One("MatMulInteger", {inputs.begin(), end}, {ElementType::kInt32, type.shape});
     if (type.element == ElementType::kInt32) return result;
-    result = One("Cast", {result}, type);
-    if (HasInput(node, kIntegerScales)) result = One("Mul", {result, inputs[kIntegerScales]}, type);
-    if (HasInput(node, kIntegerBias)) result = One("Add", {result, inputs[kIntegerBias]}, type);
-    return result;
+    const TensorType floats{ElementType::kFloat32, type.shape};
+    result = One("Cast", {result}, floats);
+    if (HasInput(node, kIntegerScales))
+      result = One("Mul", {result, inputs[kIntegerScales]}, floats);
+    if (HasInput(node, kIntegerBias)) result = One("Add", {result, inputs[kIntegerBias]}, floats);
+    if (type.element == ElementType::kFloat32) return result;
+    const auto scale = static_cast<double>(node.attributes.get_float("y_scale", 0));
+    const auto point = static_cast<double>(node.attributes.get_int("y_point", 0));
+    return One("QuantizeLinear",
+               {result, FromDoubles({ElementType::kFloat32, {}}, {{scale}}),
+                FromDoubles({type.element, {}}, {{point}})},
+               type);
   }
 
   static Tensor Fused(const ir::Node& node, const std::vector<Tensor>& inputs,

@@ -58,6 +58,7 @@
 #include "passes/lowering/lower_quantize_pair.hpp"
 #include "passes/lowering/lower_quantized_add.hpp"
 #include "passes/lowering/lower_quantized_conv.hpp"
+#include "passes/lowering/lower_quantized_matmul.hpp"
 #include "passes/lowering/lower_quantized_move.hpp"
 #include "passes/lowering/lower_thin_conv.hpp"
 #include "passes/lowering/lower_to_batched_matmul.hpp"
@@ -184,6 +185,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"lower_quantized_conv",
      "Makes convolutions with simulated quantisation the integer ones that they simulate.",
      Stage::kLowering, LowerQuantizedConv},
+    {"lower_quantized_matmul",
+     "Makes products with simulated quantisation the integer ones that they simulate.",
+     Stage::kLowering, LowerQuantizedMatMul},
     {"lower_quantized_move", "Moves quantised numbers as they are.", Stage::kLowering,
      LowerQuantizedMove},
     {"lower_thin_conv",

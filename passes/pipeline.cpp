@@ -59,6 +59,7 @@ const Names kFinish = {
 const Names kLowering = {
     "lower_quantized_move",
     "lower_quantized_conv",
+    "lower_quantized_matmul",
     "lower_quantized_add",
     "lower_quantize_pair",
     "layer_norm_pattern",

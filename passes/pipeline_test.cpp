@@ -63,11 +63,11 @@ TEST(BuildPipelineTest, DefaultsAreInTheTableAndOfTheStage) {
 }
 
 TEST(BuildPipelineTest, SkipsAndAppends) {
-  const auto pipeline =
-      BuildPipeline(Stage::kLowering, {.precision = "fp32",
-                                       .extra = {"gelu_pattern", "eliminate_identity"},
-                                       .skip = {"gelu_pattern", "lower_quantized_conv",
-                                                "lower_quantized_add", "lower_quantized_move"}});
+  const auto pipeline = BuildPipeline(
+      Stage::kLowering, {.precision = "fp32",
+                         .extra = {"gelu_pattern", "eliminate_identity"},
+                         .skip = {"gelu_pattern", "lower_quantized_conv", "lower_quantized_add",
+                                  "lower_quantized_matmul", "lower_quantized_move"}});
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
   const auto names = NamesOf(*pipeline);
   EXPECT_EQ(names.front(), "lower_quantize_pair");

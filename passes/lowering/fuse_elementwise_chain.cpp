@@ -12,6 +12,8 @@
 
 #include "passes/constant_values.hpp"
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/quantization_parameters.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -122,6 +124,29 @@ std::vector<Function> FunctionsOf(const ir::Graph& graph, const Node& node) {
   return {};
 }
 
+bool IsByte(const ir::Graph& graph, ValueId id) {
+  return kernels::Contains(kernels::kByteTypes, graph.type(id).element);
+}
+
+bool IsFloat(const ir::Graph& graph, ValueId id) {
+  return graph.type(id).element == ElementType::kFloat32;
+}
+
+/// Of a QuantizeLinear or DequantizeLinear between float32 and bytes, with one scale and one zero
+/// point for all; that of a result of bytes is left to the kernel.
+std::vector<Function> QuantizationFunctions(const ir::Graph& graph, const Node& node) {
+  const auto parameters = QuantizationParametersOf(graph, node);
+  if (!parameters) return {};
+  const ValueId x = node.inputs[0];
+  const auto scale = static_cast<float>(parameters->scale);
+  const auto point = static_cast<float>(parameters->point);
+  const ValueId y = node.outputs[0];
+  if (IsFloat(graph, x) && IsByte(graph, y)) return {{"div", {x, scale}}};
+  if (!IsByte(graph, x) || !IsFloat(graph, y)) return {};
+  if (point == 0) return {{"mul", {x, scale}}};
+  return {{"sub", {x, point}}, {"mul", {Previous(), scale}}};
+}
+
 /// The operands and attributes of a FusedElementwise, put together function by function.
 class Program {
  public:
@@ -215,12 +240,17 @@ class Fuser {
       if (!alone) continue;
       Program program = *std::move(alone);
       Grow(tree, program);
-      if (program.inputs().empty()) continue;
-      taken_.insert(tree.begin(), tree.end());
       Node& node = graph_.nodes[Index(root)];
+      if (program.inputs().empty() || (tree.size() == 1 && IsQuantization(node))) continue;
+      taken_.insert(tree.begin(), tree.end());
+      Attributes attributes = program.attributes();
+      if (node.op == "QuantizeLinear") {
+        const double point = QuantizationParametersOf(graph_, node)->point;
+        attributes.set("point", static_cast<std::int64_t>(point));
+      }
       node.op = "FusedElementwise";
       node.inputs = program.inputs();
-      node.attributes = program.attributes();
+      node.attributes = std::move(attributes);
       changed = true;
     }
     return changed;
@@ -229,10 +259,16 @@ class Fuser {
  private:
   static std::size_t Index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
+  static bool IsQuantization(const Node& node) {
+    return node.op == "QuantizeLinear" || node.op == "DequantizeLinear";
+  }
+
   std::vector<Function> Eligible(const Node& node) const {
     if (node.outputs.size() != 1) return {};
     const TensorType& type = graph_.type(node.outputs[0]);
-    if (!IsBackendType(type.element) || ElementCount(type.shape) == 0) return {};
+    if (ElementCount(type.shape) == 0) return {};
+    if (IsQuantization(node)) return QuantizationFunctions(graph_, node);
+    if (!IsBackendType(type.element)) return {};
     std::vector<Function> functions = FunctionsOf(graph_, node);
     for (const Function& function : functions) {
       for (const Source& source : function.reads) {
@@ -277,8 +313,10 @@ class Fuser {
   }
 
   bool Joins(std::int32_t producer, ValueId id, const Tree& tree, const Shape& shape) const {
-    if (functions_[Index(producer)].empty() || taken_.contains(producer)) return false;
-    if (uses_.is_output(id) || graph_.type(id).shape != shape) return false;
+    if (functions_[Index(producer)].empty() || graph_.type(id).shape != shape) return false;
+    if (IsByte(graph_, id)) return false;  // rounded
+    if (graph_.nodes[Index(producer)].op == "DequantizeLinear") return true;
+    if (uses_.is_output(id) || taken_.contains(producer)) return false;
     return std::ranges::all_of(uses_.consumers(id),
                                [&](std::int32_t consumer) { return tree.contains(consumer); });
   }

@@ -103,6 +103,42 @@ TEST(FuseElementwiseChainTest, KeepsWhatOthersRead) {
       "  return seen, sum, y\n");
 }
 
+TEST(FuseElementwiseChainTest, ComputesBetweenBytes) {
+  GraphForTest g;
+  const Shape shape{2, 300};
+  const TensorType bytes{ElementType::kUint8, shape};
+  const auto point = g.Constant("p", TensorType{ElementType::kUint8, {}}, {100});
+  const auto d = g.Op("d", "DequantizeLinear", {g.Input("x", bytes), g.Scalar(0.25), point}, shape);
+  const auto h = g.Op("h", "HardSwish", {d}, shape);
+  g.Output(g.Op("y", "QuantizeLinear", {h, g.Scalar(0.5), point}, bytes));
+  g.Output(g.Op("z", "Neg", {d}, shape));
+  g.Output(g.Op("r", "ReduceMax", {d}, Shape{1, 1}));
+  EXPECT_EQ(Fused(g),
+            "  d = DequantizeLinear(x, c, p) : float32[2, 300]\n"
+            "  y = FusedElementwise(x) constants=[100, 0.25, 0.5] functions=[\"sub\", \"mul\", "
+            "\"hardswish\", \"div\"] operands=[0, 1, 4, 2, 5, 6, 3] point=100 : uint8[2, 300]\n"
+            "  z = FusedElementwise(x) constants=[100, 0.25] functions=[\"sub\", \"mul\", "
+            "\"neg\"] operands=[0, 1, 3, 2, 4] : float32[2, 300]\n"
+            "  r = ReduceMax(d) : float32[1, 1]\n"
+            "  return y, z, r\n");
+}
+
+TEST(FuseElementwiseChainTest, LeavesQuantisationAloneAndInOtherForms) {
+  GraphForTest g;
+  const Shape shape{2, 3};
+  const TensorType bytes{ElementType::kInt8, shape};
+  const auto x = g.Input("x", bytes);
+  g.Output(g.Op("d", "DequantizeLinear", {x, g.Scalar(0.25)}, shape));
+  g.Output(g.Op("q", "QuantizeLinear", {g.Input("f", shape), g.Scalar(0.25)}, bytes));
+  const auto scales = g.Constant("s", Shape{3}, {0.25, 0.5, 1});
+  const auto columns = g.Op("e", "DequantizeLinear", {x, scales}, shape);
+  g.Output(g.Op("y", "Neg", {columns}, shape));
+  const std::string text = Fused(g);
+  EXPECT_NE(text.find("d = DequantizeLinear(x, c)"), std::string::npos) << text;
+  EXPECT_NE(text.find("q = QuantizeLinear(f, c_1)"), std::string::npos) << text;
+  EXPECT_NE(text.find("y = FusedElementwise(e)"), std::string::npos) << text;
+}
+
 TEST(FuseElementwiseChainTest, LeavesOperatorsOfTooManyInputs) {
   GraphForTest g;
   std::vector<ir::ValueId> inputs;

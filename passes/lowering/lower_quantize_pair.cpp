@@ -1,5 +1,10 @@
 #include "passes/lowering/lower_quantize_pair.hpp"
 
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "passes/constant_values.hpp"
 #include "passes/lowering/quantization_parameters.hpp"
 #include "passes/rewrite.hpp"
@@ -15,9 +20,23 @@ bool IsFloat(const ir::Graph& graph, ValueId id) {
   return graph.type(id).element == ElementType::kFloat32;
 }
 
-bool Lower(Rewriter& rewriter, Node& node) {
+/// What is quantised only to be dequantised.
+std::set<ValueId> OnlyDequantized(const ir::Graph& graph) {
+  const ir::Uses uses(graph);
+  std::set<ValueId> found;
+  for (const Node& node : graph.nodes) {
+    if (node.op != "QuantizeLinear" || uses.is_output(node.outputs[0])) continue;
+    const bool all = std::ranges::all_of(uses.consumers(node.outputs[0]), [&](auto position) {
+      return graph.nodes[static_cast<std::size_t>(position)].op == "DequantizeLinear";
+    });
+    if (all) found.insert(node.outputs[0]);
+  }
+  return found;
+}
+
+bool Lower(Rewriter& rewriter, Node& node, const std::set<ValueId>& only_dequantized) {
   ir::Graph& graph = rewriter.graph();
-  if (node.op != "DequantizeLinear") return false;
+  if (node.op != "DequantizeLinear" || !only_dequantized.contains(node.inputs[0])) return false;
   const Node* quantize = rewriter.Producer(node.inputs[0], "QuantizeLinear");
   if (quantize == nullptr) return false;
   const ValueId x = quantize->inputs[0];
@@ -51,7 +70,11 @@ bool Lower(Rewriter& rewriter, Node& node) {
 }  // namespace
 
 absl::Status LowerQuantizePair(ir::Graph& graph, const PassContext&) {
-  Rewrite(graph, Lower);
+  const std::set<ValueId> only_dequantized = OnlyDequantized(graph);
+  const auto lower = [&](Rewriter& rewriter, Node& node) {
+    return Lower(rewriter, node, only_dequantized);
+  };
+  if (Rewriter(graph).Sweep(lower)) graph.Compact();
   return absl::OkStatus();
 }
 

@@ -5,7 +5,7 @@
 
 namespace poprt::passes {
 
-/// Floats that are quantised and taken back at once, as models with simulated quantisation (QDQ)
+/// Floats that are quantised only to be taken back, as models with simulated quantisation (QDQ)
 /// have them before every operator, become what that does to them, which chains of elementwise
 /// operators compute in one pass and in blocks of channels. One scale and zero point p for the
 /// whole tensor, integers in [low, high]. The results are the same but for the sign of zero;

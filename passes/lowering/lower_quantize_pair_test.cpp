@@ -44,6 +44,14 @@ TEST(LowerQuantizePairTest, ResultsAreTheSame) {
   }
 }
 
+TEST(LowerQuantizePairTest, LeavesWhatIsReadAsIntegers) {
+  PairForTest g(ElementType::kUint8, 0.5, 3, 3);
+  const TensorType bytes{ElementType::kUint8, {2, 300}};
+  g.Output(g.Op("m", "Identity", {g.graph.nodes[0].outputs[0]}, bytes));
+  const std::string before = g.Text();
+  EXPECT_EQ(g.After("lower_quantize_pair"), before);
+}
+
 TEST(LowerQuantizePairTest, LeavesWhatIsNoPair) {
   PairForTest other_point(ElementType::kUint8, 0.5, 3, 4);
   std::string before = other_point.Text();

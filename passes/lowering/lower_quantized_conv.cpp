@@ -10,10 +10,10 @@
 
 #include "passes/constant_values.hpp"
 #include "passes/lowering/block_quantized.hpp"
+#include "passes/lowering/byte_weights.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/quantization_parameters.hpp"
 #include "passes/rewrite.hpp"
-#include "runtime/kernels/packed/pack.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -61,38 +61,6 @@ void MakeUnsigned(Graph& graph) {
 }
 
 // ---- Convolutions ----------------------------------------------------------------------------
-
-/// Weights as integers with a scale for each channel.
-struct ByteWeights {
-  Tensor integers;
-  std::vector<float> scales;
-};
-
-/// Channels of zeros have the scale `of_zeros`.
-std::optional<ByteWeights> ByteWeightsOf(const Tensor* weights, float of_zeros) {
-  if (weights == nullptr || weights->element() != ElementType::kFloat32 || weights->count() == 0) {
-    return {};
-  }
-  const std::int64_t outs = weights->shape()[0];
-  const std::int64_t products = weights->count() / outs;
-  auto scales = kernels::ByteScales(weights->WithType({ElementType::kFloat32, {outs, products}}),
-                                    /*transposed=*/true);
-  if (!scales) return {};
-  Tensor integers({ElementType::kInt8, weights->shape()});
-  const auto from = weights->as<float>();
-  for (std::size_t o = 0; o < scales->size(); ++o) {
-    const auto of_channel =
-        from.subspan(o * static_cast<std::size_t>(products), static_cast<std::size_t>(products));
-    const bool is_zero = std::ranges::all_of(of_channel, [](float w) { return w == 0; });
-    if (is_zero) (*scales)[o] = of_zeros;
-  }
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const float scale = (*scales)[i / static_cast<std::size_t>(products)];
-    integers.as_mutable<std::int8_t>()[i] =
-        static_cast<std::int8_t>(std::nearbyint(from[i] / scale));
-  }
-  return ByteWeights{std::move(integers), *std::move(scales)};
-}
 
 /// The largest magnitude that the sum of a channel can have without its bias.
 std::int64_t LargestSum(const Tensor& integers, std::size_t channel) {
@@ -147,7 +115,9 @@ bool Lower(Rewriter& rewriter, Node& node) {
   if (!HasByteForm(x, graph.type(conv->inputs[1]).shape, y, conv->attributes)) return false;
   constexpr double kUnitsOfStep = 1024;
   const auto of_zeros = static_cast<float>(to->scale / from->scale / kUnitsOfStep);
-  const auto weights = ByteWeightsOf(graph.ConstantOf(conv->inputs[1]), of_zeros);
+  const Tensor* floats = graph.ConstantOf(conv->inputs[1]);
+  if (floats == nullptr) return false;
+  const auto weights = ByteWeightsOf(*floats, /*channels_first=*/true, of_zeros);
   if (!weights) return false;
   const auto bias = IntegerBias(graph, *conv, *weights, from->scale, to->scale);
   if (!bias) return false;

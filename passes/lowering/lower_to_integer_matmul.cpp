@@ -1,7 +1,9 @@
 #include "passes/lowering/lower_to_integer_matmul.hpp"
 
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/quantization_parameters.hpp"
 #include "passes/rewrite.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -74,11 +76,29 @@ bool TakeOperand(Rewriter& rewriter, Node& node, std::size_t position) {
   return false;
 }
 
+/// A QuantizeLinear of a product of floats.
+bool TakeQuantize(Rewriter& rewriter, Node& node) {
+  const ir::Graph& graph = rewriter.graph();
+  const auto to = QuantizationParametersOf(graph, node);
+  const ElementType element = graph.type(node.outputs[0]).element;
+  if (!to || !kernels::Contains(kernels::kByteTypes, element)) return false;
+  const ValueId floats =
+      element == ElementType::kUint8 ? BeforeCutOff(rewriter, node, *to) : node.inputs[0];
+  if (graph.type(floats).element != ElementType::kFloat32) return false;
+  const Node* product = ProductBefore(rewriter, floats, kIntegerBias + 1);
+  if (product == nullptr || product->attributes.has("y_scale")) return false;
+  Become(node, *product, kIntegerBias, ir::kAbsent);
+  node.attributes.set("y_scale", static_cast<float>(to->scale));
+  node.attributes.set("y_point", static_cast<std::int64_t>(to->point));
+  return true;
+}
+
 bool Lower(Rewriter& rewriter, Node& node) {
   if (node.op == "MatMulInteger") return LowerMatMul(rewriter, node);
   if (node.op == "Cast") return TakeCast(rewriter, node);
   if (node.op == "Mul") return TakeOperand(rewriter, node, kIntegerScales);
   if (node.op == "Add") return TakeOperand(rewriter, node, kIntegerBias);
+  if (node.op == "QuantizeLinear") return TakeQuantize(rewriter, node);
   return false;
 }
 

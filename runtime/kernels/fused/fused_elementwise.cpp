@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -9,9 +10,12 @@
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/fused/element_functions.hpp"
 #include "runtime/kernels/fused/softmax_columns.hpp"
+#include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/parallel.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
+#include "runtime/kernels/wide_loops.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -41,6 +45,7 @@ enum class Access : std::uint8_t {
 };
 
 struct Operand {
+  ElementType element = ElementType::kFloat32;
   Access access = Access::kFlat;
   std::vector<std::int64_t> strides;  ///< per dimension, in elements
   std::int64_t buffer = -1;           ///< of float32 elements when they cannot be read in place
@@ -66,7 +71,8 @@ struct Cursor {
 
 struct FusedElementwise {
   const GemmMicroKernels* kernels = nullptr;
-  bool half = false;
+  ElementType element = ElementType::kFloat32;  // of the output
+  float point = 0;                              // of an output of bytes
   std::int64_t count = 0;
   std::vector<std::int64_t> extents;
   std::vector<Operand> operands;
@@ -78,12 +84,14 @@ struct FusedElementwise {
 
   std::int64_t inner() const { return extents.empty() ? 1 : extents.back(); }
   bool by_row() const { return inner() >= kShortestRow; }
+  bool writes_floats() const { return element == ElementType::kFloat32; }
 
   /// Those that are read element by element as the output is written.
   std::vector<std::size_t> InPlaceInputs() const {
     std::vector<std::size_t> inputs;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      if (operands[i].access == Access::kFlat) inputs.push_back(i);
+      const bool same_element = operands[i].element == element;
+      if (same_element && operands[i].access == Access::kFlat) inputs.push_back(i);
     }
     return inputs;
   }
@@ -103,7 +111,7 @@ struct FusedElementwise {
   /// How far buffers are moved in scratch memory so that they lie to cache lines as the results
   /// do, which are stored in whole lines. The same for all pieces of a row.
   std::int64_t Shift(const KernelArguments& args, std::int64_t at) const {
-    if (half) return 0;
+    if (!writes_floats()) return 0;
     const auto place = reinterpret_cast<std::uintptr_t>(args.out<float>(0) + at);
     return static_cast<std::int64_t>(place / sizeof(float) % kLine);
   }
@@ -168,12 +176,65 @@ struct FusedElementwise {
       if (step.is_single && &step == &instructions.back()) std::fill_n(to, n, *to);
       values[next++] = to;
     }
-    if (half) {
+    if (!writes_floats()) Store(args, values[next - 1], at, n);
+  }
+
+  void Store(const KernelArguments& args, const float* from, std::int64_t at,
+             std::int64_t n) const {
+    if (element == ElementType::kFloat16) {
       Epilogue store;
       store.out = args.out<std::uint16_t>(0) + at;
       store.half = true;
-      kernels->finish(store, values[next - 1], n, 1, n, 0, 0);
+      kernels->finish(store, from, n, 1, n, 0, 0);
+    } else if (element == ElementType::kInt8) {
+      StoreBytes(from, n, point, args.out<std::int8_t>(0) + at);
+    } else {
+      StoreBytes(from, n, point, args.out<std::uint8_t>(0) + at);
     }
+  }
+
+  template <typename T>
+  static void StoreBytes(const float* from, std::int64_t n, float point, T* to) {
+    RunWide([=] {
+      constexpr auto kLowest = static_cast<float>(std::numeric_limits<T>::lowest());
+      constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
+      POPRT_INDEPENDENT_LOOP
+      for (std::int64_t i = 0; i < n; ++i) {
+        to[i] = static_cast<T>(ToInteger(from[i], point, kLowest, kHighest));
+      }
+    });
+  }
+
+  /// Calls f with the elements of operand i.
+  template <typename F>
+  auto WithElements(const KernelArguments& args, std::size_t i, const F& f) const {
+    switch (operands[i].element) {
+      case ElementType::kFloat16:
+        return f(args.in<Float16>(i));
+      case ElementType::kInt8:
+        return f(args.in<std::int8_t>(i));
+      case ElementType::kUint8:
+        return f(args.in<std::uint8_t>(i));
+      default:
+        return f(args.in<float>(i));
+    }
+  }
+
+  /// Contiguous elements of operand i as floats.
+  const float* Widened(const KernelArguments& args, std::size_t i, std::int64_t first,
+                       std::int64_t n, float* buffer) const {
+    if (operands[i].element == ElementType::kFloat32) return args.in<float>(i) + first;
+    if (operands[i].element == ElementType::kFloat16) {
+      kernels->widen(args.in<std::uint16_t>(i) + first, n, buffer);
+      return buffer;
+    }
+    WithElements(args, i, [=](const auto* from) {
+      RunWide([from = from + first, n, buffer] {
+        POPRT_INDEPENDENT_LOOP
+        for (std::int64_t k = 0; k < n; ++k) buffer[k] = static_cast<float>(from[k]);
+      });
+    });
+    return buffer;
   }
 
   const float* Load(const KernelArguments& args, std::size_t i, const Cursor& cursor,
@@ -183,35 +244,29 @@ struct FusedElementwise {
     float* const buffer = operand.buffer < 0 ? nullptr : Buffer(scratch, operand.buffer);
     switch (operand.access) {
       case Access::kRepeat:
-        if (!half) return args.in<float>(i) + cursor.offsets[i];
-        *buffer = ElementAt(args, i, cursor.offsets[i]);
-        return buffer;
+        return Widened(args, i, cursor.offsets[i], 1, buffer);
       case Access::kCycle:
         if (new_row) {
-          for (std::int64_t k = 0; k < operand.period; ++k) {
-            buffer[k] = ElementAt(args, i, cursor.offsets[i] + k);
-          }
+          WithElements(args, i, [&](const auto* from) {
+            for (std::int64_t k = 0; k < operand.period; ++k) {
+              buffer[k] = static_cast<float>(from[cursor.offsets[i] + k]);
+            }
+          });
           for (std::int64_t k = operand.period; k < std::min(piece, inner()); k += operand.period) {
             std::copy_n(buffer, operand.period, buffer + k);
           }
         }
         return buffer;
       case Access::kGathered:
-        half ? Gather(args.in<Float16>(i), i, cursor, column, n, buffer)
-             : Gather(args.in<float>(i), i, cursor, column, n, buffer);
+        WithElements(args, i,
+                     [&](const auto* from) { Gather(from, i, cursor, column, n, buffer); });
         return buffer;
       case Access::kFlat:
       case Access::kRow:
         break;
     }
     const std::int64_t first = operand.access == Access::kFlat ? at : cursor.offsets[i] + column;
-    if (!half) return args.in<float>(i) + first;
-    kernels->widen(args.in<std::uint16_t>(i) + first, n, buffer);
-    return buffer;
-  }
-
-  float ElementAt(const KernelArguments& args, std::size_t i, std::int64_t offset) const {
-    return half ? static_cast<float>(args.in<Float16>(i)[offset]) : args.in<float>(i)[offset];
+    return Widened(args, i, first, n, buffer);
   }
 
   /// Writes whole chunks: what is too much is overwritten by the next row or lies behind the piece.
@@ -317,6 +372,7 @@ void LayOut(const KernelCall& call, FusedElementwise& fused) {
   JoinCycles(call, fused);
   for (std::size_t i = 0; i < fused.operands.size(); ++i) {
     Operand& operand = fused.operands[i];
+    operand.element = call.inputs[i].element;
     operand.count = ElementCount(call.inputs[i].shape);
     if (operand.count == fused.count) {
       operand.access = Access::kFlat;
@@ -328,7 +384,7 @@ void LayOut(const KernelCall& call, FusedElementwise& fused) {
       operand.access = operand.strides.back() == 0 ? Access::kRepeat : Access::kRow;
     }
     const bool in_place = operand.access != Access::kCycle && operand.access != Access::kGathered;
-    if (!in_place || fused.half) operand.buffer = fused.buffers++;
+    if (!in_place || operand.element != ElementType::kFloat32) operand.buffer = fused.buffers++;
   }
 }
 
@@ -349,7 +405,7 @@ void AssignBuffers(FusedElementwise& fused, std::size_t first_result) {
     };
     release(step.a);
     if (step.binary && step.b != step.a) release(step.b);
-    if (k + 1 == fused.instructions.size() && !fused.half) break;
+    if (k + 1 == fused.instructions.size() && fused.writes_floats()) break;
     if (free.empty()) free.push_back(fused.buffers++);
     step.buffer = free.back();
     free.pop_back();
@@ -402,6 +458,23 @@ void ReadInstructions(const KernelCall& call, const ElementFunctions& functions,
   AssignBuffers(fused, first_result);
 }
 
+constexpr TypeSet kElements = kByteTypes | Types({ElementType::kFloat32, ElementType::kFloat16});
+
+/// Inputs of floats have one type, which is that of an output of floats.
+void RequireElements(const KernelCall& call) {
+  RequireElement(call.outputs[0], kElements, "output 0");
+  ElementType floats = call.outputs[0].element;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const TensorType& input = call.inputs[i];
+    RequireElement(input, kElements, "input " + std::to_string(i));
+    if (Contains(kByteTypes, input.element)) continue;
+    if (Contains(kByteTypes, floats)) floats = input.element;
+    Require(input.element == floats, "an input is " + ToString(input) +
+                                         ", expected elements of type " +
+                                         std::string(ElementName(floats)));
+  }
+}
+
 }  // namespace
 
 BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops) {
@@ -409,13 +482,10 @@ BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops
   const TensorType& output = call.outputs[0];
   auto fused = std::make_shared<FusedElementwise>();
   fused->kernels = &loops.gemm;
-  fused->half = RequireHalfOrFloat(output.element, "output 0");
+  RequireElements(call);
+  fused->element = output.element;
+  if (Contains(kByteTypes, output.element)) fused->point = PointAttribute(call, "point");
   fused->count = RequireCount(output.shape, "output 0");
-  for (const TensorType& input : call.inputs) {
-    Require(input.element == output.element, "an input is " + ToString(input) +
-                                                 ", expected elements of type " +
-                                                 std::string(ElementName(output.element)));
-  }
   LayOut(call, *fused);
   ReadInstructions(call, loops.element_functions, *fused);
   if (fused->count == 0) return NothingToRun();

@@ -130,6 +130,66 @@ TEST(FusedElementwise, PiecesGoAcrossCyclesOfShortRows) {
   }
 }
 
+/// Integers as values of the type, from -128 to 255.
+Tensor RandomBytes(Random& random, ElementType element, const Shape& shape) {
+  Values values(static_cast<std::size_t>(ElementCount(shape)));
+  const bool is_signed = element == ElementType::kInt8;
+  for (double& value : values) {
+    value = static_cast<double>(is_signed ? random.Int(-128, 127) : random.Int(0, 255));
+  }
+  return FromValues(element, shape, values);
+}
+
+/// (a - 3) / 4 + b as bytes: no step rounds but the last.
+TEST(FusedElementwise, ReadsAndWritesBytes) {
+  const std::vector<ElementType> bytes{ElementType::kInt8, ElementType::kUint8};
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    Shape shape{random.Int(1, 4), random.Int(1, 5), random.Int(1, 300)};
+    if (random.Flip()) shape.back() = 16;
+    const Tensor a = RandomBytes(random, random.Of(bytes), Narrowed(random, shape));
+    const ElementType floats = random.FloatType();
+    const Tensor b = random.Flip() ? RandomBytes(random, random.Of(bytes), Narrowed(random, shape))
+                                   : RandomBytes(random, floats, Narrowed(random, shape));
+    const ElementType to = random.Flip() ? random.Of(bytes) : floats;
+    const bool to_bytes = to != floats;
+    const std::int64_t point = random.Int(0, 127);
+    const double low = to == ElementType::kInt8 ? -128 : 0;
+    const auto left = BroadcastTo(a, shape);
+    const auto right = BroadcastTo(b, shape);
+    Values wanted;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const double value = (left[i] - 3) / 4 + right[i];
+      const double rounded = std::nearbyint(value) + static_cast<double>(point);
+      wanted.push_back(to_bytes ? std::clamp(rounded, low, low + 255) : value);
+    }
+    const Attributes attributes{{"constants", Floats{3, 4}},
+                                {"functions", Strings{"sub", "div", "add"}},
+                                {"operands", Ints{0, 2, 4, 3, 5, 1}},
+                                {"point", point}};
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      SCOPED_TRACE(loops->instruction_set);
+      const Tensor found = RunPacked(BindFusedElementwise, {a, b}, {to, shape}, attributes, *loops,
+                                     static_cast<int>(random.Int(1, 2)));
+      EXPECT_EQ(ToValues(found), wanted);
+    }
+  }
+}
+
+TEST(FusedElementwise, WhatIsNoNumberBecomesTheLowestByte) {
+  const std::vector<float> x{std::numeric_limits<float>::quiet_NaN(), 1e9F, -1e9F, 2.5F};
+  const Tensor input({ElementType::kFloat32, {4}}, x.data());
+  const Attributes attributes{
+      {"functions", Strings{"abs"}}, {"operands", Ints{0}}, {"point", std::int64_t{7}}};
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    EXPECT_THAT(ToValues(RunPacked(BindFusedElementwise, {input}, {ElementType::kInt8, {4}},
+                                   attributes, *loops)),
+                ::testing::ElementsAre(-128, 127, 127, 9));
+  }
+}
+
 TEST(FusedElementwise, FunctionsOfPositiveNumbersAndTheirLimits) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -229,6 +289,15 @@ TEST(FusedElementwise, BindRejectsWhatDoesNotFit) {
             "an input is float32[2, 3], which does not broadcast to the output, float32[3]");
   EXPECT_EQ(error(x, {ElementType::kFloat16, {2, 3}}, {{"functions", abs}, {"operands", Ints{0}}}),
             "an input is float32[2, 3], expected elements of type float16");
+  const TensorType bytes{ElementType::kUint8, {2, 3}};
+  const auto to_bytes = [&](std::int64_t point) {
+    return error(x, bytes, {{"functions", abs}, {"operands", Ints{0}}, {"point", point}});
+  };
+  EXPECT_EQ(to_bytes(255), "");
+  EXPECT_EQ(to_bytes(256), "attribute 'point' is 256, which is no uint8");
+  EXPECT_EQ(BindError("fused_elementwise", {x, {ElementType::kFloat16, {2, 3}}}, {bytes},
+                      {{"functions", Strings{"add"}}, {"operands", Ints{0, 1}}}),
+            "an input is float16[2, 3], expected elements of type float32");
 }
 
 }  // namespace

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/quantized/integer_product.hpp"
@@ -26,29 +30,69 @@ struct GemmOperands {
   std::int64_t b_stride;
 };
 
-/// Writes parts of rows as int32, or as floats with scale and bias.
+/// What results in 8-bit integers are quantised with.
+struct Quantization {
+  float scale = 1;
+  float point = 0;
+  float lowest = 0;
+  float highest = 0;
+};
+
+/// Writes parts of rows as int32, or as floats with scale and bias, or as what these quantise to.
 struct GemmSink {
   void operator()(std::int64_t /*product*/, std::int64_t row, std::int64_t column,
                   std::int64_t count, const std::int32_t* sums) const {
-    if (floats == nullptr) {
-      std::copy_n(sums, count, integers + row * n + column);
+    const std::int64_t first = row * n + column;
+    if (element == ElementType::kInt32) {
+      std::copy_n(sums, count, reinterpret_cast<std::int32_t*>(out) + first);
       return;
     }
-    float* to = floats + row * n + column;
+    if (element == ElementType::kFloat32) {
+      Scale(sums, column, count, reinterpret_cast<float*>(out) + first);
+      return;
+    }
+    float floats[kQuadLanes] = {};
+    Scale(sums, column, count, floats);
+    const Quantization to = quantization;
+    std::uint8_t bytes[kQuadLanes];
+    for (std::int64_t i = 0; i < kQuadLanes; ++i) {
+      // The lowest byte is the number, signed or not.
+      bytes[i] = static_cast<std::uint8_t>(
+          ToInteger(floats[i] / to.scale, to.point, to.lowest, to.highest));
+    }
+    std::memcpy(out + first, bytes, static_cast<std::size_t>(count));
+  }
+
+  void Scale(const std::int32_t* sums, std::int64_t column, std::int64_t count, float* to) const {
     for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(sums[i]);
-    for (std::int64_t i = 0; scales != nullptr && i < count; ++i) {
-      to[i] *= scales[(column + i) * scale_stride];
+    if (scales != nullptr && scale_stride == 0) {
+      for (std::int64_t i = 0; i < count; ++i) to[i] *= *scales;
+    } else if (scales != nullptr) {
+      for (std::int64_t i = 0; i < count; ++i) to[i] *= scales[column + i];
     }
     for (std::int64_t i = 0; bias != nullptr && i < count; ++i) to[i] += bias[column + i];
   }
 
   std::int64_t n;
-  std::int32_t* integers;
-  float* floats;  // null: integers
+  std::byte* out;
+  ElementType element;
+  Quantization quantization;
   const float* scales;
   std::int64_t scale_stride;
   const float* bias;
 };
+
+/// Of a result in 8-bit integers.
+Quantization QuantizationOf(const KernelCall& call) {
+  const IntegerRange range = RangeOf(call.outputs[0].element);
+  const float scale = FloatAttribute(call, "y_scale", 0);
+  Require(std::isfinite(scale) && scale > 0,
+          "attribute 'y_scale' is " + std::to_string(scale) + ", expected more than 0");
+  return {.scale = scale,
+          .point = PointAttribute(call, "y_point"),
+          .lowest = static_cast<float>(range.lowest),
+          .highest = static_cast<float>(range.highest)};
+}
 
 }  // namespace
 
@@ -65,7 +109,8 @@ BoundKernel BindIntegerGemm(const KernelCall& call) {
   Shape wanted = a.shape;
   wanted.back() = n;
   const ElementType result = call.outputs[0].element;
-  RequireElement(call.outputs[0], Types({ElementType::kInt32, ElementType::kFloat32}), "output 0");
+  RequireElement(call.outputs[0], kByteTypes | Types({ElementType::kInt32, ElementType::kFloat32}),
+                 "output 0");
   RequireType(call.outputs[0], {result, wanted}, "output 0");
   const TensorType& a_point = InputOrAbsent(call, kAPoint);
   const TensorType& b_points = InputOrAbsent(call, kBPoints);
@@ -86,9 +131,10 @@ BoundKernel BindIntegerGemm(const KernelCall& call) {
     scale_stride = ChannelStride(scales, n, "input 4");
   }
   if (bias.defined()) RequireType(bias, {ElementType::kFloat32, {n}}, "input 5");
-  const bool is_float = result == ElementType::kFloat32;
-  Require(is_float || (!scales.defined() && !bias.defined()),
-          "scales and bias need a result of float32");
+  Require(result != ElementType::kInt32 || (!scales.defined() && !bias.defined()),
+          "scales and bias need a result of float32 or 8-bit integers");
+  const Quantization quantization =
+      Contains(kByteTypes, result) ? QuantizationOf(call) : Quantization{};
   const std::int64_t rows = RequireCount(wanted, "the output") / n;
   if (rows == 0) return NothingToRun();
   const IntegerProduct product({.products = 1, .rows = rows, .columns = n, .depth = depth},
@@ -101,8 +147,9 @@ BoundKernel BindIntegerGemm(const KernelCall& call) {
                                 .b_stride = b_stride};
     product.Run(args, operands,
                 GemmSink{.n = n,
-                         .integers = is_float ? nullptr : args.out<std::int32_t>(0),
-                         .floats = is_float ? args.out<float>(0) : nullptr,
+                         .out = args.outputs[0],
+                         .element = result,
+                         .quantization = quantization,
                          .scales = reinterpret_cast<const float*>(InputOrNull(args, kScales)),
                          .scale_stride = scale_stride,
                          .bias = reinterpret_cast<const float*>(InputOrNull(args, kBias))});

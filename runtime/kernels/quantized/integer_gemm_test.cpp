@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "runtime/kernels/quantized/pack_quads.hpp"
 #include "runtime/kernels/quantized/quantized_test_tensors.hpp"
 
@@ -33,7 +36,7 @@ TEST(PackQuadsTest, PanelsOfColumnsEndWithTheirSums) {
   EXPECT_EQ(bytes[(3 * 48 + 96 + 1) * 4] + 256 * bytes[(3 * 48 + 96 + 1) * 4 + 1], 760);
 }
 
-TEST(IntegerGemmTest, IsMatMulIntegerThenCastScaleAndBias) {
+TEST(IntegerGemmTest, IsMatMulIntegerThenCastScaleBiasAndQuantizeLinear) {
   ForSeeds(150, [](std::mt19937& random) {
     const std::int64_t rows = Draw(random, 1, random() % 4 == 0 ? 150 : 9);
     const std::int64_t n = Draw(random, 1, random() % 4 == 0 ? 900 : 60);
@@ -63,8 +66,20 @@ TEST(IntegerGemmTest, IsMatMulIntegerThenCastScaleAndBias) {
       inputs.push_back(RandomTensor(random, kFloat32, {n}, -1, 1));
       wanted = Run1("Add", {wanted, inputs.back()}, floats);
     }
+    Attributes attributes{{"n", n}};
+    if (is_float && random() % 2 == 0) {
+      const auto to = Pick<ElementType>(random, {kInt8, kUint8});
+      const double y_scale = std::ldexp(static_cast<double>(Draw(random, 1, 99)), -4);
+      const std::int64_t y_point = Draw(random, 0, 127);
+      attributes.set("y_scale", static_cast<float>(y_scale));
+      attributes.set("y_point", y_point);
+      wanted = Run1("QuantizeLinear",
+                    {wanted, FromValues(kFloat32, {}, {y_scale}),
+                     FromValues(to, {}, {static_cast<double>(y_point)})},
+                    {to, shape});
+    }
     inputs[1] = PackQuads(b);
-    ExpectSame(Run1("integer_gemm", inputs, wanted.type(), {{"n", n}}), ToValues(wanted));
+    ExpectSame(Run1("integer_gemm", inputs, wanted.type(), attributes), ToValues(wanted));
   });
 }
 
@@ -92,6 +107,17 @@ TEST(IntegerGemmTest, RefusesWhatDoesNotFit) {
   EXPECT_NE(BindError("integer_gemm", {a, b, none, none, {kFloat32, {}}}, {{kInt32, {3, 50}}}, n),
             "");
   EXPECT_NE(BindError("integer_gemm", {a, b}, {{kFloat16, {3, 50}}}, n), "");
+  const auto bytes_error = [&](ElementType to, float scale, std::int64_t point) {
+    return BindError("integer_gemm", {a, b}, {{to, {3, 50}}},
+                     {{"n", std::int64_t{50}}, {"y_scale", scale}, {"y_point", point}});
+  };
+  EXPECT_EQ(bytes_error(kUint8, 0.5F, 255), "");
+  EXPECT_EQ(bytes_error(kInt8, 0.5F, -128), "");
+  EXPECT_NE(bytes_error(kUint8, 0.5F, -1), "");
+  EXPECT_NE(bytes_error(kInt8, 0.5F, 128), "");
+  EXPECT_NE(bytes_error(kInt8, 0.0F, 0), "");
+  EXPECT_NE(bytes_error(kInt8, std::numeric_limits<float>::quiet_NaN(), 0), "");
+  EXPECT_NE(BindError("integer_gemm", {a, b}, {{kInt8, {3, 50}}}, n), "") << "no scale";
 }
 
 }  // namespace

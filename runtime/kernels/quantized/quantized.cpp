@@ -37,6 +37,16 @@ std::uint8_t ByteAttribute(const KernelCall& call, std::string_view name) {
   return static_cast<std::uint8_t>(value);
 }
 
+float PointAttribute(const KernelCall& call, std::string_view name) {
+  const ElementType element = call.outputs[0].element;
+  const IntegerRange range = RangeOf(element);
+  const std::int64_t point = IntAttribute(call, name, 0);
+  Require(point >= range.lowest && point <= range.highest,
+          "attribute '" + std::string(name) + "' is " + std::to_string(point) + ", which is no " +
+              std::string(ElementName(element)));
+  return static_cast<float>(point);
+}
+
 void RequireOne(const TensorType& type, std::string_view what) {
   Require(RequireCount(type.shape, what) == 1,
           std::string(what) + " is " + ToString(type) + ", expected one number");

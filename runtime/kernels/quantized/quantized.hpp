@@ -21,7 +21,8 @@ BoundKernel BindQLinearMatMul(const KernelCall& call);
 /// columns. Inputs as those of MatMulInteger, with one zero point for the left operand, and
 /// optionally 4, scales of float32 (one, or one per column), and 5, a bias [n] of float32. The
 /// result is int32, or float32: the sum as float, times the scale, plus the bias, rounded each
-/// time.
+/// time; or with the attributes y_scale and y_point 8-bit integers, which QuantizeLinear makes of
+/// such floats.
 BoundKernel BindIntegerGemm(const KernelCall& call);
 BoundKernel BindConvInteger(const KernelCall& call);
 BoundKernel BindQLinearConv(const KernelCall& call);
@@ -63,6 +64,10 @@ void RequirePoint(const TensorType& point, ElementType element, const TensorType
 
 /// The attribute `name`, which must be given and from 0 to 255.
 std::uint8_t ByteAttribute(const KernelCall& call, std::string_view name);
+
+/// The attribute `name`, 0 when it is absent: a zero point of output 0, which has a type of
+/// kQuantizedIntegers.
+float PointAttribute(const KernelCall& call, std::string_view name);
 
 /// Throws KernelError unless the operand `what` is one number.
 void RequireOne(const TensorType& type, std::string_view what);
