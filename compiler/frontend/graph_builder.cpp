@@ -54,6 +54,16 @@ std::vector<Tensor> TrueResults(const ops::OpDef& def, const ops::InferenceCall&
   return results;
 }
 
+/// No more can be asked for.
+std::int64_t LongestOfTopK(const ir::Graph& graph, const SourceNode& node) {
+  const Shape& shape = graph.type(node.inputs[0]).shape;
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  const std::int64_t axis = node.attributes.get_int("axis", -1);
+  const std::int64_t from_front = axis < 0 ? axis + rank : axis;
+  const bool exists = from_front >= 0 && from_front < rank;
+  return exists ? shape[static_cast<std::size_t>(from_front)] : 0;
+}
+
 void TrimAbsent(std::vector<ValueId>& ids) {
   while (!ids.empty() && ids.back() == kAbsent) ids.pop_back();
 }
@@ -225,11 +235,14 @@ absl::Status GraphBuilder::NotConstant(const ops::StaticInput& input, ValueId va
 
 bool GraphBuilder::TakeOpenShape(const ops::StaticInput& input, ValueId value, SourceNode& node,
                                  std::optional<OpenElement>* open) const {
-  const bool is_shape = input.attribute == "shape" || (node.op == "Range" && input.index == 1);
-  const auto numbers = is_shape ? OpenNumbersOf(graph_, open_, value) : std::nullopt;
+  const bool is_extent = input.attribute == "shape" || (node.op == "Range" && input.index == 1) ||
+                         (node.op == "Slice" && input.attribute == "ends") || node.op == "TopK";
+  const auto numbers = is_extent ? OpenNumbersOf(graph_, open_, value) : std::nullopt;
   if (!numbers) return false;
   Ints bounds;
-  for (const OpenNumber& number : *numbers) {
+  for (OpenNumber number : *numbers) {
+    if (node.op == "TopK" && number.count != kAbsent)
+      number.value = std::min(number.value, LongestOfTopK(graph_, node));
     if (number.count != kAbsent) {
       if (*open) return false;
       *open = {.index = bounds.size(), .count = number.count};
@@ -373,16 +386,23 @@ absl::Status GraphBuilder::Place(SourceNode node) {
   if (!folded.ok()) return folded.status();
   if (*folded) return absl::OkStatus();
 
+  PlaceTyped(std::move(node), *def, call, *types);
+  return absl::OkStatus();
+}
+
+std::vector<ValueId> GraphBuilder::PlaceTyped(SourceNode node, const ops::OpDef& def,
+                                              const ops::InferenceCall& call,
+                                              const std::vector<TensorType>& types) {
   const std::string source = "node '" + node.name + "' (" + node.op + ")";
-  const std::vector<ValueId> outputs = Append(std::move(node), *types);
-  if (def->open == nullptr) return absl::OkStatus();
-  for (const ops::OpenOutput& output : def->open(call)) {
+  std::vector<ValueId> outputs = Append(std::move(node), types);
+  if (def.open == nullptr) return outputs;
+  for (const ops::OpenOutput& output : def.open(call)) {
     // An extent of at most 0 is known.
-    if ((*types)[output.output].shape[output.axis] == 0) continue;
+    if (types[output.output].shape[output.axis] == 0) continue;
     open_.Set(outputs[output.output],
               {.axis = output.axis, .count = outputs.back(), .source = source});
   }
-  return absl::OkStatus();
+  return outputs;
 }
 
 std::vector<ValueId> GraphBuilder::Append(SourceNode node, const std::vector<TensorType>& types) {
@@ -411,126 +431,6 @@ void GraphBuilder::PlaceNodesFrom(std::size_t count, const ir::Placement& placem
   for (std::size_t i = count; i < graph_.nodes.size(); ++i) {
     ir::PlaceIfUnplaced(graph_.nodes[i], placement);
   }
-}
-
-absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& def,
-                                            const ops::InferenceCall& call,
-                                            const std::vector<TensorType>& types,
-                                            const OpenElement& open) {
-  const OpenExtents::Count count = *open_.CountOf(graph_, open.count);
-  const Shape& shape = types[0].shape;
-  std::size_t axis = open.index;
-  if (def.name == "Expand") axis += shape.size() - call.attributes.get_ints("shape").size();
-  const auto refused = absl::InvalidArgumentError(
-      "is to make " + ToString(types[0]) + ", of which extent " + std::to_string(axis) +
-      " depends on data, from " + count.source +
-      ": it cannot at run time; freeze the inputs that the extent depends on, or end the model "
-      "before this node");
-  if (open_.AnyOf(node.inputs)) {
-    const auto carried = open_.Carry(graph_, node.inputs, call, types);
-    if (!carried.ok()) return carried.status();
-    if (carried->from->count != open.count || carried->to.axis != axis) return refused;
-    return PlaceOpen(std::move(node), def, call, types);
-  }
-  if (def.name == "Expand") {
-    const Shape& from = call.input(0).shape;
-    const std::size_t missing = shape.size() - from.size();
-    if (axis >= missing && from[axis - missing] != 1) return refused;
-  } else if (def.name == "Range") {
-    if (call.attributes.get_ints("start") != Ints{0}) return refused;
-    if (call.attributes.get_ints("delta") != Ints{1}) return refused;
-  } else if (def.name != "ConstantOfShape") {
-    return refused;
-  }
-  const ValueId result = Append(std::move(node), types)[0];
-  if (shape[axis] > 0) {
-    open_.Set(result, {.axis = axis, .count = open.count, .source = count.source});
-  }
-  return absl::OkStatus();
-}
-
-absl::Status GraphBuilder::PlaceOpen(SourceNode node, const ops::OpDef& def,
-                                     const ops::InferenceCall& call,
-                                     const std::vector<TensorType>& types) {
-  if (def.name == "Shape") return PlaceShape(std::move(node));
-  if (def.name == "Size") return PlaceSize(std::move(node));
-  const auto carried = open_.Carry(graph_, node.inputs, call, types);
-  if (!carried.ok()) return carried.status();
-  // The operand whose extent it is says how long it may be.
-  std::int64_t longest = 0;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    const OpenExtent* extent = open_.Find(node.inputs[i]);
-    if (extent != nullptr) longest = call.input(i).shape[extent->axis];
-  }
-  const std::int64_t bound = types[0].shape[carried->to.axis];
-  const absl::StatusOr<ValueId> count = CarriedCount(node.name, *carried, longest, bound);
-  if (!count.ok()) return count.status();
-  const OpenExtent extent{
-      .axis = carried->to.axis, .count = *count, .source = carried->from->source};
-  for (const ValueId output : Append(std::move(node), types)) {
-    if (bound > 0) open_.Set(output, extent);
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<ValueId> GraphBuilder::CarriedCount(const std::string& name,
-                                                   const OpenExtents::Carried& to,
-                                                   std::int64_t longest, std::int64_t bound) {
-  const auto number = [&](std::int64_t value) {
-    return AddConstant(name + "/number", IntTensor({}, {value}));
-  };
-  absl::StatusOr<ValueId> count = to.from->count;
-  if (to.to.skipped > 0) {
-    count = Add(name + "/rest", "Sub", {*count, number(to.to.skipped)}, {});
-    if (count.ok()) count = Add(name + "/count", "Max", {*count, number(0)}, {});
-  }
-  if (count.ok() && bound < longest - to.to.skipped) {
-    count = Add(name + "/count", "Min", {*count, number(bound)}, {});
-  }
-  return count;
-}
-
-absl::Status GraphBuilder::PlaceShape(SourceNode node) {
-  const ValueId input = node.inputs[0];
-  const OpenExtent extent = *open_.Find(input);
-  const auto rank = static_cast<std::int64_t>(graph_.type(input).shape.size());
-  const auto from_front = [&](const char* name, std::int64_t otherwise) {
-    const std::int64_t axis = node.attributes.get_int(name, otherwise);
-    return static_cast<std::size_t>(
-        std::clamp<std::int64_t>(axis < 0 ? axis + rank : axis, 0, rank));
-  };
-  std::vector<ValueId> parts;
-  const std::size_t end = from_front("end", rank);
-  for (std::size_t axis = from_front("start", 0); axis < end; ++axis) {
-    if (axis == extent.axis) {
-      const auto part =
-          Add(node.name + "/extent", "Unsqueeze", {extent.count}, {{"axes", Ints{0}}});
-      if (!part.ok()) return part.status();
-      parts.push_back(*part);
-    } else {
-      parts.push_back(
-          AddConstant(node.name + "/extent", IntTensor({1}, {graph_.type(input).shape[axis]})));
-    }
-  }
-  if (parts.empty()) {
-    DefineConstant(node.outputs[0], IntTensor({0}, {}));
-    return absl::OkStatus();
-  }
-  node.op = "Concat";
-  node.inputs = std::move(parts);
-  node.attributes = {{"axis", std::int64_t{0}}};
-  return Place(std::move(node));
-}
-
-absl::Status GraphBuilder::PlaceSize(SourceNode node) {
-  const ValueId input = node.inputs[0];
-  const OpenExtent extent = *open_.Find(input);
-  Shape others = graph_.type(input).shape;
-  others[extent.axis] = 1;
-  node.op = "Mul";
-  node.inputs = {extent.count,
-                 AddConstant(node.name + "/rest", IntTensor({}, {ElementCount(others)}))};
-  return Place(std::move(node));
 }
 
 }  // namespace poprt::frontend

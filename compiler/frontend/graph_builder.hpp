@@ -117,6 +117,12 @@ class GraphBuilder final : public NodeSink {
   absl::StatusOr<bool> Fold(const ops::OpDef& def, const SourceNode& node,
                             const ops::InferenceCall& call, const std::vector<TensorType>& types);
   bool MayFold(const ops::OpDef& def, const SourceNode& node, const std::vector<TensorType>& types);
+  /// Place for a node with inputs whose types say all and outputs of these types; its outputs.
+  std::vector<ir::ValueId> PlaceTyped(SourceNode node, const ops::OpDef& def,
+                                      const ops::InferenceCall& call,
+                                      const std::vector<TensorType>& types);
+
+  // In graph_builder_open_axes.cpp:
   /// Place for a node some of whose inputs have open axes and whose outputs have these types.
   absl::Status PlaceOpen(SourceNode node, const ops::OpDef& def, const ops::InferenceCall& call,
                          const std::vector<TensorType>& types);
@@ -127,6 +133,24 @@ class GraphBuilder final : public NodeSink {
   /// Makes of a Shape or Size of a value with an open axis what computes it from the count.
   absl::Status PlaceShape(SourceNode node);
   absl::Status PlaceSize(SourceNode node);
+  /// Place for a node that folds over open axes, once what lies beyond the extents changes nothing.
+  /// False, with nothing added, if there is no such form.
+  absl::StatusOr<bool> PlaceFilled(SourceNode node, const ops::OpDef& def,
+                                   const ops::InferenceCall& call,
+                                   const std::vector<TensorType>& types);
+  absl::StatusOr<bool> PlaceMean(SourceNode node, const ops::InferenceCall& call);
+  absl::StatusOr<bool> PlaceScatter(SourceNode node);
+  absl::Status FillInputs(SourceNode& node, const std::vector<ops::Fill>& fills);
+  /// The value with `fill` beyond its extent, without an open axis.
+  absl::StatusOr<ir::ValueId> Filled(const std::string& name, ir::ValueId value, ops::Fill fill);
+  /// The value without an open axis: whatever lies beyond belongs to it.
+  ir::ValueId Closed(const std::string& name, ir::ValueId value);
+  /// Which elements of a value of that shape lie within its extent: broadcasts to it.
+  absl::StatusOr<ir::ValueId> IsWithin(const std::string& name, const OpenExtent& extent,
+                                       const Shape& shape);
+  /// The smaller one of a count, which is at most `longest`, and `bound`.
+  absl::StatusOr<ir::ValueId> AtMost(const std::string& name, ir::ValueId count,
+                                     std::int64_t longest, std::int64_t bound);
   /// How long the outputs are; their types give `bound`.
   absl::StatusOr<ir::ValueId> CarriedCount(const std::string& name, const OpenExtents::Carried& to,
                                            std::int64_t longest, std::int64_t bound);

@@ -28,22 +28,36 @@ std::optional<OpenExtents::Count> OpenExtents::CountOf(const ir::Graph& graph,
   return count;
 }
 
-absl::StatusOr<OpenExtents::Carried> OpenExtents::Carry(
-    const ir::Graph& graph, const std::vector<ir::ValueId>& values, const ops::InferenceCall& call,
-    const std::vector<TensorType>& outputs) const {
-  std::vector<std::optional<std::size_t>> axes(values.size());
-  const OpenExtent* from = nullptr;
+std::optional<OpenExtents::Axes> OpenExtents::AxesOf(const std::vector<ir::ValueId>& values) const {
+  Axes all{.axes = std::vector<std::optional<std::size_t>>(values.size())};
   for (std::size_t i = 0; i < values.size(); ++i) {
     const OpenExtent* extent = Find(values[i]);
     if (extent == nullptr) continue;
     // Nothing says that two counts are equal.
-    if (from != nullptr && from->count != extent->count) return Refusal(graph, values);
-    from = extent;
-    axes[i] = extent->axis;
+    if (all.from != nullptr && all.from->count != extent->count) return std::nullopt;
+    all.from = extent;
+    all.axes[i] = extent->axis;
   }
-  const std::optional<ops::CarriedAxis> to = ops::CarryOpenAxis(call, outputs, axes);
+  return all;
+}
+
+absl::StatusOr<OpenExtents::Carried> OpenExtents::Carry(
+    const ir::Graph& graph, const std::vector<ir::ValueId>& values, const ops::InferenceCall& call,
+    const std::vector<TensorType>& outputs) const {
+  const std::optional<Axes> open = AxesOf(values);
+  if (!open) return Refusal(graph, values);
+  const std::optional<ops::CarriedAxis> to = ops::CarryOpenAxis(call, outputs, open->axes);
   if (!to) return Refusal(graph, values);
-  return Carried{.from = from, .to = *to};
+  return Carried{.from = open->from, .to = *to};
+}
+
+std::optional<OpenExtents::Filled> OpenExtents::Fill(const std::vector<ir::ValueId>& values,
+                                                     const ops::InferenceCall& call) const {
+  const std::optional<Axes> open = AxesOf(values);
+  if (!open) return std::nullopt;
+  std::optional<ops::FilledAxis> how = ops::FillOpenAxis(call, open->axes);
+  if (!how) return std::nullopt;
+  return Filled{.from = open->from, .how = *std::move(how)};
 }
 
 absl::Status OpenExtents::Refusal(const ir::Graph& graph,

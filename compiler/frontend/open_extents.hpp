@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.hpp"
+#include "compiler/ops/fill_open_axis.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/ops/open_axis.hpp"
 #include "runtime/tensor/tensor.hpp"
@@ -48,8 +49,24 @@ class OpenExtents {
                                 const ops::InferenceCall& call,
                                 const std::vector<TensorType>& outputs) const;
 
- private:
+  /// The same for calls that Carry refuses: what lets them fold over all of the open axes
+  /// (ops::FillOpenAxis). Nothing if the operator cannot.
+  struct Filled {
+    const OpenExtent* from;
+    ops::FilledAxis how;
+  };
+  std::optional<Filled> Fill(const std::vector<ir::ValueId>& values,
+                             const ops::InferenceCall& call) const;
+
   absl::Status Refusal(const ir::Graph& graph, const std::vector<ir::ValueId>& values) const;
+
+ private:
+  /// The open axes of values, which all have the count of `from`; nothing if the counts differ.
+  struct Axes {
+    const OpenExtent* from = nullptr;
+    std::vector<std::optional<std::size_t>> axes;
+  };
+  std::optional<Axes> AxesOf(const std::vector<ir::ValueId>& values) const;
 
   std::unordered_map<ir::ValueId, OpenExtent> extents_;
 };

@@ -153,10 +153,45 @@ TEST(OpenExtents, RefusesShapesThatCannotBeOpen) {
             std::string::npos);
 }
 
+TEST(OpenExtents, FoldsIgnoreWhatLiesBeyond) {
+  EXPECT_EQ(TextOf(ImportText(kNonZero + OutputText("y") +
+                              NodeText("ReduceMax", {"p"}, {"y"}, "name: \"most\""))),
+            "graph m(x)\n"
+            "  p, find:1 = NonZero(x) : int64[2, 6]\n"
+            "  most/closed:0 = Identity(p) : int64[2, 6]\n"
+            "  most/within:0 = Less(most/index:0, find:1) : bool[6]\n"
+            "  most/filled:0 = Where(most/within:0, most/closed:0, most/beyond) : int64[2, 6]\n"
+            "  y = ReduceMax(most/filled:0) : int64[1, 1]\n"
+            "  return y\n");
+}
+
+TEST(OpenExtents, AsManyOfTheLargestAsThereAre) {
+  const auto last_lines = [](const std::string& count) {
+    const std::string all = TextOf(ImportText(
+        kNonZero + NodeText("Shape", {"p"}, {"s"}, "name: \"shape\"") + IntsText("one", {1}, {1}) +
+        IntsText("four", {4}, {1}) + NodeText("Gather", {"s", "one"}, {"n"}, "name: \"n\"") +
+        count + NodeText("TopK", {"p", "k"}, {"y"}, "name: \"top\"") + OutputText("y")));
+    const std::size_t at = all.find("  top/closed:0 = ");
+    return at == std::string::npos ? all : all.substr(at);
+  };
+  const std::string wanted =
+      "  top/closed:0 = Identity(p) : int64[2, 6]\n"
+      "  top/within:0 = Less(top/index:0, find:1) : bool[6]\n"
+      "  top/filled:0 = Where(top/within:0, top/closed:0, top/beyond) : int64[2, 6]\n"
+      "  top/count:0 = Min(find:1, top/number) : int64[]\n"
+      "  y = TopK(top/filled:0) k=[4] : int64[2, 4]\n"
+      "  return y\n"
+      "  output 0 axis 1 up to top/count:0\n";
+  EXPECT_EQ(last_lines(NodeText("Min", {"n", "four"}, {"k"}, "name: \"k\"")), wanted);
+  EXPECT_EQ(last_lines(NodeText("Concat", {"four", "n"}, {"both"}, IntAttribute("axis", 0)) +
+                       NodeText("ReduceMin", {"both"}, {"k"}, "name: \"k\"")),
+            wanted);
+}
+
 TEST(OpenExtents, RefusesWhatWouldMixIn) {
   EXPECT_EQ(ErrorOf(ImportText(kNonZero + OutputText("y") +
-                               NodeText("ReduceSum", {"p"}, {"y"}, "name: \"sum\""))),
-            "m: node 'sum' (ReduceSum, opset 17, inputs int64[2, 6]): input 0, 'p', has an extent "
+                               NodeText("Unique", {"p"}, {"y"}, "name: \"set\""))),
+            "m: node 'set' (Unique, opset 17, inputs int64[2, 6]): input 0, 'p', has an extent "
             "along axis 1 that depends on data, from node 'find' (NonZero): this operator cannot "
             "compute with that at run time; freeze the inputs that the extent depends on, or end "
             "the model before this node");

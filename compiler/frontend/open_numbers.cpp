@@ -72,6 +72,11 @@ class Reader {
     if (node.op == "Slice") return Slice(inputs[0], node.attributes);
     if (node.op == "Equal") return Each<&Reader::Equal>(inputs);
     if (node.op == "Where") return Each<&Reader::Where>(inputs);
+    if (node.op == "Min") return Each<&Reader::Min>(inputs);
+    if (node.op == "ReduceMin" && !inputs[0].empty()) {
+      const Element least = Min(inputs[0]);
+      return least ? Numbers({*least}) : std::nullopt;
+    }
     return std::nullopt;
   }
 
@@ -107,8 +112,8 @@ class Reader {
   static Element Equal(const std::vector<OpenNumber>& operands) {
     const OpenNumber& a = operands[0];
     const OpenNumber& b = operands[1];
-    if (a.count == b.count && (a.count != ir::kAbsent || a.value == b.value)) return {{.value = 1}};
-    if (a.count == b.count) return {{.value = 0}};
+    if (a.count == b.count && a.value == b.value) return {{.value = 1}};
+    if (a.count == b.count) return a.count == ir::kAbsent ? Element({.value = 0}) : std::nullopt;
     // No count is negative.
     const bool differ =
         (a.count == ir::kAbsent && a.value < 0) || (b.count == ir::kAbsent && b.value < 0);
@@ -118,6 +123,18 @@ class Reader {
   static Element Where(const std::vector<OpenNumber>& operands) {
     if (operands[0].count != ir::kAbsent) return std::nullopt;
     return operands[operands[0].value != 0 ? 1 : 2];
+  }
+
+  /// Of numbers of which one at most is a count.
+  static Element Min(const std::vector<OpenNumber>& operands) {
+    OpenNumber least = operands[0];
+    for (const OpenNumber& number : operands) {
+      const bool are_counts = least.count != ir::kAbsent && number.count != ir::kAbsent;
+      if (are_counts && number.count != least.count) return std::nullopt;
+      if (number.count != ir::kAbsent) least.count = number.count;
+      least.value = std::min(least.value, number.value);
+    }
+    return least;
   }
 
   /// Element by element, where operands of one are the same for all.

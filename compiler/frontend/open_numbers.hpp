@@ -9,9 +9,9 @@
 
 namespace poprt::frontend {
 
-/// An integer that is known, or the count of an open axis.
+/// An integer that is known, or the count of an open axis, which may have a limit.
 struct OpenNumber {
-  std::int64_t value = 0;           ///< of a count: the largest that it may be
+  std::int64_t value = 0;           ///< of a count: it counts as no more than this
   ir::ValueId count = ir::kAbsent;  ///< absent if the number is known
 };
 

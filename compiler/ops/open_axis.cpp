@@ -123,6 +123,19 @@ Carried AlongAxis(const OpenCall& call) {
   return Along(call, NamedAxes({axis}, rank, "axis"));
 }
 
+/// From the front results depend on what is before them only.
+Carried Cumulative(const OpenCall& call) {
+  if (call.call.attributes.get_int("reverse", 0) == 0) return At(call.OnlyAxis(0));
+  return AlongAxis<0>(call);
+}
+
+/// The points of a grid, which is [batch, ..., coordinates], give pixels of [batch, channels, ...].
+Carried GridSample(const OpenCall& call) {
+  const Axis axis = call.OnlyAxis(1);
+  if (!axis || *axis == 0 || *axis + 1 >= call.shape(1).size()) return std::nullopt;
+  return At(*axis + 1);
+}
+
 /// All axes from `axis` on.
 Carried FromAxis(const OpenCall& call) {
   const std::size_t first = AxisAttribute(call.call.attributes, "axis", -1, call.shape(0).size());
@@ -284,8 +297,8 @@ constexpr Row kRows[] = {
     {"Concat", Concat},
     {"Conv", Items<IsFirst>},
     {"ConvTranspose", Items<IsFirst>},
-    {"CumProd", AlongAxis<0>},
-    {"CumSum", AlongAxis<0>},
+    {"CumProd", Cumulative},
+    {"CumSum", Cumulative},
     {"DepthToSpace", Items<IsFirst>},
     {"DequantizeLinear", Elementwise},
     {"Dropout", Elementwise},
@@ -297,6 +310,7 @@ constexpr Row kRows[] = {
     {"Gemm", Gemm},
     {"GlobalAveragePool", Items<IsFirst>},
     {"GlobalMaxPool", Items<IsFirst>},
+    {"GridSample", GridSample},
     {"Hardmax", AlongAxis<-1>},
     {"Identity", Elementwise},
     {"InstanceNormalization", Items<IsFirst>},

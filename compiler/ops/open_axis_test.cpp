@@ -131,6 +131,18 @@ TEST(OpenAxisTest, OperatorsAlongOtherAxes) {
   EXPECT_EQ(CarryText("Tile", {F32({9, 4})}, {0}, {{"repeats", Ints{1, 2}}}), "0");
 }
 
+TEST(OpenAxisTest, SumsFromTheFront) {
+  EXPECT_EQ(CarryText("CumSum", {F32({9, 4})}, {0}, {{"axis", Ints{0}}}), "0");
+  EXPECT_EQ(CarryText("CumSum", {F32({9, 4})}, {0}, {{"axis", Ints{0}}, {"reverse", kOne}}),
+            "refused");
+}
+
+TEST(OpenAxisTest, GridSampleAtOpenPoints) {
+  EXPECT_EQ(CarryText("GridSample", {F32({1, 3, 5, 5}), F32({1, 9, 2, 2})}, {kNone, 1}), "2");
+  EXPECT_EQ(CarryText("GridSample", {F32({1, 3, 5, 5}), F32({1, 2, 9, 2})}, {kNone, 2}), "3");
+  EXPECT_EQ(CarryText("GridSample", {F32({1, 3, 5, 5}), F32({1, 2, 9, 2})}, {2, kNone}), "refused");
+}
+
 TEST(OpenAxisTest, SlicesKeepWhatIsCountedFromTheFront) {
   const auto slice = [](std::int64_t start, std::int64_t end, std::int64_t axis) {
     return CarryText("Slice", {F32({9, 4})}, {0},

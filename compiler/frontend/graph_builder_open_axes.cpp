@@ -1,0 +1,375 @@
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "compiler/frontend/graph_builder.hpp"
+#include "runtime/kernels/element_types.hpp"
+#include "runtime/kernels/kernel.hpp"
+
+// Nodes that read values with open axes, or make such values as long as a count says.
+namespace poprt::frontend {
+namespace {
+
+using ir::ValueId;
+
+Tensor IntTensor(Shape shape, const Ints& values) {
+  return Tensor::Of<std::int64_t>(ElementType::kInt64, std::move(shape), values);
+}
+
+std::size_t AxisOf(std::int64_t axis, std::size_t rank) {
+  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+template <typename T>
+T FillValue(ops::Fill fill) {
+  if (fill == ops::Fill::kOne) return T(1);
+  if (fill == ops::Fill::kZero) return T(0);
+  const bool highest = fill == ops::Fill::kHighest;
+  if constexpr (std::is_integral_v<T>) {
+    return highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
+  } else if constexpr (std::is_same_v<T, kernels::Bool>) {
+    return T(highest);
+  } else {
+    constexpr auto kInfinity = std::numeric_limits<float>::infinity();
+    return T(highest ? kInfinity : -kInfinity);
+  }
+}
+
+/// A scalar of that type.
+Tensor FillTensor(ElementType element, ops::Fill fill) {
+  return kernels::VisitElement<Tensor, kernels::kAllTypes>(element,
+                                                           [&]<typename T>(std::type_identity<T>) {
+                                                             const T value = FillValue<T>(fill);
+                                                             return Tensor({element, {}}, &value);
+                                                           });
+}
+
+/// The axis that a node makes as long as element `index` of its static input says; nothing if it
+/// cannot.
+std::optional<std::size_t> AxisToOpen(const ops::InferenceCall& call, const Shape& result,
+                                      std::size_t index) {
+  const Attributes& attributes = call.attributes;
+  const auto is_or_absent = [&](const char* name, std::size_t i, std::int64_t value) {
+    const Ints values = attributes.get_ints(name);
+    return i >= values.size() || values[i] == value;
+  };
+  if (call.op == "ConstantOfShape") return index;
+  if (call.op == "TopK") return AxisOf(attributes.get_int("axis", -1), result.size());
+  if (call.op == "Range") {
+    const bool counts = is_or_absent("start", 0, 0) && is_or_absent("delta", 0, 1);
+    return counts ? std::optional(index) : std::nullopt;
+  }
+  if (call.op == "Expand") {
+    const Shape& from = call.input(0).shape;
+    const std::size_t axis = index + result.size() - attributes.get_ints("shape").size();
+    const std::size_t missing = result.size() - from.size();
+    if (axis >= missing && from[axis - missing] != 1) return std::nullopt;
+    return axis;
+  }
+  if (call.op == "Slice") {
+    if (!is_or_absent("starts", index, 0) || !is_or_absent("steps", index, 1)) return std::nullopt;
+    const Ints axes = attributes.get_ints("axes");
+    return index < axes.size() ? AxisOf(axes[index], result.size()) : index;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& def,
+                                            const ops::InferenceCall& call,
+                                            const std::vector<TensorType>& types,
+                                            const OpenElement& open) {
+  const OpenExtents::Count count = *open_.CountOf(graph_, open.count);
+  const Shape& shape = types[0].shape;
+  const auto refused = absl::InvalidArgumentError(
+      "is to make " + ToString(types[0]) + ", of which an extent depends on data, from " +
+      count.source +
+      ": it cannot at run time; freeze the inputs that the extent depends on, or end the model "
+      "before this node");
+  const std::optional<std::size_t> axis = AxisToOpen(call, shape, open.index);
+  if (open_.AnyOf(node.inputs)) {
+    // It may be told the extent that its operand has.
+    const auto carried = open_.Carry(graph_, node.inputs, call, types);
+    if (carried.ok() && carried->from->count == open.count &&
+        carried->to.axis == axis.value_or(carried->to.axis)) {
+      return PlaceOpen(std::move(node), def, call, types);
+    }
+    if (carried.ok()) return refused;
+    const auto filled = def.name == "TopK" ? open_.Fill(node.inputs, call) : std::nullopt;
+    if (!filled) return carried.status();
+    if (absl::Status status = FillInputs(node, filled->how.fills); !status.ok()) return status;
+  }
+  if (!axis) return refused;
+  const auto extent = AtMost(node.name, open.count, count.bound, shape[*axis]);
+  if (!extent.ok()) return extent.status();
+  for (const ValueId result : Append(std::move(node), types)) {
+    if (shape[*axis] == 0) continue;
+    open_.Set(result, {.axis = *axis, .count = *extent, .source = count.source});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GraphBuilder::PlaceOpen(SourceNode node, const ops::OpDef& def,
+                                     const ops::InferenceCall& call,
+                                     const std::vector<TensorType>& types) {
+  if (def.name == "Shape") return PlaceShape(std::move(node));
+  if (def.name == "Size") return PlaceSize(std::move(node));
+  const auto carried = open_.Carry(graph_, node.inputs, call, types);
+  if (!carried.ok()) {
+    const absl::StatusOr<bool> placed = PlaceFilled(node, def, call, types);
+    if (!placed.ok()) return placed.status();
+    return *placed ? absl::OkStatus() : carried.status();
+  }
+  // The operand whose extent it is says how long it may be.
+  std::int64_t longest = 0;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const OpenExtent* extent = open_.Find(node.inputs[i]);
+    if (extent != nullptr) longest = call.input(i).shape[extent->axis];
+  }
+  const std::int64_t bound = types[0].shape[carried->to.axis];
+  const absl::StatusOr<ValueId> count = CarriedCount(node.name, *carried, longest, bound);
+  if (!count.ok()) return count.status();
+  const OpenExtent extent{
+      .axis = carried->to.axis, .count = *count, .source = carried->from->source};
+  for (const ValueId output : Append(std::move(node), types)) {
+    if (bound > 0) open_.Set(output, extent);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> GraphBuilder::PlaceFilled(SourceNode node, const ops::OpDef& def,
+                                               const ops::InferenceCall& call,
+                                               const std::vector<TensorType>& types) {
+  if (def.name == "ReduceMean") return PlaceMean(std::move(node), call);
+  if (def.name == "ScatterND" || def.name == "ScatterElements") {
+    return PlaceScatter(std::move(node));
+  }
+  const auto filled = open_.Fill(node.inputs, call);
+  if (!filled) return false;
+  const OpenExtent extent = *filled->from;
+  if (absl::Status status = FillInputs(node, filled->how.fills); !status.ok()) return status;
+  if (def.name == "NonMaxSuppression") {
+    // Boxes beyond the extent have infinitely low scores.
+    constexpr std::size_t kThreshold = 4;
+    node.inputs.resize(std::max(node.inputs.size(), kThreshold + 1), ir::kAbsent);
+    if (node.inputs[kThreshold] == ir::kAbsent) {
+      const float lowest = std::numeric_limits<float>::lowest();
+      node.inputs[kThreshold] =
+          AddConstant(node.name + "/threshold", Tensor({ElementType::kFloat32, {}}, &lowest));
+    }
+  }
+  for (const ValueId output : PlaceTyped(std::move(node), def, call, types)) {
+    if (filled->how.axis) {
+      open_.Set(output,
+                {.axis = *filled->how.axis, .count = extent.count, .source = extent.source});
+    }
+  }
+  return true;
+}
+
+absl::Status GraphBuilder::FillInputs(SourceNode& node, const std::vector<ops::Fill>& fills) {
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (open_.Find(node.inputs[i]) == nullptr) continue;
+    const absl::StatusOr<ValueId> input = Filled(node.name, node.inputs[i], fills[i]);
+    if (!input.ok()) return input.status();
+    node.inputs[i] = *input;
+  }
+  return absl::OkStatus();
+}
+
+ValueId GraphBuilder::Closed(const std::string& name, ValueId value) {
+  SourceNode node{.name = FreeName(name + "/closed"),
+                  .op = "Identity",
+                  .inputs = {value},
+                  .outputs = {""},
+                  .attributes = {}};
+  reserved_.insert(node.name);
+  return Append(std::move(node), {graph_.type(value)})[0];
+}
+
+absl::StatusOr<ValueId> GraphBuilder::IsWithin(const std::string& name, const OpenExtent& extent,
+                                               const Shape& shape) {
+  Ints index_shape(shape.size() - extent.axis, 1);
+  index_shape[0] = shape[extent.axis];
+  auto index = Add(name + "/index", "Range", {},
+                   {{"start", Ints{0}},
+                    {"limit", Ints{index_shape[0]}},
+                    {"delta", Ints{1}},
+                    {"dtype", static_cast<std::int64_t>(ElementType::kInt64)}});
+  if (index.ok() && index_shape.size() > 1) {
+    index = Add(name + "/index", "Reshape", {*index}, {{"shape", index_shape}});
+  }
+  if (!index.ok()) return index;
+  return Add(name + "/within", "Less", {*index, extent.count}, {});
+}
+
+absl::StatusOr<ValueId> GraphBuilder::Filled(const std::string& name, ValueId value,
+                                             ops::Fill fill) {
+  const OpenExtent extent = *open_.Find(value);
+  const ValueId closed = Closed(name, value);
+  if (fill == ops::Fill::kAny) return closed;
+  const TensorType type = graph_.type(value);
+  const auto within = IsWithin(name, extent, type.shape);
+  if (!within.ok()) return within.status();
+  const ValueId beyond = AddConstant(name + "/beyond", FillTensor(type.element, fill));
+  return Add(name + "/filled", "Where", {*within, closed, beyond}, {});
+}
+
+absl::StatusOr<bool> GraphBuilder::PlaceMean(SourceNode node, const ops::InferenceCall& call) {
+  const TensorType type = call.input(0);
+  if (!IsFloat(type.element)) return false;
+  const OpenExtent extent = *open_.Find(node.inputs[0]);
+  const std::string name = node.name;
+  const auto filled = Filled(name, node.inputs[0], ops::Fill::kZero);
+  if (!filled.ok()) return filled.status();
+  const auto sum = Add(name + "/sum", "ReduceSum", {*filled}, node.attributes);
+  if (!sum.ok()) return sum.status();
+  // As many slices as there are, each of so many elements of one sum.
+  const std::int64_t slice =
+      ElementCount(type.shape) / ElementCount(graph_.type(*sum).shape) / type.shape[extent.axis];
+  const auto count = Add(name + "/count", "Mul",
+                         {extent.count, AddConstant(name + "/slice", IntTensor({}, {slice}))}, {});
+  if (!count.ok()) return count.status();
+  const auto divisor =
+      Add(name + "/divisor", "Cast", {*count}, {{"to", static_cast<std::int64_t>(type.element)}});
+  if (!divisor.ok()) return divisor.status();
+  node.op = "Div";
+  node.inputs = {*sum, *divisor};
+  node.attributes = {};
+  if (absl::Status status = Place(std::move(node)); !status.ok()) return status;
+  return true;
+}
+
+absl::StatusOr<bool> GraphBuilder::PlaceScatter(SourceNode node) {
+  enum Input : std::size_t { kData, kIndices, kUpdates };
+  const std::string name = node.name;
+  const bool is_nd = node.op == "ScatterND";
+  const OpenExtent* const open = open_.Find(node.inputs[kIndices]);
+  const OpenExtent* const updates = open_.Find(node.inputs[kUpdates]);
+  const TensorType data = graph_.type(node.inputs[kData]);
+  const Shape indices = graph_.type(node.inputs[kIndices]).shape;
+  if (open == nullptr || updates == nullptr || open_.Find(node.inputs[kData]) != nullptr) {
+    return false;
+  }
+  if (open->count != updates->count || open->axis != updates->axis) return false;
+  if (is_nd && open->axis + 1 == indices.size()) return false;
+  const std::size_t axis =
+      is_nd ? 0 : AxisOf(node.attributes.get_int("axis", 0), data.shape.size());
+  const std::int64_t length = data.shape[axis];
+
+  // One more slice takes what lies beyond the extent.
+  Shape slice = data.shape;
+  slice[axis] = 1;
+  const Attributes along{{"axis", static_cast<std::int64_t>(axis)}};
+  const auto number = [&](const char* what, Tensor tensor) {
+    return AddConstant(name + what, std::move(tensor));
+  };
+  const auto longer =
+      Add(name + "/longer", "Concat",
+          {node.inputs[kData], number("/slice", Tensor({data.element, slice}))}, along);
+  if (!longer.ok()) return longer.status();
+  // Of tuples the first coordinate; those counted from the end are counted from the front.
+  Ints spare(is_nd ? static_cast<std::size_t>(indices.back()) : 1, 0);
+  spare[0] = length;
+  const ElementType element = graph_.type(node.inputs[kIndices]).element;
+  const ValueId beyond =
+      number("/beyond", kernels::RunOnce("Cast", {IntTensor({std::ssize(spare)}, spare)},
+                                         {{element, {std::ssize(spare)}}}, {})
+                            .front());
+  const auto within = IsWithin(name, *open, indices);
+  if (!within.ok()) return within.status();
+  const ValueId given = Closed(name, node.inputs[kIndices]);
+  const auto is_negative =
+      Add(name + "/negative", "Less", {given, number("/zero", Tensor({element, {}}))}, {});
+  if (!is_negative.ok()) return is_negative.status();
+  const auto moved = Add(name + "/moved", "Add", {given, beyond}, {});
+  if (!moved.ok()) return moved.status();
+  const auto from_front = Add(name + "/front", "Where", {*is_negative, *moved, given}, {});
+  if (!from_front.ok()) return from_front.status();
+  const auto places = Add(name + "/places", "Where", {*within, *from_front, beyond}, {});
+  if (!places.ok()) return places.status();
+  const auto scattered =
+      Add(name + "/scattered", node.op, {*longer, *places, Closed(name, node.inputs[kUpdates])},
+          node.attributes);
+  if (!scattered.ok()) return scattered.status();
+  node.op = "Slice";
+  node.inputs = {*scattered};
+  node.attributes = {
+      {"starts", Ints{0}}, {"ends", Ints{length}}, {"axes", Ints{static_cast<std::int64_t>(axis)}}};
+  if (absl::Status status = Place(std::move(node)); !status.ok()) return status;
+  return true;
+}
+
+absl::StatusOr<ValueId> GraphBuilder::CarriedCount(const std::string& name,
+                                                   const OpenExtents::Carried& to,
+                                                   std::int64_t longest, std::int64_t bound) {
+  const auto number = [&](std::int64_t value) {
+    return AddConstant(name + "/number", IntTensor({}, {value}));
+  };
+  absl::StatusOr<ValueId> count = to.from->count;
+  if (to.to.skipped > 0) {
+    count = Add(name + "/rest", "Sub", {*count, number(to.to.skipped)}, {});
+    if (count.ok()) count = Add(name + "/count", "Max", {*count, number(0)}, {});
+  }
+  if (!count.ok()) return count;
+  return AtMost(name, *count, longest - to.to.skipped, bound);
+}
+
+absl::StatusOr<ValueId> GraphBuilder::AtMost(const std::string& name, ValueId count,
+                                             std::int64_t longest, std::int64_t bound) {
+  if (bound >= longest) return count;
+  return Add(name + "/count", "Min", {count, AddConstant(name + "/number", IntTensor({}, {bound}))},
+             {});
+}
+
+absl::Status GraphBuilder::PlaceShape(SourceNode node) {
+  const ValueId input = node.inputs[0];
+  const OpenExtent extent = *open_.Find(input);
+  const auto rank = static_cast<std::int64_t>(graph_.type(input).shape.size());
+  const auto from_front = [&](const char* name, std::int64_t otherwise) {
+    const std::int64_t axis = node.attributes.get_int(name, otherwise);
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(axis < 0 ? axis + rank : axis, 0, rank));
+  };
+  std::vector<ValueId> parts;
+  const std::size_t end = from_front("end", rank);
+  for (std::size_t axis = from_front("start", 0); axis < end; ++axis) {
+    if (axis == extent.axis) {
+      const auto part =
+          Add(node.name + "/extent", "Unsqueeze", {extent.count}, {{"axes", Ints{0}}});
+      if (!part.ok()) return part.status();
+      parts.push_back(*part);
+    } else {
+      parts.push_back(
+          AddConstant(node.name + "/extent", IntTensor({1}, {graph_.type(input).shape[axis]})));
+    }
+  }
+  if (parts.empty()) {
+    DefineConstant(node.outputs[0], IntTensor({0}, {}));
+    return absl::OkStatus();
+  }
+  node.op = "Concat";
+  node.inputs = std::move(parts);
+  node.attributes = {{"axis", std::int64_t{0}}};
+  return Place(std::move(node));
+}
+
+absl::Status GraphBuilder::PlaceSize(SourceNode node) {
+  const ValueId input = node.inputs[0];
+  const OpenExtent extent = *open_.Find(input);
+  Shape others = graph_.type(input).shape;
+  others[extent.axis] = 1;
+  node.op = "Mul";
+  node.inputs = {extent.count,
+                 AddConstant(node.name + "/rest", IntTensor({}, {ElementCount(others)}))};
+  return Place(std::move(node));
+}
+
+}  // namespace poprt::frontend
