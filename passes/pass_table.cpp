@@ -27,6 +27,7 @@
 #include "passes/conversion/fuse_consecutive_transpose.hpp"
 #include "passes/conversion/fuse_consecutive_unsqueeze.hpp"
 #include "passes/conversion/fuse_mul_into_matmul.hpp"
+#include "passes/conversion/fuse_parallel_conv.hpp"
 #include "passes/conversion/int64_to_int32.hpp"
 #include "passes/conversion/manual_sharding.hpp"
 #include "passes/conversion/remove_outputs.hpp"
@@ -147,6 +148,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
      FuseMarginsIntoConv},
     {"fuse_mul_into_matmul", "Multiplies a constant factor into the constant weights of a MatMul.",
      Stage::kConversion, FuseMulIntoMatmul},
+    {"fuse_parallel_conv",
+     "Makes the sum of convolutions of one value, and of the value itself, one Conv.",
+     Stage::kConversion, FuseParallelConv},
     {"fuse_phases_into_conv",
      "Reads an image with larger strides where a Conv reads its phases as channels.",
      Stage::kLowering, FusePhasesIntoConv},

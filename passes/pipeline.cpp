@@ -40,6 +40,7 @@ const Names kSimplify = {
     "eliminate_nop_arithmetic",
     "fuse_bn_into_conv",
     "fuse_bn_into_gemm",
+    "fuse_parallel_conv",
     "replace_bn_with_mul_add",
     "fuse_mul_into_matmul",
     "fuse_consecutive_affine",

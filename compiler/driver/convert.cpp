@@ -43,12 +43,13 @@ class Failures {
 };
 
 /// Passes whose result depends on the elements of weights.
-constexpr std::array<const char*, 8> kUseElements{
+constexpr std::array<const char*, 9> kUseElements{
     "eliminate_duplicate_initializer",
     "eliminate_nop_arithmetic",
     "fuse_bn_into_conv",
     "fuse_bn_into_gemm",
     "fuse_mul_into_matmul",
+    "fuse_parallel_conv",
     "replace_bn_with_mul_add",
     "replace_div_with_mul",
     "replace_pow",

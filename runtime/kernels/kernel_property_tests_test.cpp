@@ -117,7 +117,7 @@ const std::vector<PropertyTest>& PropertyTests() {
       {"DequantizeLinearTest.MatchesTheFormula", {"DequantizeLinear"}},
       {"DynamicQuantizeLinearTest.MatchesTheFormula", {"DynamicQuantizeLinear"}},
       {"MatMulIntegerTest.MatchesTheFormula", {"MatMulInteger"}},
-      {"IntegerGemmTest.IsMatMulIntegerThenCastScaleAndBias", {"integer_gemm"}},
+      {"IntegerGemmTest.IsMatMulIntegerThenCastScaleBiasAndQuantizeLinear", {"integer_gemm"}},
       {"QLinearMatMulTest.MatchesTheFormula", {"QLinearMatMul"}},
       {"ConvIntegerTest.MatchesTheFormula", {"ConvInteger"}},
       {"QLinearConvTest.MatchesTheFormula", {"QLinearConv"}},
