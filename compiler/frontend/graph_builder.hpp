@@ -138,7 +138,10 @@ class GraphBuilder final : public NodeSink {
   absl::StatusOr<bool> PlaceFilled(SourceNode node, const ops::OpDef& def,
                                    const ops::InferenceCall& call,
                                    const std::vector<TensorType>& types);
-  absl::StatusOr<bool> PlaceMean(SourceNode node, const ops::InferenceCall& call);
+  absl::StatusOr<bool> PlaceMean(SourceNode node);
+  absl::StatusOr<bool> PlaceGather(SourceNode node, const ops::OpDef& def,
+                                   const ops::InferenceCall& call,
+                                   const std::vector<TensorType>& types);
   absl::StatusOr<bool> PlaceScatter(SourceNode node);
   absl::Status FillInputs(SourceNode& node, const std::vector<ops::Fill>& fills);
   /// The value with `fill` beyond its extent, without an open axis.
@@ -148,6 +151,9 @@ class GraphBuilder final : public NodeSink {
   /// Which elements of a value of that shape lie within its extent: broadcasts to it.
   absl::StatusOr<ir::ValueId> IsWithin(const std::string& name, const OpenExtent& extent,
                                        const Shape& shape);
+  /// Indices, of which the negative ones have been added to lengths.
+  absl::StatusOr<ir::ValueId> CountedFrom(const std::string& name, ir::ValueId indices,
+                                          ir::ValueId lengths);
   /// The smaller one of a count, which is at most `longest`, and `bound`.
   absl::StatusOr<ir::ValueId> AtMost(const std::string& name, ir::ValueId count,
                                      std::int64_t longest, std::int64_t bound);

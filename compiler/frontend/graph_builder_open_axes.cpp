@@ -80,6 +80,18 @@ std::optional<std::size_t> AxisToOpen(const ops::InferenceCall& call, const Shap
   return std::nullopt;
 }
 
+/// The attributes of a call whose "shape" is told the extent `index` of its operand: with
+/// ops::kOpenExtent there only.
+Attributes ShapeWithOpenExtent(const ops::InferenceCall& call, const Shape& result,
+                               std::size_t index) {
+  Attributes attributes = call.attributes;
+  if (call.op != "Reshape" && call.op != "Expand") return attributes;
+  Ints shape = call.op == "Reshape" ? result : attributes.get_ints("shape");
+  shape[index] = ops::kOpenExtent;
+  attributes.set("shape", shape);
+  return attributes;
+}
+
 }  // namespace
 
 absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& def,
@@ -96,10 +108,11 @@ absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& d
   const std::optional<std::size_t> axis = AxisToOpen(call, shape, open.index);
   if (open_.AnyOf(node.inputs)) {
     // It may be told the extent that its operand has.
-    const auto carried = open_.Carry(graph_, node.inputs, call, types);
-    if (carried.ok() && carried->from->count == open.count &&
-        carried->to.axis == axis.value_or(carried->to.axis)) {
-      return PlaceOpen(std::move(node), def, call, types);
+    const Attributes told = ShapeWithOpenExtent(call, shape, open.index);
+    const ops::InferenceCall open_call{call.op, call.inputs, told, call.outputs};
+    const auto carried = open_.Carry(graph_, node.inputs, open_call, types);
+    if (carried.ok() && carried->from->count == open.count) {
+      return PlaceOpen(std::move(node), def, open_call, types);
     }
     if (carried.ok()) return refused;
     const auto filled = def.name == "TopK" ? open_.Fill(node.inputs, call) : std::nullopt;
@@ -147,7 +160,8 @@ absl::Status GraphBuilder::PlaceOpen(SourceNode node, const ops::OpDef& def,
 absl::StatusOr<bool> GraphBuilder::PlaceFilled(SourceNode node, const ops::OpDef& def,
                                                const ops::InferenceCall& call,
                                                const std::vector<TensorType>& types) {
-  if (def.name == "ReduceMean") return PlaceMean(std::move(node), call);
+  if (def.name == "ReduceMean") return PlaceMean(std::move(node));
+  if (def.name == "Gather") return PlaceGather(std::move(node), def, call, types);
   if (def.name == "ScatterND" || def.name == "ScatterElements") {
     return PlaceScatter(std::move(node));
   }
@@ -222,29 +236,70 @@ absl::StatusOr<ValueId> GraphBuilder::Filled(const std::string& name, ValueId va
   return Add(name + "/filled", "Where", {*within, closed, beyond}, {});
 }
 
-absl::StatusOr<bool> GraphBuilder::PlaceMean(SourceNode node, const ops::InferenceCall& call) {
-  const TensorType type = call.input(0);
+absl::StatusOr<bool> GraphBuilder::PlaceMean(SourceNode node) {
+  const TensorType type = graph_.type(node.inputs[0]);
   if (!IsFloat(type.element)) return false;
-  const OpenExtent extent = *open_.Find(node.inputs[0]);
   const std::string name = node.name;
-  const auto filled = Filled(name, node.inputs[0], ops::Fill::kZero);
-  if (!filled.ok()) return filled.status();
-  const auto sum = Add(name + "/sum", "ReduceSum", {*filled}, node.attributes);
-  if (!sum.ok()) return sum.status();
-  // As many slices as there are, each of so many elements of one sum.
-  const std::int64_t slice =
-      ElementCount(type.shape) / ElementCount(graph_.type(*sum).shape) / type.shape[extent.axis];
-  const auto count = Add(name + "/count", "Mul",
-                         {extent.count, AddConstant(name + "/slice", IntTensor({}, {slice}))}, {});
-  if (!count.ok()) return count.status();
-  const auto divisor =
-      Add(name + "/divisor", "Cast", {*count}, {{"to", static_cast<std::int64_t>(type.element)}});
-  if (!divisor.ok()) return divisor.status();
-  node.op = "Div";
-  node.inputs = {*sum, *divisor};
-  node.attributes = {};
+  const OpenExtent extent = *open_.Find(node.inputs[0]);
+  const auto to = [](ElementType element) {
+    return Attributes{{"to", static_cast<std::int64_t>(element)}};
+  };
+  // The mean over all, by the share of it that is there. Half types have too few numbers for that.
+  const bool is_double = type.element == ElementType::kFloat64;
+  const Attributes wide = to(is_double ? ElementType::kFloat64 : ElementType::kFloat32);
+  auto mean = Filled(name, node.inputs[0], ops::Fill::kZero);
+  if (mean.ok()) mean = Add(name + "/wide", "Cast", {*mean}, wide);
+  if (mean.ok()) mean = Add(name + "/mean", "ReduceMean", {*mean}, node.attributes);
+  auto share = IsWithin(name, extent, type.shape);
+  if (share.ok()) share = Add(name + "/share", "Cast", {*share}, wide);
+  if (share.ok()) {
+    share = Add(name + "/share", "ReduceMean", {*share}, {{"keepdims", std::int64_t{0}}});
+  }
+  if (!mean.ok() || !share.ok()) return mean.ok() ? share.status() : mean.status();
+  const auto quotient = Add(name + "/quotient", "Div", {*mean, *share}, {});
+  if (!quotient.ok()) return quotient.status();
+  node.op = "Cast";
+  node.inputs = {*quotient};
+  node.attributes = to(type.element);
   if (absl::Status status = Place(std::move(node)); !status.ok()) return status;
   return true;
+}
+
+absl::StatusOr<bool> GraphBuilder::PlaceGather(SourceNode node, const ops::OpDef& def,
+                                               const ops::InferenceCall& call,
+                                               const std::vector<TensorType>& types) {
+  const OpenExtent* const open = open_.Find(node.inputs[0]);
+  const std::size_t axis = AxisOf(call.attributes.get_int("axis", 0), call.input(0).shape.size());
+  if (open == nullptr || open->axis != axis) return false;
+  const std::string name = node.name;
+  const OpenExtent* const picked = open_.Find(node.inputs[1]);
+  const std::optional<OpenExtent> indices = picked ? std::optional(*picked) : std::nullopt;
+  const ElementType element = call.input(1).element;
+  // Indices from the end are counted from that of what is there.
+  const ValueId given = Closed(name, node.inputs[1]);
+  const auto count =
+      Add(name + "/count", "Cast", {open->count}, {{"to", static_cast<std::int64_t>(element)}});
+  if (!count.ok()) return count.status();
+  const auto from_front = CountedFrom(name, given, *count);
+  if (!from_front.ok()) return from_front.status();
+  node.inputs = {Closed(name, node.inputs[0]), *from_front};
+  for (const ValueId output : PlaceTyped(std::move(node), def, call, types)) {
+    if (indices) {
+      open_.Set(output,
+                {.axis = axis + indices->axis, .count = indices->count, .source = indices->source});
+    }
+  }
+  return true;
+}
+
+absl::StatusOr<ValueId> GraphBuilder::CountedFrom(const std::string& name, ValueId indices,
+                                                  ValueId lengths) {
+  const ValueId zero = AddConstant(name + "/zero", Tensor({graph_.type(indices).element, {}}));
+  const auto is_negative = Add(name + "/negative", "Less", {indices, zero}, {});
+  if (!is_negative.ok()) return is_negative.status();
+  const auto moved = Add(name + "/moved", "Add", {indices, lengths}, {});
+  if (!moved.ok()) return moved.status();
+  return Add(name + "/front", "Where", {*is_negative, *moved, indices}, {});
 }
 
 absl::StatusOr<bool> GraphBuilder::PlaceScatter(SourceNode node) {
@@ -286,12 +341,7 @@ absl::StatusOr<bool> GraphBuilder::PlaceScatter(SourceNode node) {
   const auto within = IsWithin(name, *open, indices);
   if (!within.ok()) return within.status();
   const ValueId given = Closed(name, node.inputs[kIndices]);
-  const auto is_negative =
-      Add(name + "/negative", "Less", {given, number("/zero", Tensor({element, {}}))}, {});
-  if (!is_negative.ok()) return is_negative.status();
-  const auto moved = Add(name + "/moved", "Add", {given, beyond}, {});
-  if (!moved.ok()) return moved.status();
-  const auto from_front = Add(name + "/front", "Where", {*is_negative, *moved, given}, {});
+  const auto from_front = CountedFrom(name, given, beyond);
   if (!from_front.ok()) return from_front.status();
   const auto places = Add(name + "/places", "Where", {*within, *from_front, beyond}, {});
   if (!places.ok()) return places.status();

@@ -117,6 +117,30 @@ TEST(OpenExtents, ShapesMayHoldACount) {
       "  output 0 axis 0 up to find:1\n");
 }
 
+/// What is not the count as it is must not be taken for it.
+TEST(OpenExtents, NumbersMadeOfACountAreNotAlwaysTheCount) {
+  const std::string count = NodeText("Shape", {"p"}, {"s"}) + IntsText("one", {1}, {1}) +
+                            NodeText("Gather", {"s", "one"}, {"n"}, "name: \"n\"") +
+                            InputText("rows", {"6", "4"}) + IntsText("zero", {0}, {1});
+  const auto text = [&](const std::string& made) {
+    return TextOf(ImportText(kNonZero + count + made + OutputText("y") +
+                             NodeText("Slice", {"rows", "zero", "k", "zero"}, {"y"})));
+  };
+  const auto is_known = [&](const std::string& made) {
+    return text(made).find("must be known when compiling") != std::string::npos;
+  };
+  EXPECT_TRUE(is_known(NodeText("Cast", {"n"}, {"b"}, IntAttribute("to", 9)) +
+                       NodeText("Cast", {"b"}, {"k"}, IntAttribute("to", 7))));
+  EXPECT_TRUE(is_known(NodeText("Cast", {"n"}, {"b"}, IntAttribute("to", 3)) +
+                       NodeText("Cast", {"b"}, {"k"}, IntAttribute("to", 7))));
+  EXPECT_NE(text(NodeText("Cast", {"n"}, {"b"}, IntAttribute("to", 6)) +
+                 NodeText("Cast", {"b"}, {"k"}, IntAttribute("to", 7)))
+                .find("up to find:1"),
+            std::string::npos);
+  EXPECT_NE(text(IntsText("c", {-1}, {1}) + NodeText("Min", {"n", "c"}, {"k"})).find("[5, 4]"),
+            std::string::npos);
+}
+
 TEST(OpenExtents, RefusesShapesThatCannotBeOpen) {
   const std::string count = NodeText("Shape", {"p"}, {"s"}) + IntsText("one", {1}, {}) +
                             IntsText("two", {2}, {}) +

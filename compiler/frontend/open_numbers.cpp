@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
+#include <limits>
 #include <variant>
 
 #include "compiler/frontend/static_input.hpp"
@@ -52,10 +53,11 @@ class Reader {
   }
 
   Numbers ReadResult(const Node& node) {
-    if (node.op == "Identity" || node.op == "Cast" || node.op == "Squeeze" ||
-        node.op == "Unsqueeze" || node.op == "Reshape") {
+    if (node.op == "Identity" || node.op == "Squeeze" || node.op == "Unsqueeze" ||
+        node.op == "Reshape") {
       return Read(node.inputs[0]);
     }
+    if (node.op == "Cast") return Cast(node);
     std::vector<std::vector<OpenNumber>> inputs;
     for (const ValueId input : node.inputs) {
       Numbers numbers = input == ir::kAbsent ? std::nullopt : Read(input);
@@ -78,6 +80,18 @@ class Reader {
       return least ? Numbers({*least}) : std::nullopt;
     }
     return std::nullopt;
+  }
+
+  /// To types that hold all of the numbers.
+  Numbers Cast(const Node& node) {
+    const ElementType to = graph_.type(node.outputs[0]).element;
+    const Numbers numbers = Read(node.inputs[0]);
+    if (to == ElementType::kInt64 || !numbers) return numbers;
+    const bool fit = std::ranges::all_of(*numbers, [](const OpenNumber& number) {
+      return number.value >= std::numeric_limits<std::int32_t>::min() &&
+             number.value <= std::numeric_limits<std::int32_t>::max();
+    });
+    return to == ElementType::kInt32 && fit ? numbers : std::nullopt;
   }
 
   static Numbers Gather(const std::vector<OpenNumber>& data,
@@ -134,6 +148,7 @@ class Reader {
       if (number.count != ir::kAbsent) least.count = number.count;
       least.value = std::min(least.value, number.value);
     }
+    if (least.value <= 0) least.count = ir::kAbsent;  // no count is negative
     return least;
   }
 

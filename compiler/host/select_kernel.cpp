@@ -11,6 +11,7 @@
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
+#include "runtime/kernels/packed/pack_integers.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
 #include "runtime/kernels/quantized/pack_quads.hpp"
@@ -54,14 +55,14 @@ void WidenBias(const ir::Graph& graph, const ir::Node& node, std::vector<Operand
       kernels::RunOnce("Cast", {*bias}, {{ElementType::kFloat32, bias->shape()}}, {}).front();
 }
 
-/// As bytes where that loses nothing, which weights are that were quantised, and is faster: where
-/// they are read once, and columns are longer than their scales.
-ElementType StoredMatrixType(const Tensor& weights, bool transposed, std::int64_t rows) {
+/// How weights that were quantised are stored as integers, which is faster where they are read once
+/// and columns are longer than their scales.
+std::optional<kernels::IntegerForm> FormOf(const Tensor& weights, bool transposed,
+                                           std::int64_t rows) {
   constexpr std::int64_t kShortColumn = 16;
   const bool pays =
       rows <= kernels::kTileRows && weights.shape()[transposed ? 1 : 0] >= kShortColumn;
-  if (pays && kernels::ByteScales(weights, transposed)) return ElementType::kInt8;
-  return StoredType(weights);
+  return pays ? kernels::IntegerFormOf(weights, transposed) : std::nullopt;
 }
 
 KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
@@ -71,8 +72,15 @@ KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
   const std::int64_t rows = ElementCount(Shape(a.begin(), a.end() - 1));
   KernelChoice choice{
       .kernel = "gemm", .operands = ValueOperands(node), .attributes = node.attributes};
-  choice.operands[kWeights].packed =
-      kernels::PackGemmWeights(weights, transposed, StoredMatrixType(weights, transposed, rows));
+  if (const auto form = FormOf(weights, transposed, rows)) {
+    choice.kernel = "weight_only_gemm";
+    choice.attributes.set("bits", form->bits);
+    choice.attributes.set("block", form->block);
+    choice.operands[kWeights].packed = kernels::PackIntegers(weights, transposed, *form);
+  } else {
+    choice.operands[kWeights].packed =
+        kernels::PackGemmWeights(weights, transposed, StoredType(weights));
+  }
   choice.attributes.erase("trans_b");
   choice.attributes.set("n", weights.shape()[transposed ? 0 : 1]);
   WidenBias(graph, node, choice.operands);

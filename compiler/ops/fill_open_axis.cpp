@@ -51,9 +51,11 @@ Filled TopK(const OpenCall& call) {
   return largest ? Fold<Fill::kLowest>(call) : Fold<Fill::kHighest>(call);
 }
 
-Filled Softmax(const OpenCall& call) {
+/// The results are open as the operand is.
+template <Fill kFill>
+Filled Along(const OpenCall& call) {
   if (!call.AreOpen(1)) return std::nullopt;
-  return FilledAxis{.fills = {Fill::kLowest}, .axis = call.axis(0)};
+  return FilledAxis{.fills = {kFill}, .axis = call.axis(0)};
 }
 
 /// Sums of products along the open axes of both.
@@ -95,8 +97,10 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"ArgMax", ArgFold<Fill::kLowest>},
     {"ArgMin", ArgFold<Fill::kHighest>},
     {"Compress", Compress},
+    {"CumProd", Along<Fill::kOne>},
+    {"CumSum", Along<Fill::kZero>},
     {"Gemm", Gemm},
-    {"LogSoftmax", Softmax},
+    {"LogSoftmax", Along<Fill::kLowest>},
     {"MatMul", MatMul},
     {"NonMaxSuppression", NonMaxSuppression},
     {"NonZero", Fold<Fill::kZero>},
@@ -109,7 +113,7 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"ReduceProd", Fold<Fill::kOne>},
     {"ReduceSum", Fold<Fill::kZero>},
     {"ReduceSumSquare", Fold<Fill::kZero>},
-    {"Softmax", Softmax},
+    {"Softmax", Along<Fill::kLowest>},
     {"TopK", TopK},
 };
 

@@ -40,7 +40,8 @@ TEST(FillOpenAxisTest, FoldsIgnoreTheirNeutralElement) {
   EXPECT_EQ(FillText("Hardmax", {F32({9, 3})}, {0}), "refused");
 }
 
-TEST(FillOpenAxisTest, SoftmaxStaysOpen) {
+TEST(FillOpenAxisTest, WhatRunsAlongTheAxisStaysOpen) {
+  EXPECT_EQ(FillText("CumSum", {F32({2, 9})}, {1}), "0 along 1");
   EXPECT_EQ(FillText("Softmax", {F32({2, 9})}, {1}), "lowest along 1");
 }
 

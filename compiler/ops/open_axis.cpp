@@ -64,22 +64,35 @@ Carried Transpose(const OpenCall& call) {
   return At(static_cast<std::size_t>(at - perm.begin()));
 }
 
-/// The axis of the result with as many elements before it and the same extent. Where several are,
-/// the one the model leaves open.
-Carried Reshape(const OpenCall& call) {
+/// The axis of the result with as many elements before it and the same bound.
+template <typename F>
+Carried Keeping(const OpenCall& call, const F& may_be_open) {
   const std::size_t axis = *call.axis(0);
   const auto before = [](const Shape& shape, std::size_t end) {
     return ElementCount({shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(end)});
   };
-  const Ints wanted = call.call.attributes.get_ints("shape");
-  Axis found;
   for (std::size_t i = 0; i < call.result().size(); ++i) {
     const bool fits = call.result()[i] == call.shape(0)[axis] &&
                       before(call.result(), i) == before(call.shape(0), axis);
-    const bool is_open = i < wanted.size() && wanted[i] == -1;
-    if (fits && (!found || is_open)) found = i;
+    if (fits && may_be_open(i)) return At(i);
   }
-  return At(found);
+  return std::nullopt;
+}
+
+Carried Flatten(const OpenCall& call) {
+  return Keeping(call, [](std::size_t) { return true; });
+}
+
+/// Where the shape leaves the extent open, or keeps it. A number says what it is: where all are
+/// numbers the extent must be its bound, where one is left open it need not.
+Carried Reshape(const OpenCall& call) {
+  const Ints wanted = call.call.attributes.get_ints("shape");
+  const bool zero_keeps = call.call.attributes.get_int("allowzero", 0) == 0;
+  const bool all_known = std::count(wanted.begin(), wanted.end(), kOpenExtent) == 0;
+  return Keeping(call, [&](std::size_t i) {
+    const bool keeps = wanted[i] == 0 && zero_keeps && i == *call.axis(0);
+    return wanted[i] == kOpenExtent || keeps || all_known;
+  });
 }
 
 Carried Squeeze(const OpenCall& call) {
@@ -103,10 +116,14 @@ Carried Unsqueeze(const OpenCall& call) {
   return std::nullopt;
 }
 
+/// To the extent that it has, or to one, which is the same.
 Carried Expand(const OpenCall& call) {
-  const std::size_t axis = *call.axis(0);
-  const std::size_t moved = axis + call.result().size() - call.shape(0).size();
-  return call.result()[moved] == call.shape(0)[axis] ? At(moved) : std::nullopt;
+  const std::size_t moved = *call.axis(0) + call.result().size() - call.shape(0).size();
+  const Ints wanted = call.call.attributes.get_ints("shape");
+  const std::size_t missing = call.result().size() - wanted.size();
+  const bool keeps =
+      moved < missing || wanted[moved - missing] == 1 || wanted[moved - missing] == kOpenExtent;
+  return keeps ? At(moved) : std::nullopt;
 }
 
 /// The operator works along other axes than the open one of input 0, which keep their extents.
@@ -303,7 +320,7 @@ constexpr Row kRows[] = {
     {"DequantizeLinear", Elementwise},
     {"Dropout", Elementwise},
     {"Expand", Expand},
-    {"Flatten", Reshape},
+    {"Flatten", Flatten},
     {"Gather", Gather},
     {"GatherElements", GatherElements},
     {"GatherND", GatherND},

@@ -12,6 +12,9 @@
 /// value's type says how long it may be and a count says how long it is.
 namespace poprt::ops {
 
+/// Stands in the attribute "shape" of Reshape and Expand for the extent along the open axis.
+inline constexpr std::int64_t kOpenExtent = -1;
+
 /// Where an open axis goes. The results' extent along it is the operands' true one, less `skipped`,
 /// at most what their types say and at least 0.
 struct CarriedAxis {

@@ -101,12 +101,17 @@ TEST(OpenAxisTest, OperatorsThatMoveAxes) {
   EXPECT_EQ(CarryText("Reshape", {F32({2, 3, 9})}, {2}, {{"shape", Ints{6, -1}}}), "1");
   EXPECT_EQ(CarryText("Reshape", {F32({2, 9, 3})}, {1}, {{"shape", Ints{18, 3}}}), "refused");
   EXPECT_EQ(CarryText("Reshape", {F32({1, 1})}, {0}, {{"shape", Ints{1, -1}}}), "1");
+  EXPECT_EQ(CarryText("Reshape", {F32({4, 4})}, {0}, {{"shape", Ints{4, -1}}}), "refused");
+  EXPECT_EQ(CarryText("Reshape", {F32({9, 4})}, {0}, {{"shape", Ints{0, 2, 2}}}), "0");
+  EXPECT_EQ(CarryText("Reshape", {F32({1, 9, 4})}, {1}, {{"shape", Ints{9, 4}}}), "0");
+  EXPECT_EQ(CarryText("Reshape", {F32({9, 4})}, {0}, {{"shape", Ints{9, -1}}}), "refused");
   EXPECT_EQ(CarryText("Flatten", {F32({9, 2, 3})}, {0}), "0");
   EXPECT_EQ(CarryText("Squeeze", {F32({1, 9, 1})}, {1}), "0");
   EXPECT_EQ(CarryText("Squeeze", {F32({1, 9, 1})}, {1}, {{"axes", Ints{2}}}), "1");
   EXPECT_EQ(CarryText("Squeeze", {F32({1, 1})}, {1}), "refused");
   EXPECT_EQ(CarryText("Unsqueeze", {F32({2, 9})}, {1}, {{"axes", Ints{0, 2}}}), "3");
   EXPECT_EQ(CarryText("Expand", {F32({9, 1})}, {0}, {{"shape", Ints{4, 1, 5}}}), "1");
+  EXPECT_EQ(CarryText("Expand", {F32({9, 1})}, {0}, {{"shape", Ints{9, 5}}}), "refused");
   EXPECT_EQ(CarryText("Expand", {F32({1, 2})}, {0}, {{"shape", Ints{4, 2}}}), "refused");
 }
 

@@ -92,6 +92,7 @@ const std::vector<PropertyTest>& PropertyTests() {
       {"UniqueTest.MatchesReference", {"Unique"}},
       {"NonMaxSuppressionTest.MatchesReference", {"NonMaxSuppression"}},
       {"PackedGemm.AgreesWithNaiveProductOnRandomSizes", {"gemm"}},
+      {"WeightOnlyGemm.AgreesWithNaiveProductOnRandomSizes", {"weight_only_gemm"}},
       {"PackedBatchMatMul.AgreesWithNaiveProductOnRandomSizes", {"batch_matmul"}},
       {"PackedConv2d.AgreesWithNaiveConvolutionOnRandomSizes", {"conv2d"}},
       {"PackedDepthwise.AgreesWithNaiveConvolutionOnRandomSizes", {"depthwise_conv2d"}},

@@ -23,7 +23,8 @@ def ints(name, *values, shape=None):
 CONSTANTS = [ints("zero", 0), ints("one", 1), ints("two", 2), ints("most", 4), ints("minus", -1),
              ints("first", 0, shape=[]), ints("pair", 0, 1),
              numpy_helper.from_array(W, "W"), numpy_helper.from_array(BOXES[None], "boxes"),
-             numpy_helper.from_array(np.array([0.5], np.float32), "iou")]
+             numpy_helper.from_array(np.array([0.5], np.float32), "iou"),
+             numpy_helper.from_array(np.array(2e4, np.float16), "large")]
 node = helper.make_node
 
 
@@ -110,6 +111,25 @@ CASES = {
         [node("Unsqueeze", ["I", "one"], ["J"]), node("Shape", ["R"], ["shape"]), node("Expand", ["J", "shape"], ["E"]),
          node("ScatterElements", ["W", "E", "R"], ["Y"], axis=0)],
         lambda r, v, m: scattered_elements(r, m), 0),
+    "sum of halves": ([node("Cast", ["R"], ["h"], to=TensorProto.FLOAT16),
+                       node("Mul", ["h", "large"], ["l"]),
+                       node("ReduceMean", ["l"], ["q"], axes=[0], keepdims=0),
+                       node("Cast", ["q"], ["Y"], to=TensorProto.FLOAT)],
+                      lambda r, v, m: (r.astype(np.float16) * np.float16(2e4)).astype(np.float32).mean(0)
+                      .astype(np.float16).astype(np.float32), 1),
+    "rows by a best one": (
+        [node("ReduceMax", ["R"], ["t"], axes=[1], keepdims=0), node("TopK", ["t", "one"], ["u", "best"], axis=0),
+         node("Gather", ["R", "best"], ["Y"])],
+        lambda r, v, m: r[[r.max(1).argmax()]], 1),
+    "last row": ([node("Gather", ["R", "minus"], ["Y"])], lambda r, v, m: r[-1:], 1),
+    "rows of the best scores": (
+        [node("ReduceMax", ["R"], ["t"], axes=[1], keepdims=0), node("Min", ["N", "two"], ["k"]),
+         node("TopK", ["t", "k"], ["u", "best"], axis=0), node("Gather", ["R", "best"], ["T"]),
+         node("ReduceSum", ["T", "zero"], ["Y"], keepdims=0)],
+        lambda r, v, m: r[np.argsort(-r.max(1, initial=-np.inf))[:2]].sum(0), 0),
+    "running sum from the end": ([node("CumSum", ["R", "first"], ["C"], reverse=1),
+                                  node("ReduceMax", ["C"], ["Y"], axes=[0])],
+                                 lambda r, v, m: r[::-1].cumsum(0).max(0, keepdims=True), 1),
     "boxes": (
         [node("Gather", ["boxes", "I"], ["B"], axis=1), node("ReduceMax", ["R"], ["t"], axes=[1], keepdims=0),
          node("Unsqueeze", ["t", "pair"], ["scores"]),

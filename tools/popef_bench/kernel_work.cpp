@@ -110,7 +110,8 @@ constexpr std::array kRows{Row{"Conv", Conv},
                            Row{"conv2d", PackedConv},
                            Row{"depthwise_conv2d", PackedDepthwise},
                            Row{"gemm", MatMul},
-                           Row{"integer_gemm", MatMul}};
+                           Row{"integer_gemm", MatMul},
+                           Row{"weight_only_gemm", MatMul}};
 
 double BytesOf(const Branch& branch, const std::vector<program::SlotIndex>& slots) {
   double bytes = 0;

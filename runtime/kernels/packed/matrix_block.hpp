@@ -55,12 +55,11 @@ struct MatrixBlocking {
   bool widens_rows;  ///< of float16
 };
 
-/// Panels: float32, float16 bits, or bytes with scales (see Panels).
+/// Panels: float32 or float16 bits.
 struct PanelsView {
   const void* data;
   std::int64_t stride;  ///< elements from one panel to the next
   ElementType element = ElementType::kFloat32;
-  const float* scales = nullptr;
   bool is_packed = true;  ///< others follow these; else the next ones will overwrite them
 };
 
@@ -98,8 +97,8 @@ void MultiplyBlock(const GemmMicroKernels& kernels, const MatrixBlocking& blocki
           const std::int64_t row = tiles.begin(t);
           const int rows = tiles.size(t);
           const Tiles to = blocking.TilesAt(results, p - block.first_panel, row);
-          product(rows, a + row * lda, lda, {data, b.stride, count, b.scales}, depth,
-                  fetch.Of(t, data, next), to, part > 0);
+          product(rows, a + row * lda, lda, {data, b.stride, count}, depth, fetch.Of(t, data, next),
+                  to, part > 0);
           for (int i = 0; part + 1 == parts && i < count; ++i) {
             const std::int64_t column = (p + i) * kPanel;
             kernels.finish(epilogue, to.first + i * to.stride, kPanel, rows,
@@ -109,8 +108,6 @@ void MultiplyBlock(const GemmMicroKernels& kernels, const MatrixBlocking& blocki
       };
       if (b.element == ElementType::kFloat16) {
         multiply(kernels.row_major_f16, static_cast<const std::uint16_t*>(b.data));
-      } else if (b.element == ElementType::kInt8) {
-        multiply(kernels.row_major_s8, static_cast<const std::int8_t*>(b.data));
       } else {
         multiply(kernels.row_major_f32, static_cast<const float*>(b.data));
       }

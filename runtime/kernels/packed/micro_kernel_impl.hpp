@@ -21,41 +21,15 @@ inline constexpr int kFewRowsPanels = V::kPanels == 1 ? 1 : 4;
 template <class V>
 inline constexpr bool kFewRowsHaveMorePanels = (kFewRowsPanels<V>) > V::kPanels;
 
-/// How registers of panels are loaded, register kV of a row.
-template <class V, int kWidth, int kRowWidth, class B>
-struct PanelLoads {
-  [[gnu::always_inline]] explicit PanelLoads(const Panels<B>& /*panels*/) {}
-  template <int kV>
-  [[gnu::always_inline]] typename V::Register Load(const B* p) const {
-    return V::Load(p);
-  }
-};
-template <class V, int kWidth, int kRowWidth>
-struct PanelLoads<V, kWidth, kRowWidth, std::int8_t> {
-  [[gnu::always_inline]] explicit PanelLoads(const Panels<std::int8_t>& panels) {
-    const auto stride = panels.stride / static_cast<std::int64_t>(sizeof(float));
-    Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
-      constexpr int kV = decltype(v)::value;
-      scales[kV] = V::Load(panels.scales + kV / kWidth * stride + kV % kWidth * V::kLanes);
-    });
-  }
-  template <int kV>
-  [[gnu::always_inline]] typename V::Register Load(const std::int8_t* p) const {
-    return V::Mul(V::Load(p), scales[kV]);
-  }
-  typename V::Register scales[kRowWidth];
-};
-
 /// sums += A * B for one step of the depth, kWidth registers of each panel.
 template <class V, int kWidth, bool kInterleaved, class B, int kRows, int kRowWidth>
 [[gnu::always_inline]] inline void RankOneUpdate(const float* a, std::int64_t lda, const B* b,
                                                  std::int64_t panel_stride,
-                                                 const PanelLoads<V, kWidth, kRowWidth, B>& loads,
                                                  typename V::Register (&sums)[kRows][kRowWidth]) {
   typename V::Register columns[kRowWidth];
   Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
     constexpr int kV = decltype(v)::value;
-    columns[kV] = loads.template Load<kV>(b + kV / kWidth * panel_stride + kV % kWidth * V::kLanes);
+    columns[kV] = V::Load(b + kV / kWidth * panel_stride + kV % kWidth * V::kLanes);
   });
   Unroll<kRows>([&](auto r) POPRT_INLINED {
     constexpr int kR = decltype(r)::value;
@@ -102,7 +76,6 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
       sums[decltype(c)::value][decltype(r)::value][decltype(v)::value] = V::Zero();
     });
   });
-  const PanelLoads<V, kWidth, kRowWidth, B> loads(panels);
   const B* b = panels.first;
   const B* fetched = ahead.first;
   const std::int64_t step = ahead.step;
@@ -112,7 +85,7 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
     Unroll<4>([&](auto s) POPRT_INLINED {
       constexpr int kStep = decltype(s)::value;
       RankOneUpdate<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
-                                             panel_stride, loads, sums[kStep % kSums]);
+                                             panel_stride, sums[kStep % kSums]);
     });
     // One row, or many panels, pass as fast as they come; the processor itself fetches them ahead.
     if constexpr (kRows > 1 && kPanels <= V::kPanels) {
@@ -125,7 +98,7 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
     b += 4 * kColumns;
   }
   for (; left > 0; --left) {
-    RankOneUpdate<V, kWidth, kInterleaved>(a, lda, b, panel_stride, loads, sums[0]);
+    RankOneUpdate<V, kWidth, kInterleaved>(a, lda, b, panel_stride, sums[0]);
     a += kStepOfA;
     b += kColumns;
   }

@@ -10,89 +10,15 @@
 #include "runtime/kernels/packed/row_tiles.hpp"
 
 namespace poprt::kernels {
-namespace {
-
-/// The scale of one column, whose elements are `stride` apart.
-std::optional<float> ByteScale(const float* column, std::int64_t stride, std::int64_t depth) {
-  float largest = 0;
-  for (std::int64_t k = 0; k < depth; ++k) {
-    if (!std::isfinite(column[k * stride])) return {};
-    largest = std::max(largest, std::abs(column[k * stride]));
-  }
-  if (largest == 0) return 1.0F;
-  const auto is_scale = [&](float scale) {
-    for (std::int64_t k = 0; k < depth; ++k) {
-      const float multiple = std::nearbyint(column[k * stride] / scale);
-      if (!(multiple >= -128 && multiple <= 127) || multiple * scale != column[k * stride]) {
-        return false;
-      }
-    }
-    return true;
-  };
-  // The largest magnitude is some multiple of the scale, which division finds but for a rounding.
-  for (int multiple = 128; multiple > 0; --multiple) {
-    const float scale = largest / static_cast<float>(multiple);
-    for (const float near : {scale, std::nextafter(scale, largest), std::nextafter(scale, 0.0F)}) {
-      if (near > 0 && is_scale(near)) return near;
-    }
-  }
-  return {};
-}
-
-/// Panels of bytes, each behind its scales.
-Tensor PackGemmBytes(const Tensor& w, bool transposed) {
-  const auto scales = ByteScales(w, transposed);
-  Require(scales.has_value(), "weights of type " + ToString(w.type()) +
-                                  " are no multiples by int8 of a scale for each column");
-  const std::int64_t depth = w.shape()[transposed ? 1 : 0];
-  const std::int64_t n = w.shape()[transposed ? 0 : 1];
-  Tensor packed(PackedGemmType(depth, n, ElementType::kInt8));
-  const auto* from = reinterpret_cast<const float*>(w.data());
-  auto* to = reinterpret_cast<std::int8_t*>(packed.mutable_data());
-  PackPanels(n, [&](std::int64_t panel) {
-    std::int8_t* first = to + panel * (depth + kScaleRows) * kPanel;
-    std::fill_n(first, (depth + kScaleRows) * kPanel, std::int8_t{0});
-    for (std::int64_t c = 0; c < std::min(kPanel, n - panel * kPanel); ++c) {
-      const std::int64_t column = panel * kPanel + c;
-      const float scale = (*scales)[static_cast<std::size_t>(column)];
-      std::memcpy(first + c * static_cast<std::int64_t>(sizeof(scale)), &scale, sizeof(scale));
-      for (std::int64_t k = 0; k < depth; ++k) {
-        const float value = from[transposed ? column * depth + k : k * n + column];
-        first[(kScaleRows + k) * kPanel + c] =
-            static_cast<std::int8_t>(std::nearbyint(value / scale));
-      }
-    }
-  });
-  return packed;
-}
-
-}  // namespace
 
 TensorType PackedGemmType(std::int64_t depth, std::int64_t n, ElementType stored) {
-  const bool is_bytes = stored == ElementType::kInt8;
-  if (!is_bytes) RequireStored(stored);
+  RequireStored(stored);
   Require(depth >= 1 && n >= 1, "a packed matrix needs at least one row and one column");
-  return {stored, {(n - 1) / kPanel + 1, is_bytes ? depth + kScaleRows : depth, kPanel}};
-}
-
-std::optional<std::vector<float>> ByteScales(const Tensor& w, bool transposed) {
-  RequireWeights(w, 2);
-  if (w.element() != ElementType::kFloat32) return {};
-  const std::int64_t depth = w.shape()[transposed ? 1 : 0];
-  const std::int64_t n = w.shape()[transposed ? 0 : 1];
-  const auto* from = reinterpret_cast<const float*>(w.data());
-  std::vector<float> scales;
-  for (std::int64_t c = 0; c < n; ++c) {
-    const auto scale = ByteScale(from + c * (transposed ? depth : 1), transposed ? 1 : n, depth);
-    if (!scale) return {};
-    scales.push_back(*scale);
-  }
-  return scales;
+  return {stored, {(n - 1) / kPanel + 1, depth, kPanel}};
 }
 
 Tensor PackGemmWeights(const Tensor& w, bool transposed, ElementType stored) {
   RequireWeights(w, 2);
-  if (stored == ElementType::kInt8) return PackGemmBytes(w, transposed);
   const std::int64_t depth = w.shape()[transposed ? 1 : 0];
   const std::int64_t n = w.shape()[transposed ? 0 : 1];
   Tensor packed(PackedGemmType(depth, n, stored));

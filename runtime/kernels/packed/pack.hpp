@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <vector>
 
 #include "runtime/tensor/shape.hpp"
 #include "runtime/tensor/tensor.hpp"
@@ -13,21 +11,10 @@
 namespace poprt::kernels {
 
 /// Type of packed "gemm" weights, [ceil(n / 16), depth, 16]: panels of 16 columns, zeros behind
-/// column n. depth and n are at least 1. Stored as int8, which only these can be, panels have
-/// kScaleRows rows more, the first: the bytes of 16 float32, with which their columns are
-/// multiplied.
+/// column n. depth and n are at least 1.
 TensorType PackedGemmType(std::int64_t depth, std::int64_t n, ElementType stored);
 
-/// Rows of 16 bytes that hold the scales of a panel.
-inline constexpr std::int64_t kScaleRows = 4;
-
-/// A scale for each column of W [depth, n] of float32, or its transpose, of which all elements of
-/// the column are multiples by -128 to 127, rounded to float32; none where there are no such
-/// scales. So are weights that were quantised.
-std::optional<std::vector<float>> ByteScales(const Tensor& w, bool transposed);
-
-/// Packs W [depth, n], or its transpose [n, depth] when `transposed`. Throws KernelError for int8
-/// where there are no ByteScales.
+/// Packs W [depth, n], or its transpose [n, depth] when `transposed`.
 Tensor PackGemmWeights(const Tensor& w, bool transposed, ElementType stored);
 
 /// Type of packed "conv2d" weights, [group, out_channels / group, depth] where depth is the input

@@ -51,39 +51,6 @@ TEST(PackGemmWeights, TransposedAndHalfHoldTheSameValues) {
   EXPECT_EQ(values, expected);
 }
 
-TEST(PackedGemmWeights, BytesStandBehindTheirScales) {
-  const float w[] = {0.25F, -3.0F, -32.0F, 6.0F, 31.75F, 381.0F};  // 1, -128, 127 and -1, 2, 127
-  const Tensor packed =
-      PackGemmWeights(Tensor({ElementType::kFloat32, {3, 2}}, w), false, ElementType::kInt8);
-  ASSERT_EQ(packed.type(), (TensorType{ElementType::kInt8, {1, 7, 16}}));
-  const auto* scales = reinterpret_cast<const float*>(packed.data());
-  EXPECT_EQ(scales[0], 0.25F);
-  EXPECT_EQ(scales[1], 3.0F);
-  EXPECT_EQ(scales[2], 0.0F);
-  const auto* bytes = reinterpret_cast<const std::int8_t*>(packed.data()) + 64;
-  const std::vector<int> found(bytes, bytes + 48);
-  std::vector<int> wanted(48);
-  wanted[0] = 1, wanted[1] = -1, wanted[16] = -128, wanted[17] = 2, wanted[32] = 127;
-  wanted[33] = 127;
-  EXPECT_EQ(found, wanted);
-}
-
-TEST(PackedGemmWeights, NotAllWeightsAreBytes) {
-  const auto has_scales = [](std::vector<float> column) {
-    const auto depth = static_cast<std::int64_t>(column.size());
-    return ByteScales(Tensor({ElementType::kFloat32, {depth, 1}}, column.data()), false)
-        .has_value();
-  };
-  EXPECT_TRUE(has_scales({0, 0, 0}));
-  EXPECT_TRUE(has_scales({0.1F, 0.1F * 7, 0.1F * 127}));
-  EXPECT_TRUE(has_scales({-0.1F * 128, 0.1F}));
-  EXPECT_FALSE(has_scales({0.1F * 128, 0.1F, 0.1F * 3}));
-  EXPECT_FALSE(has_scales({0.1F, 0.7F, 0.100001F}));
-  EXPECT_FALSE(has_scales({1, std::numeric_limits<float>::infinity()}));
-  EXPECT_FALSE(has_scales({1, std::numeric_limits<float>::quiet_NaN()}));
-  EXPECT_THROW(PackGemmWeights(Counting({300, 2}), false, ElementType::kInt8), KernelError);
-}
-
 TEST(PackConv2dWeights, OrdersByTileThenTapThenChannelThenRow) {
   // Eight channels are two tiles of four.
   const Tensor packed = PackConv2dWeights(Counting({8, 2, 1, 3}), 1, ElementType::kFloat32);

@@ -1,8 +1,8 @@
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "runtime/kernels/packed/alternating_order.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/pack.hpp"
@@ -26,26 +26,17 @@ struct Gemm {
   const MatrixUnit* unit = nullptr;  ///< where a matrix unit is faster
   std::optional<SplitBlocking> split = std::nullopt;
   std::size_t scratch_bytes = 0;
-  mutable std::atomic<std::uint32_t> runs = 0;
+  AlternatingOrder order = {};
 
   PanelsView PanelsAt(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
-    if (stored == ElementType::kInt8) {
-      const std::int64_t stride = (depth + kScaleRows) * kPanel;
-      const std::byte* first = weights + panel * stride;
-      return {first + (kScaleRows + k) * kPanel, stride, stored,
-              reinterpret_cast<const float*>(first)};
-    }
     const std::int64_t element = (panel * depth + k) * kPanel;
     return {weights + element * static_cast<std::int64_t>(ElementSize(stored)), depth * kPanel,
             stored};
   }
 
-  /// Of few rows, every run begins where the last one ended, with weights that a cache still has.
   /// Tiles of more rows fetch what comes next, and weights are a lesser part of what they wait for.
   TaskOrder NextOrder() const {
-    if (blocking.rows.count() > kTileRows) return TaskOrder::kForwards;
-    return runs.fetch_add(1, std::memory_order_relaxed) % 2 == 0 ? TaskOrder::kForwards
-                                                                 : TaskOrder::kBackwards;
+    return blocking.rows.count() > kTileRows ? TaskOrder::kForwards : order.Next();
   }
 
   MatrixBlock BlockOf(const KernelArguments& args, std::int64_t row, std::int64_t rows,
@@ -138,8 +129,8 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   const SplitParts parts{
       .of_rows = half ? kHalfParts : kFloatParts,
       .of_panels = w.element == ElementType::kFloat16 ? kHalfParts : kFloatParts};
-  if (loops.matrix_unit != nullptr && w.element != ElementType::kInt8 &&
-      depth <= kMostSplitStride && SplitBlocking::Pays(rows, packed.shape[0], depth, parts)) {
+  if (loops.matrix_unit != nullptr && depth <= kMostSplitStride &&
+      SplitBlocking::Pays(rows, packed.shape[0], depth, parts)) {
     gemm->unit = loops.matrix_unit;
     gemm->split.emplace(rows, packed.shape[0], depth, parts);
     gemm->scratch_bytes = SplitBlockScratch(*gemm->split, depth, half);

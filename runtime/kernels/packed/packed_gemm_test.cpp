@@ -20,26 +20,9 @@ struct GemmCase {
   bool specials = false;  ///< NaN and infinities among the operands
 };
 
-/// Weights that were quantised: multiples of a scale for each column.
-Tensor QuantizedWeights(Random& random, const TensorType& type, std::int64_t n, bool transposed) {
-  std::vector<float> scales;
-  for (std::int64_t c = 0; c < n; ++c) {
-    scales.push_back(static_cast<float>(random.Int(1, 1000)) / 77777);
-  }
-  Tensor weights(type);
-  auto* to = reinterpret_cast<float*>(weights.mutable_data());
-  const std::int64_t depth = type.shape[transposed ? 1 : 0];
-  for (std::int64_t i = 0; i < weights.count(); ++i) {
-    const std::int64_t column = transposed ? i / depth : i % n;
-    to[i] = static_cast<float>(random.Int(-128, 127)) * scales[static_cast<std::size_t>(column)];
-  }
-  return weights;
-}
-
 void CheckGemm(Random& random, const GemmCase& size) {
   const ElementType element = random.FloatType();
-  const bool quantized = !size.specials && random.Int(0, 2) == 0;
-  const ElementType stored = quantized ? ElementType::kFloat32 : random.FloatType();
+  const ElementType stored = random.FloatType();
   const bool transposed = random.Flip();
   TensorType a_type{element, size.leading};
   a_type.shape.push_back(size.depth);
@@ -48,8 +31,7 @@ void CheckGemm(Random& random, const GemmCase& size) {
   const Tensor a = random.Values(a_type, size.specials);
   const TensorType w_type{stored,
                           transposed ? Shape{size.n, size.depth} : Shape{size.depth, size.n}};
-  const Tensor w = quantized ? QuantizedWeights(random, w_type, size.n, transposed)
-                             : random.Values(w_type, size.specials);
+  const Tensor w = random.Values(w_type, size.specials);
   const Tensor bias =
       size.bias ? random.Values({ElementType::kFloat32, {size.n}}, size.specials) : Tensor();
   const Tensor residual = size.residual ? random.Values(y_type, size.specials) : Tensor();
@@ -70,10 +52,8 @@ void CheckGemm(Random& random, const GemmCase& size) {
   }
   Attributes attributes = ActivationAttributes(size.activation);
   attributes.set("n", size.n);
-  ExpectPacked(
-      BindGemm,
-      {a, PackGemmWeights(w, transposed, quantized ? ElementType::kInt8 : stored), bias, residual},
-      y_type, attributes, expected);
+  ExpectPacked(BindGemm, {a, PackGemmWeights(w, transposed, stored), bias, residual}, y_type,
+               attributes, expected);
 }
 
 /// Processors differ in how many rows and panels they compute at once, not in the order of sums.

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -31,9 +32,7 @@ struct Portable {
   }
 
   static Register Zero() { return Set(0.0F); }
-  static Register Set(float x) {
-    return {x - decltype(Register::lane){}};
-  }
+  static Register Set(float x) { return {x - decltype(Register::lane){}}; }
   template <int kUses>
   static Register Repeat(const float* p) {
     return Set(*p);
@@ -46,12 +45,20 @@ struct Portable {
   static Register Load(const std::uint16_t* p) {
     return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
   }
-  static Register Load(const std::int8_t* p) {
-    return Each([&](int i) { return static_cast<float>(p[i]); });
+  template <int kBits, int kStep>
+  static Register Integers(const std::byte* p, int first_lane) {
+    return Each([&](int i) {
+      const int lane = first_lane + i;
+      if constexpr (kBits == 8) {
+        return static_cast<float>(static_cast<std::int8_t>(p[16 * kStep + lane]));
+      } else {
+        const auto byte = static_cast<std::uint32_t>(p[4 * lane + kStep / 2]);
+        const auto at_top = static_cast<std::int32_t>(byte << (28 - 4 * (kStep % 2)));
+        return static_cast<float>(at_top >> 28);
+      }
+    });
   }
-  static void Store(const Register& x, float* p) {
-    std::memcpy(p, &x.lane, sizeof(x.lane));
-  }
+  static void Store(const Register& x, float* p) { std::memcpy(p, &x.lane, sizeof(x.lane)); }
   static void Store(const Register& x, std::uint16_t* p) {
     for (int i = 0; i < 8; ++i) p[i] = Float16(x.lane[i]).bits;
   }
@@ -81,18 +88,10 @@ struct Portable {
   static Register SwapLanes(const Register& x) {
     return Each([&x](int i) { return x.lane[i ^ kDistance]; });
   }
-  static Register Add(const Register& a, const Register& b) {
-    return {a.lane + b.lane};
-  }
-  static Register Sub(const Register& a, const Register& b) {
-    return {a.lane - b.lane};
-  }
-  static Register Mul(const Register& a, const Register& b) {
-    return {a.lane * b.lane};
-  }
-  static Register Div(const Register& a, const Register& b) {
-    return {a.lane / b.lane};
-  }
+  static Register Add(const Register& a, const Register& b) { return {a.lane + b.lane}; }
+  static Register Sub(const Register& a, const Register& b) { return {a.lane - b.lane}; }
+  static Register Mul(const Register& a, const Register& b) { return {a.lane * b.lane}; }
+  static Register Div(const Register& a, const Register& b) { return {a.lane / b.lane}; }
   static Register MulAdd(const Register& a, const Register& b, const Register& c) {
     return {a.lane * b.lane + c.lane};
   }

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/tensor/shape.hpp"
+#include "runtime/tensor/tensor.hpp"
+
+/// Weights that were quantised, as the integers that they are multiples of a scale by. The order is
+/// part of the container format, as that of pack.hpp.
+namespace poprt::kernels {
+
+/// A scale for each column of W [depth, n] of float32, or its transpose, of which all elements of
+/// the column are multiples by -128 to 127, rounded to float32, by as small numbers as there are;
+/// none where there are no such scales. So are weights that were quantised.
+std::optional<std::vector<float>> ByteScales(const Tensor& w, bool transposed);
+
+/// How a matrix is stored as integers.
+struct IntegerForm {
+  std::int64_t bits = 8;   ///< of a number, 4 or 8
+  std::int64_t block = 0;  ///< rows of a column that share a scale: the depth, or a part of it
+  bool operator==(const IntegerForm&) const = default;
+};
+
+/// The form of fewest scales that loses nothing of W [depth, n], or its transpose; nothing where
+/// there is none.
+std::optional<IntegerForm> IntegerFormOf(const Tensor& w, bool transposed);
+
+/// Type of packed integers, int8 [ceil(n / 16), rows, 16]: panels of 16 columns, of which each
+/// block begins with the bytes of 16 scales of float32 and goes on with groups of 64 bytes: four
+/// rows of bytes, or a word of 32 bits for each column with eight rows of 4 bits, the first the
+/// lowest; zeros behind the last. Throws KernelError unless depth and n are at least 1, bits 4 or 8
+/// and the depth a multiple of the block, which is one of 8 where it is a part of it.
+TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerForm& form);
+
+/// Packs W [depth, n] of float32, or its transpose. Throws KernelError where W has not that form.
+Tensor PackIntegers(const Tensor& w, bool transposed, const IntegerForm& form);
+
+}  // namespace poprt::kernels

@@ -1,0 +1,111 @@
+#include "runtime/kernels/packed/pack_integers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "runtime/kernels/kernel.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+Tensor Floats(const Shape& shape, const std::vector<float>& values) {
+  return Tensor({ElementType::kFloat32, shape}, values.data());
+}
+
+/// `multiples` of a scale for every `block` rows of one column.
+Tensor ColumnOf(const std::vector<int>& multiples, std::size_t block) {
+  std::vector<float> values;
+  for (std::size_t k = 0; k < multiples.size(); ++k) {
+    values.push_back(static_cast<float>(multiples[k]) *
+                     (0.1F + 0.01F * static_cast<float>(k / block)));
+  }
+  return Floats({static_cast<std::int64_t>(values.size()), 1}, values);
+}
+
+TEST(PackIntegersTest, BytesStandBehindTheirScales) {
+  // 1, -128, 127 and -1, 2, 127 times their scales.
+  const Tensor w = Floats({3, 2}, {0.25F, -3.0F, -32.0F, 6.0F, 31.75F, 381.0F});
+  const IntegerForm form{.bits = 8, .block = 3};
+  EXPECT_EQ(IntegerFormOf(w, false), form);
+  const Tensor packed = PackIntegers(w, false, form);
+  ASSERT_EQ(packed.type(), (TensorType{ElementType::kInt8, {1, 8, 16}}));
+  const auto* scales = reinterpret_cast<const float*>(packed.data());
+  EXPECT_EQ(scales[0], 0.25F);
+  EXPECT_EQ(scales[1], 3.0F);
+  EXPECT_EQ(scales[2], 0.0F);
+  const auto* bytes = reinterpret_cast<const std::int8_t*>(packed.data()) + 64;
+  const std::vector<int> found(bytes, bytes + 64);
+  std::vector<int> wanted(64);
+  wanted[0] = 1, wanted[1] = -1, wanted[16] = -128, wanted[17] = 2, wanted[32] = 127;
+  wanted[33] = 127;
+  EXPECT_EQ(found, wanted);
+}
+
+TEST(PackIntegersTest, FourBitsOfEveryBlock) {
+  std::vector<int> multiples;
+  for (int k = 0; k < 32; ++k) multiples.push_back(k * 5 % 16 - 8);
+  const Tensor w = ColumnOf(multiples, 16);
+  const IntegerForm form{.bits = 4, .block = 16};
+  EXPECT_EQ(IntegerFormOf(w, false), form);
+  const Tensor packed = PackIntegers(w.WithType({ElementType::kFloat32, {1, 32}}), true, form);
+  ASSERT_EQ(packed.type(), (TensorType{ElementType::kInt8, {1, 24, 16}}));
+  const auto* words = reinterpret_cast<const std::uint32_t*>(packed.data());
+  // -8 -3 2 7 -4 1 6 -5 | 0 5 -6 -1 4 -7 -2 3
+  EXPECT_EQ(words[16], 0xB61C72D8U);
+  EXPECT_EQ(words[32], 0x3E94FA50U);
+  EXPECT_EQ(reinterpret_cast<const float*>(words)[48], 0.1F + 0.01F);
+}
+
+TEST(PackIntegersTest, ScalesHaveMultiplesOfFourBitsWhereThereAreSuch) {
+  for (const auto& multiples :
+       std::vector<std::vector<int>>{{6, -3}, {2, 1}, {-8, 7}, {0, 7}, {1, 0}, {-8, 0}, {4, 2}}) {
+    EXPECT_EQ(IntegerFormOf(ColumnOf(multiples, 2), false), (IntegerForm{.bits = 4, .block = 2}));
+  }
+  EXPECT_EQ(IntegerFormOf(ColumnOf({9, 1}, 2), false), (IntegerForm{.bits = 8, .block = 2}));
+}
+
+TEST(PackIntegersTest, TheLargestBlockThatHasScales) {
+  std::vector<int> multiples;
+  for (int k = 0; k < 64; ++k) multiples.push_back(k * 37 % 255 - 127);
+  const auto form_of = [&](std::size_t block) {
+    return IntegerFormOf(ColumnOf(multiples, block), false);
+  };
+  EXPECT_EQ(form_of(64), (IntegerForm{.bits = 8, .block = 64}));
+  EXPECT_EQ(form_of(32), (IntegerForm{.bits = 8, .block = 32}));
+  EXPECT_EQ(form_of(16), (IntegerForm{.bits = 8, .block = 16}));
+  EXPECT_EQ(form_of(5), std::nullopt);
+  multiples[40] = 128;
+  EXPECT_EQ(form_of(32), std::nullopt);
+}
+
+TEST(PackIntegersTest, NotAllWeightsAreBytes) {
+  const auto has_scales = [](const std::vector<float>& column) {
+    const auto depth = static_cast<std::int64_t>(column.size());
+    return ByteScales(Floats({depth, 1}, column), false).has_value();
+  };
+  EXPECT_TRUE(has_scales({0, 0, 0}));
+  EXPECT_TRUE(has_scales({0.1F, 0.1F * 7, 0.1F * 127}));
+  EXPECT_TRUE(has_scales({-0.1F * 128, 0.1F}));
+  EXPECT_FALSE(has_scales({0.1F * 128, 0.1F, 0.1F * 3}));
+  EXPECT_FALSE(has_scales({0.1F, 0.7F, 0.100001F}));
+  EXPECT_FALSE(has_scales({1, std::numeric_limits<float>::infinity()}));
+  EXPECT_FALSE(has_scales({1, std::numeric_limits<float>::quiet_NaN()}));
+}
+
+TEST(PackIntegersTest, RefusesOtherForms) {
+  const Tensor bytes = ColumnOf({1, -128, 127, 3}, 4);
+  EXPECT_THROW(PackIntegers(bytes, false, {.bits = 4, .block = 4}), KernelError);
+  EXPECT_THROW(PackIntegers(Floats({2, 1}, {1, 0.7071F}), false, {.bits = 8, .block = 2}),
+               KernelError);
+  EXPECT_THROW(PackedIntegersType(64, 1, {.bits = 3, .block = 64}), KernelError);
+  EXPECT_THROW(PackedIntegersType(64, 1, {.bits = 4, .block = 12}), KernelError);
+  EXPECT_THROW(PackedIntegersType(64, 1, {.bits = 4, .block = 48}), KernelError);
+  EXPECT_THROW(PackedIntegersType(64, 1, {.bits = 4, .block = 0}), KernelError);
+  EXPECT_THROW(PackedIntegersType(0, 1, {.bits = 4, .block = 0}), KernelError);
+}
+
+}  // namespace
+}  // namespace poprt::kernels
