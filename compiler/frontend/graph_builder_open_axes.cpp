@@ -100,7 +100,7 @@ absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& d
                                             const OpenElement& open) {
   const OpenExtents::Count count = *open_.CountOf(graph_, open.count);
   const Shape& shape = types[0].shape;
-  const auto refused = absl::InvalidArgumentError(
+  auto refused = absl::InvalidArgumentError(
       "is to make " + ToString(types[0]) + ", of which an extent depends on data, from " +
       count.source +
       ": it cannot at run time; freeze the inputs that the extent depends on, or end the model "

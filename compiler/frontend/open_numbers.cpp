@@ -85,7 +85,7 @@ class Reader {
   /// To types that hold all of the numbers.
   Numbers Cast(const Node& node) {
     const ElementType to = graph_.type(node.outputs[0]).element;
-    const Numbers numbers = Read(node.inputs[0]);
+    Numbers numbers = Read(node.inputs[0]);
     if (to == ElementType::kInt64 || !numbers) return numbers;
     const bool fit = std::ranges::all_of(*numbers, [](const OpenNumber& number) {
       return number.value >= std::numeric_limits<std::int32_t>::min() &&

@@ -100,8 +100,8 @@ TEST(LowerQuantizedMatMulTest, LeavesWhatItIsNot) {
   const auto weights = g.Weights(false);
   stays(g, "MatMul", g.x, g.Input("v", {5, 3}), {});
   stays(g, "MatMul", g.Input("z", {2, 5}), weights, {});
-  std::vector<double> sines;
-  for (int i = 0; i < 15; ++i) sines.push_back(std::sin(i + 1));
+  std::vector<double> sines(15);
+  for (std::size_t i = 0; i < sines.size(); ++i) sines[i] = std::sin(static_cast<double>(i + 1));
   stays(g, "MatMul", g.x, g.Constant("u", Shape{5, 3}, sines), {});
   const auto columns = g.Op("t", "Transpose", {g.x}, Shape{5, 2});
   stays(g, "Gemm", columns, weights, {{"transA", std::int64_t{1}}});

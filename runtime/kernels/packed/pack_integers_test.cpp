@@ -17,10 +17,10 @@ Tensor Floats(const Shape& shape, const std::vector<float>& values) {
 
 /// `multiples` of a scale for every `block` rows of one column.
 Tensor ColumnOf(const std::vector<int>& multiples, std::size_t block) {
-  std::vector<float> values;
+  std::vector<float> values(multiples.size());
   for (std::size_t k = 0; k < multiples.size(); ++k) {
-    values.push_back(static_cast<float>(multiples[k]) *
-                     (0.1F + 0.01F * static_cast<float>(k / block)));
+    const std::size_t part = k / block;
+    values[k] = static_cast<float>(multiples[k]) * (0.1F + 0.01F * static_cast<float>(part));
   }
   return Floats({static_cast<std::int64_t>(values.size()), 1}, values);
 }
@@ -45,8 +45,8 @@ TEST(PackIntegersTest, BytesStandBehindTheirScales) {
 }
 
 TEST(PackIntegersTest, FourBitsOfEveryBlock) {
-  std::vector<int> multiples;
-  for (int k = 0; k < 32; ++k) multiples.push_back(k * 5 % 16 - 8);
+  std::vector<int> multiples(32);
+  for (int k = 0; k < 32; ++k) multiples[static_cast<std::size_t>(k)] = k * 5 % 16 - 8;
   const Tensor w = ColumnOf(multiples, 16);
   const IntegerForm form{.bits = 4, .block = 16};
   EXPECT_EQ(IntegerFormOf(w, false), form);
@@ -68,8 +68,8 @@ TEST(PackIntegersTest, ScalesHaveMultiplesOfFourBitsWhereThereAreSuch) {
 }
 
 TEST(PackIntegersTest, TheLargestBlockThatHasScales) {
-  std::vector<int> multiples;
-  for (int k = 0; k < 64; ++k) multiples.push_back(k * 37 % 255 - 127);
+  std::vector<int> multiples(64);
+  for (int k = 0; k < 64; ++k) multiples[static_cast<std::size_t>(k)] = k * 37 % 255 - 127;
   const auto form_of = [&](std::size_t block) {
     return IntegerFormOf(ColumnOf(multiples, block), false);
   };
