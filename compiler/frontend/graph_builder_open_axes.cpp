@@ -50,34 +50,32 @@ Tensor FillTensor(ElementType element, ops::Fill fill) {
                                                            });
 }
 
-/// The axis that a node makes as long as element `index` of its static input says; nothing if it
-/// cannot.
-std::optional<std::size_t> AxisToOpen(const ops::InferenceCall& call, const Shape& result,
-                                      std::size_t index) {
+/// The axis of the result that element `index` of a node's static input is the extent of.
+std::size_t AxisOfExtent(const ops::InferenceCall& call, const Shape& result, std::size_t index) {
   const Attributes& attributes = call.attributes;
+  if (call.op == "TopK") return AxisOf(attributes.get_int("axis", -1), result.size());
+  if (call.op == "Expand") return index + result.size() - attributes.get_ints("shape").size();
+  const Ints axes = attributes.get_ints("axes");
+  return call.op == "Slice" && index < axes.size() ? AxisOf(axes[index], result.size()) : index;
+}
+
+/// Whether a node whose operands' types say all makes a result as long as a count along the axis.
+bool MakesExtent(const ops::InferenceCall& call, const Shape& result, std::size_t index,
+                 std::size_t axis) {
   const auto is_or_absent = [&](const char* name, std::size_t i, std::int64_t value) {
-    const Ints values = attributes.get_ints(name);
+    const Ints values = call.attributes.get_ints(name);
     return i >= values.size() || values[i] == value;
   };
-  if (call.op == "ConstantOfShape") return index;
-  if (call.op == "TopK") return AxisOf(attributes.get_int("axis", -1), result.size());
-  if (call.op == "Range") {
-    const bool counts = is_or_absent("start", 0, 0) && is_or_absent("delta", 0, 1);
-    return counts ? std::optional(index) : std::nullopt;
+  if (call.op == "Range") return is_or_absent("start", 0, 0) && is_or_absent("delta", 0, 1);
+  if (call.op == "Slice") {
+    return is_or_absent("starts", index, 0) && is_or_absent("steps", index, 1);
   }
   if (call.op == "Expand") {
     const Shape& from = call.input(0).shape;
-    const std::size_t axis = index + result.size() - attributes.get_ints("shape").size();
     const std::size_t missing = result.size() - from.size();
-    if (axis >= missing && from[axis - missing] != 1) return std::nullopt;
-    return axis;
+    return axis < missing || from[axis - missing] == 1;
   }
-  if (call.op == "Slice") {
-    if (!is_or_absent("starts", index, 0) || !is_or_absent("steps", index, 1)) return std::nullopt;
-    const Ints axes = attributes.get_ints("axes");
-    return index < axes.size() ? AxisOf(axes[index], result.size()) : index;
-  }
-  return std::nullopt;
+  return call.op == "ConstantOfShape" || call.op == "TopK";
 }
 
 /// The attributes of a call whose "shape" is told the extent `index` of its operand: with
@@ -105,13 +103,13 @@ absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& d
       count.source +
       ": it cannot at run time; freeze the inputs that the extent depends on, or end the model "
       "before this node");
-  const std::optional<std::size_t> axis = AxisToOpen(call, shape, open.index);
+  const std::size_t axis = AxisOfExtent(call, shape, open.index);
   if (open_.AnyOf(node.inputs)) {
     // It may be told the extent that its operand has.
     const Attributes told = ShapeWithOpenExtent(call, shape, open.index);
     const ops::InferenceCall open_call{call.op, call.inputs, told, call.outputs};
     const auto carried = open_.Carry(graph_, node.inputs, open_call, types);
-    if (carried.ok() && carried->from->count == open.count) {
+    if (carried.ok() && carried->from->count == open.count && carried->to.axis == axis) {
       return PlaceOpen(std::move(node), def, open_call, types);
     }
     if (carried.ok()) return refused;
@@ -119,12 +117,12 @@ absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& d
     if (!filled) return carried.status();
     if (absl::Status status = FillInputs(node, filled->how.fills); !status.ok()) return status;
   }
-  if (!axis) return refused;
-  const auto extent = AtMost(node.name, open.count, count.bound, shape[*axis]);
+  if (!MakesExtent(call, shape, open.index, axis)) return refused;
+  const auto extent = AtMost(node.name, open.count, count.bound, shape[axis]);
   if (!extent.ok()) return extent.status();
   for (const ValueId result : Append(std::move(node), types)) {
-    if (shape[*axis] == 0) continue;
-    open_.Set(result, {.axis = *axis, .count = *extent, .source = count.source});
+    if (shape[axis] == 0) continue;
+    open_.Set(result, {.axis = axis, .count = *extent, .source = count.source});
   }
   return absl::OkStatus();
 }

@@ -152,6 +152,11 @@ TEST(OpenExtents, RefusesShapesThatCannotBeOpen) {
                 .find("depends on data, from node "
                       "'find' (NonZero)"),
             std::string::npos);
+  // A second extent.
+  EXPECT_NE(error(IntsText("front", {0}, {1}) + NodeText("Unsqueeze", {"n", "front"}, {"n1"}) +
+                  NodeText("Slice", {"p", "front", "n1", "front"}, {"y"}))
+                .find("of which an extent depends on data, from node 'find' (NonZero)"),
+            std::string::npos);
   // Two counts, and what is neither a count nor known.
   EXPECT_NE(error(IntsText("front", {0}, {1}) + NodeText("Unsqueeze", {"n", "front"}, {"n1"}) +
                   NodeText("Concat", {"n1", "n1"}, {"square"}, IntAttribute("axis", 0)) +
