@@ -393,9 +393,16 @@ absl::Status GraphBuilder::Place(SourceNode node) {
 std::vector<ValueId> GraphBuilder::PlaceTyped(SourceNode node, const ops::OpDef& def,
                                               const ops::InferenceCall& call,
                                               const std::vector<TensorType>& types) {
+  if (def.open == nullptr) return Append(std::move(node), types);
+  // What selects alike has one count.
+  if (const ir::Node* twin = TwinOf(node)) {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (!node.outputs[i].empty()) Define(node.outputs[i], twin->outputs[i]);
+    }
+    return twin->outputs;
+  }
   const std::string source = "node '" + node.name + "' (" + node.op + ")";
   std::vector<ValueId> outputs = Append(std::move(node), types);
-  if (def.open == nullptr) return outputs;
   for (const ops::OpenOutput& output : def.open(call)) {
     // An extent of at most 0 is known.
     if (types[output.output].shape[output.axis] == 0) continue;
@@ -403,6 +410,15 @@ std::vector<ValueId> GraphBuilder::PlaceTyped(SourceNode node, const ops::OpDef&
               {.axis = output.axis, .count = outputs.back(), .source = source});
   }
   return outputs;
+}
+
+const ir::Node* GraphBuilder::ProducerOf(ValueId value) const {
+  const auto found = producers_.find(value);
+  if (found == producers_.end() || found->second >= graph_.nodes.size()) return nullptr;
+  const ir::Node& node = graph_.nodes[found->second];
+  const bool is_its =
+      std::find(node.outputs.begin(), node.outputs.end(), value) != node.outputs.end();
+  return is_its ? &node : nullptr;  // nodes may have been dropped
 }
 
 std::vector<ValueId> GraphBuilder::Append(SourceNode node, const std::vector<TensorType>& types) {
@@ -421,6 +437,7 @@ std::vector<ValueId> GraphBuilder::Append(SourceNode node, const std::vector<Ten
     }
     const ValueId id = graph_.AddValue(called, types[i]);
     placed.outputs.push_back(id);
+    producers_[id] = graph_.nodes.size();
     if (!name.empty()) Define(name, id);
   }
   graph_.nodes.push_back(std::move(placed));

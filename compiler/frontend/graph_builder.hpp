@@ -122,7 +122,14 @@ class GraphBuilder final : public NodeSink {
                                       const ops::InferenceCall& call,
                                       const std::vector<TensorType>& types);
 
+  /// The node placed by Append that defines the value, or null. Valid until the next one.
+  const ir::Node* ProducerOf(ir::ValueId value) const;
+
   // In graph_builder_open_axes.cpp:
+  /// A node that computes what this one will from the same values, or null.
+  const ir::Node* TwinOf(const SourceNode& node) const;
+  /// Whether both values are the same, or computed alike from the same ones some nodes back.
+  bool AreEqual(ir::ValueId a, ir::ValueId b, int nodes_back) const;
   /// Place for a node some of whose inputs have open axes and whose outputs have these types.
   absl::Status PlaceOpen(SourceNode node, const ops::OpDef& def, const ops::InferenceCall& call,
                          const std::vector<TensorType>& types);
@@ -184,6 +191,7 @@ class GraphBuilder final : public NodeSink {
   std::unordered_map<ir::ValueId, ir::ValueId> inner_values_;  ///< of outer ones
   std::uint64_t folded_bytes_ = 0;
   OpenExtents open_;
+  std::unordered_map<ir::ValueId, std::size_t> producers_;  ///< positions in graph_.nodes
 };
 
 }  // namespace poprt::frontend

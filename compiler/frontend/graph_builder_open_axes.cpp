@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/frontend/graph_builder.hpp"
+#include "compiler/ops/random_ops.hpp"
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/kernel.hpp"
 
@@ -17,6 +18,10 @@ namespace poprt::frontend {
 namespace {
 
 using ir::ValueId;
+
+/// Operands of nodes and bytes of constants that are compared, at most.
+constexpr std::size_t kMostOperands = 4;
+constexpr std::size_t kSmallConstant = 1024;
 
 Tensor IntTensor(Shape shape, const Ints& values) {
   return Tensor::Of<std::int64_t>(ElementType::kInt64, std::move(shape), values);
@@ -125,6 +130,53 @@ absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& d
     open_.Set(result, {.axis = axis, .count = *extent, .source = count.source});
   }
   return absl::OkStatus();
+}
+
+const ir::Node* GraphBuilder::TwinOf(const SourceNode& node) const {
+  // As exporters write x[mask] and y[mask]: the mask is selected by, and maybe converted, each
+  // time.
+  constexpr int kNodesBack = 3;
+  constexpr int kMostCandidates = 64;
+  int candidates = 0;
+  for (auto it = graph_.nodes.rbegin(); it != graph_.nodes.rend(); ++it) {
+    const bool is_alike = it->op == node.op && it->inputs.size() == node.inputs.size() &&
+                          it->outputs.size() == node.outputs.size() &&
+                          it->attributes == node.attributes;
+    if (!is_alike) continue;
+    if (++candidates > kMostCandidates) return nullptr;
+    bool are_equal = true;
+    for (std::size_t i = 0; are_equal && i < node.inputs.size(); ++i) {
+      are_equal = AreEqual(it->inputs[i], node.inputs[i], kNodesBack);
+    }
+    if (are_equal) return &*it;
+  }
+  return nullptr;
+}
+
+bool GraphBuilder::AreEqual(ValueId a, ValueId b, int nodes_back) const {
+  if (a == b) return true;
+  if (a == ir::kAbsent || b == ir::kAbsent || nodes_back == 0) return false;
+  const Tensor* constant_a = graph_.ConstantOf(a);
+  const Tensor* constant_b = graph_.ConstantOf(b);
+  if (constant_a != nullptr && constant_b != nullptr) {
+    return constant_a->type() == constant_b->type() && constant_a->bytes() <= kSmallConstant &&
+           std::equal(constant_a->data(), constant_a->data() + constant_a->bytes(),
+                      constant_b->data());
+  }
+  const ir::Node* const from_a = ProducerOf(a);
+  const ir::Node* const from_b = ProducerOf(b);
+  if (from_a == nullptr || from_b == nullptr || ops::IsRandom(from_a->op)) return false;
+  if (from_a->op != from_b->op || from_a->inputs.size() != from_b->inputs.size()) return false;
+  if (from_a->attributes != from_b->attributes || from_a->inputs.size() > kMostOperands)
+    return false;
+  const auto place = [](const ir::Node& node, ValueId value) {
+    return std::find(node.outputs.begin(), node.outputs.end(), value) - node.outputs.begin();
+  };
+  if (place(*from_a, a) != place(*from_b, b)) return false;
+  for (std::size_t i = 0; i < from_a->inputs.size(); ++i) {
+    if (!AreEqual(from_a->inputs[i], from_b->inputs[i], nodes_back - 1)) return false;
+  }
+  return true;
 }
 
 absl::Status GraphBuilder::PlaceOpen(SourceNode node, const ops::OpDef& def,

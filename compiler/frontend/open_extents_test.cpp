@@ -182,6 +182,27 @@ TEST(OpenExtents, RefusesShapesThatCannotBeOpen) {
             std::string::npos);
 }
 
+/// As exporters write x[mask] + y[mask].
+TEST(OpenExtents, WhatSelectsAlikeHasOneCount) {
+  const std::string sum = OutputText("y") + NodeText("Add", {"p", "q"}, {"y"}, "name: \"sum\"");
+  const std::string wanted =
+      "  y = Add(p, p) : int64[2, 6]\n"
+      "  return y\n"
+      "  output 0 axis 1 up to find:1\n";
+  EXPECT_EQ(TextOf(ImportText(kNonZero + NodeText("NonZero", {"x"}, {"q"}, "name: \"two\"") + sum)),
+            "graph m(x)\n  p, find:1 = NonZero(x) : int64[2, 6]\n" + wanted);
+  const auto masked = [&](const std::string& limit) {
+    return TextOf(ImportText(InputText("x", {"2", "3"}) + FloatsText("a", {0.5}, {}) +
+                             FloatsText("b", {0.5}, {}) + FloatsText("c", {0.25}, {}) +
+                             NodeText("Greater", {"x", "a"}, {"m"}, "name: \"m\"") +
+                             NodeText("NonZero", {"m"}, {"p"}, "name: \"find\"") +
+                             NodeText("Greater", {"x", limit}, {"n"}, "name: \"n\"") +
+                             NodeText("NonZero", {"n"}, {"q"}, "name: \"two\"") + sum));
+  };
+  EXPECT_NE(masked("b").find(wanted), std::string::npos);
+  EXPECT_NE(masked("c").find("this operator cannot"), std::string::npos);
+}
+
 TEST(OpenExtents, FoldsIgnoreWhatLiesBeyond) {
   EXPECT_EQ(TextOf(ImportText(kNonZero + OutputText("y") +
                               NodeText("ReduceMax", {"p"}, {"y"}, "name: \"most\""))),

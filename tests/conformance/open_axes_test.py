@@ -130,6 +130,10 @@ CASES = {
     "running sum from the end": ([node("CumSum", ["R", "first"], ["C"], reverse=1),
                                   node("ReduceMax", ["C"], ["Y"], axes=[0])],
                                  lambda r, v, m: r[::-1].cumsum(0).max(0, keepdims=True), 1),
+    "rows by the same mask twice": (
+        [node("NonZero", ["M"], ["P2"]), node("Squeeze", ["P2", "zero"], ["I2"]), node("Gather", ["W", "I2"], ["V2"]),
+         node("Mul", ["R", "V2"], ["Q"]), node("ReduceSum", ["Q", "zero"], ["Y"], keepdims=0)],
+        lambda r, v, m: (r * v).sum(0), 0),
     "boxes": (
         [node("Gather", ["boxes", "I"], ["B"], axis=1), node("ReduceMax", ["R"], ["t"], axes=[1], keepdims=0),
          node("Unsqueeze", ["t", "pair"], ["scores"]),
