@@ -211,7 +211,8 @@ absl::StatusOr<bool> GraphBuilder::PlaceFilled(SourceNode node, const ops::OpDef
                                                const ops::InferenceCall& call,
                                                const std::vector<TensorType>& types) {
   if (def.name == "ReduceMean") return PlaceMean(std::move(node));
-  if (def.name == "Gather") return PlaceGather(std::move(node), def, call, types);
+  if (def.name == "Gather" || def.name == "GatherND")
+    return PlaceGather(std::move(node), def, call, types);
   if (def.name == "ScatterND" || def.name == "ScatterElements") {
     return PlaceScatter(std::move(node));
   }
@@ -318,19 +319,33 @@ absl::StatusOr<bool> GraphBuilder::PlaceMean(SourceNode node) {
 absl::StatusOr<bool> GraphBuilder::PlaceGather(SourceNode node, const ops::OpDef& def,
                                                const ops::InferenceCall& call,
                                                const std::vector<TensorType>& types) {
+  const bool is_nd = def.name == "GatherND";
+  const Shape& places = call.input(1).shape;
   const OpenExtent* const open = open_.Find(node.inputs[0]);
-  const std::size_t axis = AxisOf(call.attributes.get_int("axis", 0), call.input(0).shape.size());
-  if (open == nullptr || open->axis != axis) return false;
-  const std::string name = node.name;
   const OpenExtent* const picked = open_.Find(node.inputs[1]);
+  if (open == nullptr || (is_nd && call.attributes.get_int("batch_dims", 0) != 0)) return false;
+  if (is_nd && picked != nullptr && picked->axis + 1 == places.size()) return false;
+  const std::size_t axis =
+      is_nd ? 0 : AxisOf(call.attributes.get_int("axis", 0), call.input(0).shape.size());
+  const bool is_along =
+      is_nd ? static_cast<std::int64_t>(open->axis) < places.back() : open->axis == axis;
+  if (!is_along) return false;
+  const std::string name = node.name;
   const std::optional<OpenExtent> indices = picked ? std::optional(*picked) : std::nullopt;
-  const ElementType element = call.input(1).element;
+  const Attributes to{{"to", static_cast<std::int64_t>(call.input(1).element)}};
   // Indices from the end are counted from that of what is there.
+  absl::StatusOr<ValueId> lengths = open->count;
+  if (is_nd) {
+    Ints coordinate(static_cast<std::size_t>(places.back()), 0);
+    coordinate[open->axis] = 1;
+    const ValueId factors =
+        AddConstant(name + "/coordinate", IntTensor({std::ssize(coordinate)}, coordinate));
+    lengths = Add(name + "/lengths", "Mul", {open->count, factors}, {});
+  }
   const ValueId given = Closed(name, node.inputs[1]);
-  const auto count =
-      Add(name + "/count", "Cast", {open->count}, {{"to", static_cast<std::int64_t>(element)}});
-  if (!count.ok()) return count.status();
-  const auto from_front = CountedFrom(name, given, *count);
+  if (lengths.ok()) lengths = Add(name + "/lengths", "Cast", {*lengths}, to);
+  if (!lengths.ok()) return lengths.status();
+  const auto from_front = CountedFrom(name, given, *lengths);
   if (!from_front.ok()) return from_front.status();
   node.inputs = {Closed(name, node.inputs[0]), *from_front};
   for (const ValueId output : PlaceTyped(std::move(node), def, call, types)) {

@@ -24,7 +24,8 @@ CONSTANTS = [ints("zero", 0), ints("one", 1), ints("two", 2), ints("most", 4), i
              ints("first", 0, shape=[]), ints("pair", 0, 1),
              numpy_helper.from_array(W, "W"), numpy_helper.from_array(BOXES[None], "boxes"),
              numpy_helper.from_array(np.array([0.5], np.float32), "iou"),
-             numpy_helper.from_array(np.array(2e4, np.float16), "large")]
+             numpy_helper.from_array(np.array(2e4, np.float16), "large"),
+             numpy_helper.from_array(np.array(1.2, np.float32), "limit"), ints("corner", -1, 1, shape=[1, 2])]
 node = helper.make_node
 
 
@@ -134,6 +135,13 @@ CASES = {
         [node("NonZero", ["M"], ["P2"]), node("Squeeze", ["P2", "zero"], ["I2"]), node("Gather", ["W", "I2"], ["V2"]),
          node("Mul", ["R", "V2"], ["Q"]), node("ReduceSum", ["Q", "zero"], ["Y"], keepdims=0)],
         lambda r, v, m: (r * v).sum(0), 0),
+    "a mask of rows that a mask chose": (
+        [node("ReduceMax", ["R"], ["t"], axes=[1], keepdims=0), node("Greater", ["t", "limit"], ["over"]),
+         node("NonZero", ["over"], ["P2"]), node("Transpose", ["P2"], ["J"]), node("GatherND", ["R", "J"], ["T"]),
+         node("ReduceSum", ["T", "zero"], ["Y"], keepdims=0)],
+        lambda r, v, m: r[r.max(1, initial=-np.inf) > 1.2].sum(0), 0),
+    "an element from the end": (
+        [node("GatherND", ["R", "corner"], ["Y"])], lambda r, v, m: r[-1, 1:2], 1),
     "boxes": (
         [node("Gather", ["boxes", "I"], ["B"], axis=1), node("ReduceMax", ["R"], ["t"], axes=[1], keepdims=0),
          node("Unsqueeze", ["t", "pair"], ["scores"]),
