@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "compiler/frontend/open_numbers.hpp"
 #include "compiler/frontend/static_input.hpp"
 #include "compiler/ops/random_ops.hpp"
 #include "runtime/kernels/kernel.hpp"
@@ -52,16 +51,6 @@ std::vector<Tensor> TrueResults(const ops::OpDef& def, const ops::InferenceCall&
     results[open.output] = Truncate(results[open.output], open.axis, count);
   }
   return results;
-}
-
-/// No more can be asked for.
-std::int64_t LongestOfTopK(const ir::Graph& graph, const SourceNode& node) {
-  const Shape& shape = graph.type(node.inputs[0]).shape;
-  const auto rank = static_cast<std::int64_t>(shape.size());
-  const std::int64_t axis = node.attributes.get_int("axis", -1);
-  const std::int64_t from_front = axis < 0 ? axis + rank : axis;
-  const bool exists = from_front >= 0 && from_front < rank;
-  return exists ? shape[static_cast<std::size_t>(from_front)] : 0;
 }
 
 void TrimAbsent(std::vector<ValueId>& ids) {
@@ -209,6 +198,7 @@ std::vector<ValueId> GraphBuilder::PlaceRegions(ir::Node node, const std::vector
       name = GraphName(name);
     }
     node.outputs.push_back(graph_.AddValue(name, types[i]));
+    producers_[node.outputs.back()] = graph_.nodes.size();
   }
   graph_.nodes.push_back(std::move(node));
   return graph_.nodes.back().outputs;
@@ -218,9 +208,8 @@ std::string GraphBuilder::SourceOf(ValueId value) const {
   for (const auto& [outer, inner] : captured_) {
     if (inner == value) return outer_->SourceOf(outer);
   }
-  for (const ir::Node& node : graph_.nodes) {
-    if (std::find(node.outputs.begin(), node.outputs.end(), value) == node.outputs.end()) continue;
-    return "is computed at run time by node '" + node.name + "' (" + node.op + ")";
+  if (const ir::Node* node = ProducerOf(value)) {
+    return "is computed at run time by node '" + node->name + "' (" + node->op + ")";
   }
   return outer_ == nullptr ? "is an input of the model" : "differs from iteration to iteration";
 }
@@ -231,30 +220,6 @@ absl::Status GraphBuilder::NotConstant(const ops::StaticInput& input, ValueId va
       "input " + std::to_string(input.index) + " (" + std::string(input.attribute) + ") is '" +
       name + "', which " + SourceOf(value) +
       ", but must be known when compiling; freeze the value or fix the shape that it comes from");
-}
-
-bool GraphBuilder::TakeOpenShape(const ops::StaticInput& input, ValueId value, SourceNode& node,
-                                 std::optional<OpenElement>* open) const {
-  const bool is_extent = input.attribute == "shape" || (node.op == "Range" && input.index == 1) ||
-                         (node.op == "Slice" && input.attribute == "ends") || node.op == "TopK";
-  const auto numbers = is_extent ? OpenNumbersOf(graph_, open_, value) : std::nullopt;
-  if (!numbers) return false;
-  Ints bounds;
-  for (OpenNumber number : *numbers) {
-    if (node.op == "TopK" && number.count != kAbsent)
-      number.value = std::min(number.value, LongestOfTopK(graph_, node));
-    if (number.count != kAbsent) {
-      if (*open) return false;
-      *open = {.index = bounds.size(), .count = number.count};
-    }
-    bounds.push_back(number.value);
-  }
-  node.attributes.set(input.attribute, std::move(bounds));
-  if (!input.type_attribute.empty()) {
-    node.attributes.set(input.type_attribute,
-                        static_cast<std::int64_t>(graph_.type(value).element));
-  }
-  return true;
 }
 
 absl::Status GraphBuilder::ExtractStaticInputs(const ops::OpDef& def, SourceNode& node,
@@ -274,7 +239,7 @@ absl::Status GraphBuilder::ExtractStaticInputs(const ops::OpDef& def, SourceNode
     const Tensor empty = is_empty ? Tensor(graph_.type(id)) : Tensor();
     const Tensor* constant = is_empty ? &empty : graph_.ConstantOf(id);
     if (constant == nullptr) {
-      if (TakeOpenShape(input, id, node, open)) continue;
+      if (TakeOpenExtent(input, id, node, open)) continue;
       return NotConstant(input, id);
     }
     // Floats would lose digits where the result is as exact as its inputs.

@@ -111,8 +111,6 @@ class GraphBuilder final : public NodeSink {
   /// Static inputs become attributes. Of shapes, one extent may be a count, whose bound is taken.
   absl::Status ExtractStaticInputs(const ops::OpDef& def, SourceNode& node,
                                    std::optional<OpenElement>* open) const;
-  bool TakeOpenShape(const ops::StaticInput& input, ir::ValueId value, SourceNode& node,
-                     std::optional<OpenElement>* open) const;
   absl::Status NotConstant(const ops::StaticInput& input, ir::ValueId value) const;
   absl::StatusOr<bool> Fold(const ops::OpDef& def, const SourceNode& node,
                             const ops::InferenceCall& call, const std::vector<TensorType>& types);
@@ -122,10 +120,14 @@ class GraphBuilder final : public NodeSink {
                                       const ops::InferenceCall& call,
                                       const std::vector<TensorType>& types);
 
-  /// The node placed by Append that defines the value, or null. Valid until the next one.
+  /// The node that defines the value, or null. Valid until the next one.
   const ir::Node* ProducerOf(ir::ValueId value) const;
 
   // In graph_builder_open_axes.cpp:
+  /// Makes a static input whose value is put together from numbers and at most one count an
+  /// attribute, with the bound for the count. False if it is something else.
+  bool TakeOpenExtent(const ops::StaticInput& input, ir::ValueId value, SourceNode& node,
+                      std::optional<OpenElement>* open) const;
   /// A node that computes what this one will from the same values, or null.
   const ir::Node* TwinOf(const SourceNode& node) const;
   /// Whether both values are the same, or computed alike from the same ones some nodes back.

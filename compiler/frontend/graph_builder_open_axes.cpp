@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/frontend/graph_builder.hpp"
+#include "compiler/frontend/open_numbers.hpp"
 #include "compiler/ops/random_ops.hpp"
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/kernel.hpp"
@@ -29,6 +30,13 @@ Tensor IntTensor(Shape shape, const Ints& values) {
 
 std::size_t AxisOf(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+/// The extent that a TopK selects from, 0 if there is no such axis.
+std::int64_t LongestOfTopK(const ir::Graph& graph, const SourceNode& node) {
+  const Shape& shape = graph.type(node.inputs[0]).shape;
+  const std::size_t axis = AxisOf(node.attributes.get_int("axis", -1), shape.size());
+  return axis < shape.size() ? shape[axis] : 0;
 }
 
 template <typename T>
@@ -96,6 +104,27 @@ Attributes ShapeWithOpenExtent(const ops::InferenceCall& call, const Shape& resu
 }
 
 }  // namespace
+
+bool GraphBuilder::TakeOpenExtent(const ops::StaticInput& input, ValueId value, SourceNode& node,
+                                  std::optional<OpenElement>* open) const {
+  const auto numbers = input.is_extent ? OpenNumbersOf(graph_, open_, value) : std::nullopt;
+  if (!numbers) return false;
+  Ints bounds;
+  for (const OpenNumber& number : *numbers) {
+    bounds.push_back(number.value);
+    if (number.count == ir::kAbsent) continue;
+    if (*open) return false;
+    *open = {.index = bounds.size() - 1, .count = number.count};
+    // The count of something else may be bounded higher than the axis is long.
+    if (node.op == "TopK") bounds.back() = std::min(bounds.back(), LongestOfTopK(graph_, node));
+  }
+  node.attributes.set(input.attribute, std::move(bounds));
+  if (!input.type_attribute.empty()) {
+    node.attributes.set(input.type_attribute,
+                        static_cast<std::int64_t>(graph_.type(value).element));
+  }
+  return true;
+}
 
 absl::Status GraphBuilder::PlaceOfOpenShape(SourceNode node, const ops::OpDef& def,
                                             const ops::InferenceCall& call,
@@ -166,6 +195,7 @@ bool GraphBuilder::AreEqual(ValueId a, ValueId b, int nodes_back) const {
   const ir::Node* const from_a = ProducerOf(a);
   const ir::Node* const from_b = ProducerOf(b);
   if (from_a == nullptr || from_b == nullptr || ops::IsRandom(from_a->op)) return false;
+  if (!from_a->regions.empty() || !from_b->regions.empty()) return false;
   if (from_a->op != from_b->op || from_a->inputs.size() != from_b->inputs.size()) return false;
   if (from_a->attributes != from_b->attributes || from_a->inputs.size() > kMostOperands)
     return false;

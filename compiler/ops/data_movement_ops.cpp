@@ -158,7 +158,7 @@ std::span<const OpDef> DataMovementOps() {
        .infer = InferSplit},
       {.name = "Slice",
        .static_inputs = {{.index = 1, .attribute = "starts", .input_since = 10},
-                         {.index = 2, .attribute = "ends", .input_since = 10},
+                         {.index = 2, .attribute = "ends", .input_since = 10, .is_extent = true},
                          {.index = 3, .attribute = "axes", .input_since = 10},
                          {.index = 4, .attribute = "steps", .input_since = 10}},
        .infer = InferSlice},

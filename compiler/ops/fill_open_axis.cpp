@@ -6,29 +6,13 @@
 #include <utility>
 
 #include "compiler/ops/inference.hpp"
+#include "compiler/ops/open_call.hpp"
 
 namespace poprt::ops {
 namespace {
 
-using Axis = std::optional<std::size_t>;
+using Axis = OpenCall::Axis;
 using Filled = std::optional<FilledAxis>;
-
-/// A call and the open axes of its inputs.
-struct OpenCall {
-  const InferenceCall& call;
-  std::span<const Axis> open;
-
-  const Attributes& attributes() const { return call.attributes; }
-  std::size_t rank(std::size_t input) const { return call.input(input).shape.size(); }
-  Axis axis(std::size_t input) const { return input < open.size() ? open[input] : std::nullopt; }
-  /// Whether exactly the first `count` inputs are open.
-  bool AreOpen(std::size_t count) const {
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      if (open[i].has_value() != (i < count)) return false;
-    }
-    return open.size() >= count;
-  }
-};
 
 using Rule = Filled (*)(const OpenCall& call);
 

@@ -58,7 +58,7 @@ std::span<const OpDef> IndexOps() {
       {.name = "TopK",
        .types = TypeSet::kNumeric,
        .outputs = {1, 2},
-       .static_inputs = {{.index = 1, .attribute = "k", .input_since = 10}},
+       .static_inputs = {{.index = 1, .attribute = "k", .input_since = 10, .is_extent = true}},
        .infer = InferTopK},
       {.name = "OneHot",
        .since = 9,

@@ -35,6 +35,8 @@ struct StaticInput {
   /// Attribute in which the importer keeps the tensor's element type (the number of ONNX), where
   /// the result's type follows from it; empty otherwise.
   std::string_view type_attribute = {};
+  /// Its numbers are extents, or where they end: one of them may count what data decides.
+  bool is_extent = false;
 };
 
 /// How many operands an operator takes, absent ones included.

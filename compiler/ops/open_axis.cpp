@@ -5,30 +5,19 @@
 
 #include "compiler/ops/families.hpp"
 #include "compiler/ops/inference.hpp"
+#include "compiler/ops/open_call.hpp"
 
 namespace poprt::ops {
 namespace {
 
-using Axis = std::optional<std::size_t>;
+using Axis = OpenCall::Axis;
 using Carried = std::optional<CarriedAxis>;
 
-/// A call and the open axes of its inputs.
-struct OpenCall {
-  const InferenceCall& call;
+/// One whose outputs have types.
+struct TypedCall : OpenCall {
   const std::vector<TensorType>& outputs;
-  std::span<const Axis> open;
 
-  const Shape& shape(std::size_t input) const { return call.input(input).shape; }
   const Shape& result() const { return outputs[0].shape; }
-  Axis axis(std::size_t input) const { return input < open.size() ? open[input] : std::nullopt; }
-
-  /// The open axis of that input if no other has one.
-  Axis OnlyAxis(std::size_t input) const {
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      if (i != input && open[i]) return std::nullopt;
-    }
-    return axis(input);
-  }
 };
 
 Carried At(Axis axis) {
@@ -36,10 +25,10 @@ Carried At(Axis axis) {
   return CarriedAxis{.axis = *axis};
 }
 
-using Rule = Carried (*)(const OpenCall& call);
+using Rule = Carried (*)(const TypedCall& call);
 
 /// Inputs broadcast; those that are not open must be one long along the axis.
-Carried Elementwise(const OpenCall& call) {
+Carried Elementwise(const TypedCall& call) {
   const std::size_t rank = call.result().size();
   Axis target;
   for (std::size_t i = 0; i < call.open.size(); ++i) {
@@ -56,9 +45,9 @@ Carried Elementwise(const OpenCall& call) {
   return At(target);
 }
 
-Carried Transpose(const OpenCall& call) {
+Carried Transpose(const TypedCall& call) {
   const std::size_t rank = call.shape(0).size();
-  const Ints perm = call.call.attributes.get_ints("perm");
+  const Ints perm = call.attributes().get_ints("perm");
   if (perm.empty()) return At(rank - 1 - *call.axis(0));
   const auto at = std::find(perm.begin(), perm.end(), static_cast<std::int64_t>(*call.axis(0)));
   return At(static_cast<std::size_t>(at - perm.begin()));
@@ -66,7 +55,7 @@ Carried Transpose(const OpenCall& call) {
 
 /// The axis of the result with as many elements before it and the same bound.
 template <typename F>
-Carried Keeping(const OpenCall& call, const F& may_be_open) {
+Carried Keeping(const TypedCall& call, const F& may_be_open) {
   const std::size_t axis = *call.axis(0);
   const auto before = [](const Shape& shape, std::size_t end) {
     return ElementCount({shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(end)});
@@ -79,15 +68,15 @@ Carried Keeping(const OpenCall& call, const F& may_be_open) {
   return std::nullopt;
 }
 
-Carried Flatten(const OpenCall& call) {
+Carried Flatten(const TypedCall& call) {
   return Keeping(call, [](std::size_t) { return true; });
 }
 
 /// Where the shape leaves the extent open, or keeps it. A number says what it is: where all are
 /// numbers the extent must be its bound, where one is left open it need not.
-Carried Reshape(const OpenCall& call) {
-  const Ints wanted = call.call.attributes.get_ints("shape");
-  const bool zero_keeps = call.call.attributes.get_int("allowzero", 0) == 0;
+Carried Reshape(const TypedCall& call) {
+  const Ints wanted = call.attributes().get_ints("shape");
+  const bool zero_keeps = call.attributes().get_int("allowzero", 0) == 0;
   const bool all_known = std::count(wanted.begin(), wanted.end(), kOpenExtent) == 0;
   return Keeping(call, [&](std::size_t i) {
     const bool keeps = wanted[i] == 0 && zero_keeps && i == *call.axis(0);
@@ -95,10 +84,10 @@ Carried Reshape(const OpenCall& call) {
   });
 }
 
-Carried Squeeze(const OpenCall& call) {
+Carried Squeeze(const TypedCall& call) {
   const std::size_t axis = *call.axis(0);
   const std::size_t rank = call.shape(0).size();
-  const Ints axes = call.call.attributes.get_ints("axes");
+  const Ints axes = call.attributes().get_ints("axes");
   std::vector<bool> gone = NamedAxes(axes, rank, "axes");
   for (std::size_t i = 0; axes.empty() && i < rank; ++i) gone[i] = call.shape(0)[i] == 1;
   if (gone[axis]) return std::nullopt;
@@ -106,9 +95,9 @@ Carried Squeeze(const OpenCall& call) {
   return At(axis - static_cast<std::size_t>(std::count(gone.begin(), end, true)));
 }
 
-Carried Unsqueeze(const OpenCall& call) {
+Carried Unsqueeze(const TypedCall& call) {
   const std::size_t rank = call.result().size();
-  const std::vector<bool> added = NamedAxes(call.call.attributes.get_ints("axes"), rank, "axes");
+  const std::vector<bool> added = NamedAxes(call.attributes().get_ints("axes"), rank, "axes");
   std::size_t left = *call.axis(0);
   for (std::size_t i = 0; i < rank; ++i) {
     if (!added[i] && left-- == 0) return At(i);
@@ -117,9 +106,9 @@ Carried Unsqueeze(const OpenCall& call) {
 }
 
 /// To the extent that it has, or to one, which is the same.
-Carried Expand(const OpenCall& call) {
+Carried Expand(const TypedCall& call) {
   const std::size_t moved = *call.axis(0) + call.result().size() - call.shape(0).size();
-  const Ints wanted = call.call.attributes.get_ints("shape");
+  const Ints wanted = call.attributes().get_ints("shape");
   const std::size_t missing = call.result().size() - wanted.size();
   const bool keeps =
       moved < missing || wanted[moved - missing] == 1 || wanted[moved - missing] == kOpenExtent;
@@ -127,59 +116,59 @@ Carried Expand(const OpenCall& call) {
 }
 
 /// The operator works along other axes than the open one of input 0, which keep their extents.
-Carried Along(const OpenCall& call, const std::vector<bool>& axes) {
+Carried Along(const TypedCall& call, const std::vector<bool>& axes) {
   const Axis axis = call.OnlyAxis(0);
   return axis && !axes[*axis] ? At(axis) : std::nullopt;
 }
 
 template <std::int64_t kDefault>
-Carried AlongAxis(const OpenCall& call) {
+Carried AlongAxis(const TypedCall& call) {
   const std::size_t rank = call.shape(0).size();
   std::int64_t axis = kDefault;
-  if (call.call.attributes.has("axis")) axis = StaticInt(call.call.attributes, "axis");
+  if (call.attributes().has("axis")) axis = StaticInt(call.attributes(), "axis");
   return Along(call, NamedAxes({axis}, rank, "axis"));
 }
 
 /// From the front results depend on what is before them only.
-Carried Cumulative(const OpenCall& call) {
-  if (call.call.attributes.get_int("reverse", 0) == 0) return At(call.OnlyAxis(0));
+Carried Cumulative(const TypedCall& call) {
+  if (call.attributes().get_int("reverse", 0) == 0) return At(call.OnlyAxis(0));
   return AlongAxis<0>(call);
 }
 
 /// The points of a grid, which is [batch, ..., coordinates], give pixels of [batch, channels, ...].
-Carried GridSample(const OpenCall& call) {
+Carried GridSample(const TypedCall& call) {
   const Axis axis = call.OnlyAxis(1);
   if (!axis || *axis == 0 || *axis + 1 >= call.shape(1).size()) return std::nullopt;
   return At(*axis + 1);
 }
 
 /// All axes from `axis` on.
-Carried FromAxis(const OpenCall& call) {
-  const std::size_t first = AxisAttribute(call.call.attributes, "axis", -1, call.shape(0).size());
+Carried FromAxis(const TypedCall& call) {
+  const std::size_t first = AxisAttribute(call.attributes(), "axis", -1, call.shape(0).size());
   const Axis axis = call.OnlyAxis(0);
   return axis && *axis < first ? At(axis) : std::nullopt;
 }
 
-Carried Reduce(const OpenCall& call) {
+Carried Reduce(const TypedCall& call) {
   const std::size_t rank = call.shape(0).size();
-  Ints axes = call.call.attributes.get_ints("axes");
+  Ints axes = call.attributes().get_ints("axes");
   if (call.call.op == "ArgMax" || call.call.op == "ArgMin") {
-    axes = {call.call.attributes.get_int("axis", 0)};
+    axes = {call.attributes().get_int("axis", 0)};
   }
   std::vector<bool> reduced = NamedAxes(axes, rank, "axes");
-  if (axes.empty() && call.call.attributes.get_int("noop_with_empty_axes", 0) == 0) {
+  if (axes.empty() && call.attributes().get_int("noop_with_empty_axes", 0) == 0) {
     reduced.assign(rank, true);
   }
   const std::size_t axis = *call.axis(0);
   if (reduced[axis]) return std::nullopt;
-  if (call.call.attributes.get_int("keepdims", 1) != 0) return At(axis);
+  if (call.attributes().get_int("keepdims", 1) != 0) return At(axis);
   const auto end = reduced.begin() + static_cast<std::ptrdiff_t>(axis);
   return At(axis - static_cast<std::size_t>(std::count(reduced.begin(), end, true)));
 }
 
-Carried Concat(const OpenCall& call) {
+Carried Concat(const TypedCall& call) {
   const std::size_t rank = call.shape(0).size();
-  const std::size_t joined = AxisAttribute(call.call.attributes, "axis", 0, rank);
+  const std::size_t joined = AxisAttribute(call.attributes(), "axis", 0, rank);
   const Axis axis = call.axis(0);
   const bool all = std::all_of(call.open.begin(), call.open.end(),
                                [&](const Axis& other) { return other && other == axis; });
@@ -187,12 +176,12 @@ Carried Concat(const OpenCall& call) {
 }
 
 /// Along the open axis a slice may leave out the first elements and those after some position.
-Carried Slice(const OpenCall& call) {
+Carried Slice(const TypedCall& call) {
   const std::size_t rank = call.shape(0).size();
-  const Ints starts = call.call.attributes.get_ints("starts");
-  const Ints ends = call.call.attributes.get_ints("ends");
-  const Ints axes = call.call.attributes.get_ints("axes");
-  const Ints steps = call.call.attributes.get_ints("steps");
+  const Ints starts = call.attributes().get_ints("starts");
+  const Ints ends = call.attributes().get_ints("ends");
+  const Ints axes = call.attributes().get_ints("axes");
+  const Ints steps = call.attributes().get_ints("steps");
   CarriedAxis carried{.axis = *call.axis(0)};
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t axis = axes.empty() ? i : NormalizedAxis(axes[i], rank, "axes");
@@ -204,17 +193,17 @@ Carried Slice(const OpenCall& call) {
   return carried;
 }
 
-Carried Tile(const OpenCall& call) {
+Carried Tile(const TypedCall& call) {
   const std::size_t axis = *call.axis(0);
-  return call.call.attributes.get_ints("repeats")[axis] == 1 ? At(axis) : std::nullopt;
+  return call.attributes().get_ints("repeats")[axis] == 1 ? At(axis) : std::nullopt;
 }
 
-Carried Pad(const OpenCall& call) {
+Carried Pad(const TypedCall& call) {
   const std::size_t rank = call.shape(0).size();
   const Axis axis = call.OnlyAxis(0);
   if (!axis || call.result()[*axis] != call.shape(0)[*axis]) return std::nullopt;
-  const Ints pads = call.call.attributes.get_ints("pads");
-  const Ints axes = call.call.attributes.get_ints("axes");
+  const Ints pads = call.attributes().get_ints("pads");
+  const Ints axes = call.attributes().get_ints("axes");
   for (std::size_t i = 0; i < pads.size() / 2; ++i) {
     const std::size_t padded = axes.empty() ? i : NormalizedAxis(axes[i], rank, "axes");
     if (padded == *axis && pads[i] != 0) return std::nullopt;
@@ -222,23 +211,23 @@ Carried Pad(const OpenCall& call) {
   return At(axis);
 }
 
-Carried Gather(const OpenCall& call) {
-  const std::size_t gathered = AxisAttribute(call.call.attributes, "axis", 0, call.shape(0).size());
+Carried Gather(const TypedCall& call) {
+  const std::size_t gathered = AxisAttribute(call.attributes(), "axis", 0, call.shape(0).size());
   if (const Axis axis = call.OnlyAxis(1)) return At(gathered + *axis);
   const Axis axis = call.OnlyAxis(0);
   if (!axis || *axis == gathered) return std::nullopt;
   return At(*axis < gathered ? *axis : *axis + call.shape(1).size() - 1);
 }
 
-Carried GatherElements(const OpenCall& call) {
-  const std::size_t gathered = AxisAttribute(call.call.attributes, "axis", 0, call.shape(0).size());
+Carried GatherElements(const TypedCall& call) {
+  const std::size_t gathered = AxisAttribute(call.attributes(), "axis", 0, call.shape(0).size());
   const Axis axis = call.axis(1);
   if (!axis || (call.axis(0) && (call.axis(0) != axis || *axis == gathered))) return std::nullopt;
   return At(axis);
 }
 
-Carried GatherND(const OpenCall& call) {
-  const auto batch_dims = static_cast<std::size_t>(call.call.attributes.get_int("batch_dims", 0));
+Carried GatherND(const TypedCall& call) {
+  const auto batch_dims = static_cast<std::size_t>(call.attributes().get_int("batch_dims", 0));
   const std::size_t tuple_axis = call.shape(1).size() - 1;
   if (const Axis axis = call.OnlyAxis(1)) {
     return *axis >= batch_dims && *axis < tuple_axis ? At(axis) : std::nullopt;
@@ -249,15 +238,15 @@ Carried GatherND(const OpenCall& call) {
   return At(tuple_axis + *axis - first);
 }
 
-Carried OneHot(const OpenCall& call) {
+Carried OneHot(const TypedCall& call) {
   const Axis axis = call.OnlyAxis(0);
   if (!axis) return std::nullopt;
-  const std::size_t added = AxisAttribute(call.call.attributes, "axis", -1, call.result().size());
+  const std::size_t added = AxisAttribute(call.attributes(), "axis", -1, call.result().size());
   return At(*axis < added ? *axis : *axis + 1);
 }
 
 /// Rows of the first matrix, columns of the second.
-Carried MatMul(const OpenCall& call) {
+Carried MatMul(const TypedCall& call) {
   const std::size_t left = call.shape(0).size();
   const std::size_t right = call.shape(1).size();
   const std::size_t rank = call.result().size();
@@ -272,9 +261,9 @@ Carried MatMul(const OpenCall& call) {
   return std::nullopt;
 }
 
-Carried Gemm(const OpenCall& call) {
+Carried Gemm(const TypedCall& call) {
   const auto is_transposed = [&](const char* name) {
-    return call.call.attributes.get_int(name, 0) != 0;
+    return call.attributes().get_int(name, 0) != 0;
   };
   Axis target;
   if (const Axis axis = call.OnlyAxis(0); axis == (is_transposed("transA") ? 1U : 0U)) target = 0;
@@ -288,7 +277,7 @@ Carried Gemm(const OpenCall& call) {
 
 /// Every element along axis 0 of the inputs at which `is_item` is true is an item of its own.
 template <bool (*is_item)(std::size_t input)>
-Carried Items(const OpenCall& call) {
+Carried Items(const TypedCall& call) {
   for (std::size_t i = 0; i < call.open.size(); ++i) {
     if (!call.call.input(i).defined()) continue;
     if (is_item(i) ? call.open[i] != 0U : call.open[i].has_value()) return std::nullopt;
@@ -382,7 +371,7 @@ std::optional<CarriedAxis> CarryOpenAxis(const InferenceCall& call,
   const Rule rule = FindRule(call.op);
   if (rule == nullptr) return std::nullopt;
   try {
-    return rule({call, outputs, open});
+    return rule({{call, open}, outputs});
   } catch (const std::exception&) {
     return std::nullopt;  // attributes that do not fit, which the call's shape rule reports
   }

@@ -139,7 +139,7 @@ std::span<const OpDef> ShapeOps() {
   static const OpDef rows[] = {
       {.name = "Identity", .infer = SameAsInput},
       {.name = "Reshape",
-       .static_inputs = {{.index = 1, .attribute = "shape", .input_since = 5}},
+       .static_inputs = {{.index = 1, .attribute = "shape", .input_since = 5, .is_extent = true}},
        .infer = InferReshape},
       {.name = "Flatten", .infer = InferFlatten},
       {.name = "Squeeze",
@@ -151,7 +151,7 @@ std::span<const OpDef> ShapeOps() {
       {.name = "Transpose", .infer = InferTranspose},
       {.name = "Expand",
        .since = 8,
-       .static_inputs = {{.index = 1, .attribute = "shape", .input_since = 8}},
+       .static_inputs = {{.index = 1, .attribute = "shape", .input_since = 8, .is_extent = true}},
        .infer = InferExpand},
       {.name = "Tile",
        .static_inputs = {{.index = 1, .attribute = "repeats", .input_since = 6}},

@@ -1,7 +1,6 @@
 #include "passes/conversion/fuse_parallel_conv.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -154,6 +153,7 @@ bool Fuse(Rewriter& rewriter, Node& node, ValueId summand, ValueId value) {
   const Graph& graph = rewriter.graph();
   const Node* conv = ConvOf(rewriter, summand);
   if (conv == nullptr || graph.type(summand) != graph.type(value)) return false;
+  // Sums of quantised weights are none.
   if (rewriter.Producer(conv->inputs[0], "DequantizeLinear") != nullptr) return false;
   const auto first = BranchOf(graph, *conv);
   const auto second =
@@ -191,9 +191,9 @@ bool Fuse(Rewriter& rewriter, Node& node, ValueId summand, ValueId value) {
 absl::Status FuseParallelConv(ir::Graph& graph, const PassContext&) {
   Rewrite(graph, [](Rewriter& rewriter, Node& node) {
     if (node.op != "Add") return false;
-    const std::array<ValueId, 2> summands{node.inputs[0], node.inputs[1]};
-    return Fuse(rewriter, node, summands[0], summands[1]) ||
-           Fuse(rewriter, node, summands[1], summands[0]);
+    const ValueId a = node.inputs[0];
+    const ValueId b = node.inputs[1];
+    return Fuse(rewriter, node, a, b) || Fuse(rewriter, node, b, a);
   });
   return absl::OkStatus();
 }

@@ -1,8 +1,6 @@
 #include "runtime/kernels/packed/pack.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <string>
 
 #include "runtime/kernels/kernel.hpp"

@@ -13,8 +13,6 @@
 namespace poprt::kernels {
 namespace {
 
-constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
-
 /// A leading extent of the result and how far one step along it moves in each matrix operand; zero
 /// where the operand is repeated.
 struct BatchAxis {
@@ -186,7 +184,8 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   const std::int64_t depth_b = transposed ? b.shape.back() : b.shape[b.shape.size() - 2];
   Require(depth == depth_b && depth >= 1 && rows >= 1 && columns >= 1,
           "inputs " + ToString(a) + " and " + ToString(b) + " cannot be multiplied");
-  Require(rows <= kLargestExtent && columns <= kLargestExtent && depth <= kLargestExtent,
+  Require(rows <= kLargestMatrixExtent && columns <= kLargestMatrixExtent &&
+              depth <= kLargestMatrixExtent,
           "an extent is larger than 2^40");
   Shape batch_a(a.shape.begin(), a.shape.end() - 2);
   const Shape batch_b(b.shape.begin(), b.shape.end() - 2);
@@ -199,7 +198,7 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   RequireType(call.outputs[0], result, "output 0");
   const std::int64_t matrices = ElementCount(*batch);
   if (matrices > 1 && ElementCount(batch_a) == matrices && ElementCount(batch_b) == 1 &&
-      matrices <= kLargestExtent / rows) {
+      matrices <= kLargestMatrixExtent / rows) {
     // All are multiplied by the same matrix.
     rows *= matrices;
     batch_a.assign(batch_a.size(), 1);

@@ -12,9 +12,6 @@
 namespace poprt::kernels {
 namespace {
 
-/// Limit of one extent, so that sums and small multiples of extents cannot overflow.
-constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
-
 struct Gemm {
   const GemmMicroKernels* kernels;
   std::int64_t columns;
@@ -103,12 +100,13 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   Require(!a.shape.empty(), "input 0 is a scalar, expected is rank 1 or more");
   const std::int64_t columns = RequirePositive(call.attributes, "n");
   const std::int64_t depth = a.shape.back();
-  Require(columns <= kLargestExtent && depth <= kLargestExtent, "an extent is larger than 2^40");
+  Require(columns <= kLargestMatrixExtent && depth <= kLargestMatrixExtent,
+          "an extent is larger than 2^40");
   const TensorType packed = PackedGemmType(depth, columns, w.element);
   RequireType(w, packed, "the weights, input 1,");
   const Shape leading(a.shape.begin(), a.shape.end() - 1);
   const std::int64_t rows = ElementCount(leading);
-  Require(rows <= kLargestExtent, "an extent is larger than 2^40");
+  Require(rows <= kLargestMatrixExtent, "an extent is larger than 2^40");
   TensorType result{a.element, leading};
   result.shape.push_back(columns);
   RequireType(call.outputs[0], result, "output 0");

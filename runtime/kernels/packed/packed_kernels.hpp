@@ -47,6 +47,9 @@ bool RequireHalfOrFloat(ElementType element, std::string_view what);
 /// Checks the optional operands bias (float32[channels], input 2) and residual (output's type, 3).
 void RequireBiasAndResidual(const KernelCall& call, std::int64_t channels);
 
+/// Limit of one extent of a product, so that sums and small multiples of extents cannot overflow.
+inline constexpr std::int64_t kLargestMatrixExtent = std::int64_t{1} << 40;
+
 /// Bytes of `floats` floats, rounded up to 64; throws when that is more than 1 GiB.
 std::size_t FloatScratchBytes(std::int64_t floats);
 

@@ -75,6 +75,8 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops) 
   Require(!a.shape.empty(), "input 0 is a scalar, expected is rank 1 or more");
   const std::int64_t columns = RequirePositive(call.attributes, "n");
   const std::int64_t depth = a.shape.back();
+  Require(columns <= kLargestMatrixExtent && depth <= kLargestMatrixExtent,
+          "an extent is larger than 2^40");
   const IntegerForm form{.bits = RequirePositive(call.attributes, "bits"),
                          .block = RequirePositive(call.attributes, "block")};
   const TensorType packed = PackedIntegersType(depth, columns, form);

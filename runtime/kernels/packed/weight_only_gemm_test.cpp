@@ -1,4 +1,6 @@
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/kernels/packed/pack_integers.hpp"
@@ -116,6 +118,14 @@ TEST(WeightOnlyGemm, BindRejectsWhatDoesNotFit) {
   EXPECT_NE(BindError("weight_only_gemm", {{ElementType::kFloat32, {6, 32}}, w},
                       {{ElementType::kFloat32, {6, 20}}}, {{"n", std::int64_t{20}}}),
             "");
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  for (const auto& [depth, n] :
+       {std::pair{kHuge, std::int64_t{20}}, std::pair{std::int64_t{32}, kHuge}}) {
+    EXPECT_EQ(BindError("weight_only_gemm", {{ElementType::kFloat32, {1, depth}}, w},
+                        {{ElementType::kFloat32, {1, n}}},
+                        {{"n", n}, {"bits", std::int64_t{8}}, {"block", std::int64_t{8}}}),
+              "an extent is larger than 2^40");
+  }
 }
 
 }  // namespace
