@@ -93,24 +93,10 @@ struct Gemm {
 }  // namespace
 
 BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
-  RequireArity(call, 2, 4);
-  const TensorType& a = call.inputs[0];
+  const auto [half, rows, columns, depth] = RequireGemm(call);
   const TensorType& w = call.inputs[1];
-  const bool half = RequireHalfOrFloat(a.element, "input 0");
-  Require(!a.shape.empty(), "input 0 is a scalar, expected is rank 1 or more");
-  const std::int64_t columns = RequirePositive(call.attributes, "n");
-  const std::int64_t depth = a.shape.back();
-  Require(columns <= kLargestMatrixExtent && depth <= kLargestMatrixExtent,
-          "an extent is larger than 2^40");
   const TensorType packed = PackedGemmType(depth, columns, w.element);
   RequireType(w, packed, "the weights, input 1,");
-  const Shape leading(a.shape.begin(), a.shape.end() - 1);
-  const std::int64_t rows = ElementCount(leading);
-  Require(rows <= kLargestMatrixExtent, "an extent is larger than 2^40");
-  TensorType result{a.element, leading};
-  result.shape.push_back(columns);
-  RequireType(call.outputs[0], result, "output 0");
-  RequireBiasAndResidual(call, columns);
 
   const std::shared_ptr<Gemm> gemm(
       new Gemm{.kernels = &loops.gemm,

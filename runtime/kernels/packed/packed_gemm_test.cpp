@@ -175,8 +175,11 @@ TEST(PackedGemm, BindRejectsWhatDoesNotFit) {
   EXPECT_EQ(BindError(BindGemm, call), "attribute n is missing, it must be at least 1");
   call = GoodGemm();
   call.attributes.set("n", std::int64_t{33});
+  EXPECT_EQ(BindError(BindGemm, call), "output 0 is float32[4, 30], expected float32[4, 33]");
+  call = GoodGemm();
+  call.inputs[1].shape[0] = 3;
   EXPECT_EQ(BindError(BindGemm, call),
-            "the weights, input 1, is float32[2, 20, 16], expected float32[3, 20, 16]");
+            "the weights, input 1, is float32[3, 20, 16], expected float32[2, 20, 16]");
   call = GoodGemm();
   call.outputs[0].shape = {4, 31};
   EXPECT_EQ(BindError(BindGemm, call), "output 0 is float32[4, 31], expected float32[4, 30]");

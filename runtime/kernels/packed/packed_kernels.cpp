@@ -1,5 +1,6 @@
 #include "runtime/kernels/packed/packed_kernels.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "runtime/kernels/bind_best.hpp"
@@ -21,6 +22,24 @@ void RequireBiasAndResidual(const KernelCall& call, std::int64_t channels) {
   if (const TensorType& residual = InputOrAbsent(call, 3); residual.defined()) {
     RequireType(residual, call.outputs[0], "the residual, input 3,");
   }
+}
+
+GemmShape RequireGemm(const KernelCall& call) {
+  RequireArity(call, 2, 4);
+  const TensorType& a = call.inputs[0];
+  const bool half = RequireHalfOrFloat(a.element, "input 0");
+  Require(!a.shape.empty(), "input 0 is a scalar, expected is rank 1 or more");
+  TensorType result = a;
+  result.shape.back() = RequirePositive(call.attributes, "n");
+  const GemmShape shape{.half = half,
+                        .rows = ElementCount(Shape(a.shape.begin(), a.shape.end() - 1)),
+                        .columns = result.shape.back(),
+                        .depth = a.shape.back()};
+  Require(std::max({shape.rows, shape.columns, shape.depth}) <= kLargestMatrixExtent,
+          "an extent is larger than 2^40");
+  RequireType(call.outputs[0], result, "output 0");
+  RequireBiasAndResidual(call, shape.columns);
+  return shape;
 }
 
 std::size_t FloatScratchBytes(std::int64_t floats) {

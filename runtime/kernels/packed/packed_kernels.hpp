@@ -50,6 +50,15 @@ void RequireBiasAndResidual(const KernelCall& call, std::int64_t channels);
 /// Limit of one extent of a product, so that sums and small multiples of extents cannot overflow.
 inline constexpr std::int64_t kLargestMatrixExtent = std::int64_t{1} << 40;
 
+/// What "gemm" and "weight_only_gemm" compute. Checks all of the call but the type of the weights.
+struct GemmShape {
+  bool half;  ///< A and Y are float16 instead of float32
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t depth;
+};
+GemmShape RequireGemm(const KernelCall& call);
+
 /// Bytes of `floats` floats, rounded up to 64; throws when that is more than 1 GiB.
 std::size_t FloatScratchBytes(std::int64_t floats);
 

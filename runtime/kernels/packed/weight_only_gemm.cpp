@@ -69,26 +69,13 @@ struct WeightOnlyGemm {
 }  // namespace
 
 BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops) {
-  RequireArity(call, 2, 4);
-  const TensorType& a = call.inputs[0];
-  const bool half = RequireHalfOrFloat(a.element, "input 0");
-  Require(!a.shape.empty(), "input 0 is a scalar, expected is rank 1 or more");
-  const std::int64_t columns = RequirePositive(call.attributes, "n");
-  const std::int64_t depth = a.shape.back();
-  Require(columns <= kLargestMatrixExtent && depth <= kLargestMatrixExtent,
-          "an extent is larger than 2^40");
+  const auto [half, rows, columns, depth] = RequireGemm(call);
   const IntegerForm form{.bits = RequirePositive(call.attributes, "bits"),
                          .block = RequirePositive(call.attributes, "block")};
   const TensorType packed = PackedIntegersType(depth, columns, form);
   RequireType(call.inputs[1], packed, "the weights, input 1,");
-  const Shape leading(a.shape.begin(), a.shape.end() - 1);
-  const std::int64_t rows = ElementCount(leading);
-  Require(rows <= kTileRows, "input 0 is " + ToString(a) + ", which has more than " +
+  Require(rows <= kTileRows, "input 0 is " + ToString(call.inputs[0]) + ", which has more than " +
                                  std::to_string(kTileRows) + " rows");
-  TensorType result{a.element, leading};
-  result.shape.push_back(columns);
-  RequireType(call.outputs[0], result, "output 0");
-  RequireBiasAndResidual(call, columns);
   if (rows == 0) return NothingToRun();
 
   const std::shared_ptr<WeightOnlyGemm> gemm(
