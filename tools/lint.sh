@@ -15,10 +15,10 @@ fi
 
 clang-format --dry-run --Werror "${files[@]}"
 
-# Without what g++ alone understands.
+# Without what g++ alone understands and without precompiled headers: a source names what it uses.
 commands=$(mktemp -d)
 trap 'rm -rf "$commands"' EXIT
-sed 's/ -fno-loop-[a-z-]*//g' "${BUILD_DIR:-build}/compile_commands.json" \
+sed -E 's/ -fno-loop-[a-z-]*//g; s/ -Winvalid-pch -include [^ ]*//' "${BUILD_DIR:-build}/compile_commands.json" \
   >"$commands/compile_commands.json"
 
 printf '%s\n' "${files[@]}" | grep '\.cpp$' |

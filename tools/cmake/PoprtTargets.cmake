@@ -45,7 +45,14 @@ function(poprt_library name)
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
+  if(POPRT_PRECOMPILE_HEADERS)
+    target_precompile_headers(${name} REUSE_FROM poprt_library_headers)
+  endif()
 endfunction()
+
+# What tests do themselves is short: optimising it takes longer. Inline functions that a library has
+# too may be linked from here.
+set(poprt_test_options $<$<NOT:$<CONFIG:Debug>>:-O1>)
 
 function(poprt_test name)
   if(NOT POPRT_BUILD_TESTS)
@@ -54,10 +61,11 @@ function(poprt_test name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} poprt_flags GTest::gmock GTest::gtest_main)
-  # What tests do themselves is short: optimising it takes longer. Inline functions that a library
-  # has too may be linked from here.
-  target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
+  target_compile_options(${name} PRIVATE ${poprt_test_options})
   add_test(NAME ${name} COMMAND ${name})
+  if(POPRT_PRECOMPILE_HEADERS)
+    target_precompile_headers(${name} REUSE_FROM poprt_test_headers)
+  endif()
   # Devices of its own: tests run side by side.
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT POPRT_DEVICE_LOCK_DIR=${CMAKE_CURRENT_BINARY_DIR}/${name}.devices)
