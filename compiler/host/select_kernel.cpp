@@ -11,9 +11,8 @@
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
-#include "runtime/kernels/packed/pack_integers.hpp"
-#include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
+#include "runtime/kernels/quantized/pack_integers.hpp"
 #include "runtime/kernels/quantized/pack_quads.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
@@ -55,24 +54,20 @@ void WidenBias(const ir::Graph& graph, const ir::Node& node, std::vector<Operand
       kernels::RunOnce("Cast", {*bias}, {{ElementType::kFloat32, bias->shape()}}, {}).front();
 }
 
-/// How weights that were quantised are stored as integers, which is faster where they are read once
-/// and columns are longer than their scales.
-std::optional<kernels::IntegerForm> FormOf(const Tensor& weights, bool transposed,
-                                           std::int64_t rows) {
+/// How weights that were quantised are stored as integers, which is faster and smaller where
+/// columns are longer than their scales.
+std::optional<kernels::IntegerForm> FormOf(const Tensor& weights, bool transposed) {
   constexpr std::int64_t kShortColumn = 16;
-  const bool pays =
-      rows <= kernels::kTileRows && weights.shape()[transposed ? 1 : 0] >= kShortColumn;
-  return pays ? kernels::IntegerFormOf(weights, transposed) : std::nullopt;
+  if (weights.shape()[transposed ? 1 : 0] < kShortColumn) return std::nullopt;
+  return kernels::IntegerFormOf(weights, transposed);
 }
 
 KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
   const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
   const bool transposed = node.attributes.get_int("trans_b", 0) != 0;
-  const Shape& a = graph.type(node.inputs[kInput]).shape;
-  const std::int64_t rows = ElementCount(Shape(a.begin(), a.end() - 1));
   KernelChoice choice{
       .kernel = "gemm", .operands = ValueOperands(node), .attributes = node.attributes};
-  if (const auto form = FormOf(weights, transposed, rows)) {
+  if (const auto form = FormOf(weights, transposed)) {
     choice.kernel = "weight_only_gemm";
     choice.attributes.set("bits", form->bits);
     choice.attributes.set("block", form->block);

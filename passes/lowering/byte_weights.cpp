@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/kernels/packed/pack_integers.hpp"
+#include "runtime/kernels/quantized/pack_integers.hpp"
 
 namespace poprt::passes {
 

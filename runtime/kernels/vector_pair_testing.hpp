@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 // A vector type V of twice as many lanes as another one has, see packed/vector_type.hpp.
@@ -31,11 +30,6 @@ struct VectorPair {
   template <class T>
   [[gnu::noinline]] static Register Load(const T* p) {
     return {Half::Load(p), Half::Load(p + Half::kLanes)};
-  }
-  template <int kBits, int kStep>
-  [[gnu::noinline]] static Register Integers(const std::byte* p, int first_lane) {
-    return {Half::template Integers<kBits, kStep>(p, first_lane),
-            Half::template Integers<kBits, kStep>(p, first_lane + Half::kLanes)};
   }
   template <class T>
   [[gnu::noinline]] static void Store(R x, T* p) {

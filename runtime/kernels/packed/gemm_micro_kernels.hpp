@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 /// The inner loops of the packed kernels, once for every kind of processor. This header is included
@@ -66,15 +65,6 @@ struct Panels {
   int count = 1;
 };
 
-/// Panels of integers times scales, as PackIntegers stores them.
-struct IntegerPanels {
-  const std::byte* first;
-  std::int64_t stride = 0;  ///< bytes from one panel to the next
-  int count = 1;
-  std::int64_t bits = 8;   ///< 4 or 8
-  std::int64_t block = 0;  ///< rows that share a scale
-};
-
 /// Memory that is needed soon and is fetched meanwhile, never accessed: `step` elements, up to two
 /// cache lines, for every four rows of the depth, of as many panels from `first` on, as far from
 /// each other as those in use. Into the first-level cache, or only the second.
@@ -113,10 +103,6 @@ struct GemmMicroKernels {
   void (*row_major_f16)(int row_count, const float* a, std::int64_t lda,
                         const Panels<std::uint16_t>& b, std::int64_t depth,
                         const Ahead<std::uint16_t>& ahead, const Tiles& tiles, bool accumulate);
-  /// The same for up to 6 rows with panels of integers: the sum of every block, times its scales,
-  /// is added to the tiles, which begin with the first.
-  void (*few_rows_of_integers)(int row_count, const float* a, std::int64_t lda,
-                               const IntegerPanels& b, std::int64_t depth, const Tiles& tiles);
   /// The same for up to 6 rows with A[r][k] = a[k * row_count + r]; weights, like A, are needed
   /// from `ahead` on.
   void (*interleaved)(int row_count, const float* a, const Panels<float>& b, std::int64_t depth,

@@ -6,7 +6,6 @@
 #include "runtime/kernels/packed/epilogue_impl.hpp"
 #include "runtime/kernels/packed/gather_impl.hpp"
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
-#include "runtime/kernels/packed/integer_rows_impl.hpp"
 #include "runtime/kernels/packed/micro_kernel_impl.hpp"
 
 // GemmMicroKernels for a vector type V, see vector_type.hpp.
@@ -19,7 +18,6 @@ inline constexpr GemmMicroKernels kGemmMicroKernels = {
     .rows = V::kRows,
     .row_major_f32 = RowMajor<V, float>,
     .row_major_f16 = RowMajor<V, std::uint16_t>,
-    .few_rows_of_integers = FewRowsOfIntegers<V>,
     .interleaved = Interleaved<V, kVectors<V>>,
     .interleaved_narrow = Interleaved<V, 1>,
     .finish = Finish<V>,

@@ -76,7 +76,6 @@ std::span<const KernelDef> PackedKernels() {
       {"conv2d", GuardedBind<BindBest<BindConv2d>>},
       {"depthwise_conv2d", GuardedBind<BindBest<BindDepthwiseConv2d>>},
       {"gemm", GuardedBind<BindBest<BindGemm>>},
-      {"weight_only_gemm", GuardedBind<BindBest<BindWeightOnlyGemm>>},
   };
   return kKernels;
 }

@@ -18,11 +18,6 @@ namespace poprt::kernels {
 /// EpilogueWithActivation.
 BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops);
 
-/// The same for M of at most 6 and weights that were quantised, W of PackedIntegersType(K, n,
-/// form): numbers of the attribute `bits` times a scale for every `block` of K. Sums are of
-/// float32; those of a block are multiplied by its scale.
-BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops);
-
 /// Two-dimensional convolution in NCHW, Y = act(conv(X, W) + bias + residual).
 ///
 /// Inputs: X [B, C, H, W] float32 or float16; W of PackedConv2dType; optionally bias

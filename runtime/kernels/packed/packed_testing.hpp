@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <random>
@@ -93,7 +94,7 @@ inline Values Doubles(const Tensor& tensor) {
   return tensor.type().defined() ? ToValues(tensor) : Values();
 }
 
-using Bind = BoundKernel (*)(const KernelCall&, const InnerLoops&);
+using Bind = std::function<BoundKernel(const KernelCall&, const InnerLoops&)>;
 
 inline KernelCall CallOf(const std::vector<Tensor>& inputs, const TensorType& output,
                          const Attributes& attributes) {
@@ -141,8 +142,9 @@ inline Tensor RunBound(const BoundKernel& kernel, const std::vector<Tensor>& inp
 }
 
 /// Binds, and runs as above.
-inline Tensor RunPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
-                        const Attributes& attributes, const InnerLoops& loops, int threads = 1) {
+inline Tensor RunPacked(const Bind& bind, const std::vector<Tensor>& inputs,
+                        const TensorType& output, const Attributes& attributes,
+                        const InnerLoops& loops, int threads = 1) {
   return RunBound(bind(CallOf(inputs, output, attributes), loops), inputs, output, threads);
 }
 
@@ -177,8 +179,9 @@ inline void ExpectClose(const Tensor& result, const std::vector<Expected>& expec
 }
 
 /// Runs with all processors' kernels and several pool sizes, and compares with `expected`.
-inline void ExpectPacked(Bind bind, const std::vector<Tensor>& inputs, const TensorType& output,
-                         const Attributes& attributes, const std::vector<Expected>& expected) {
+inline void ExpectPacked(const Bind& bind, const std::vector<Tensor>& inputs,
+                         const TensorType& output, const Attributes& attributes,
+                         const std::vector<Expected>& expected) {
   for (const InnerLoops* loops : AllInnerLoops()) {
     SCOPED_TRACE(loops->instruction_set);
     const Tensor result = RunPacked(bind, inputs, output, attributes, *loops);
@@ -191,7 +194,7 @@ inline void ExpectPacked(Bind bind, const std::vector<Tensor>& inputs, const Ten
 }
 
 /// The message of the KernelError that binding throws; empty when it succeeds.
-inline std::string BindError(Bind bind, const KernelCall& call) {
+inline std::string BindError(const Bind& bind, const KernelCall& call) {
   try {
     bind(call, PortableInnerLoops());
   } catch (const KernelError& error) {

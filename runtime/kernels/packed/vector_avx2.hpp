@@ -2,7 +2,6 @@
 
 #include <immintrin.h>
 
-#include <cstddef>
 #include <cstdint>
 
 // The vector type V of vector_type.hpp for processors with AVX2, FMA and F16C. In an unnamed
@@ -29,17 +28,6 @@ struct Avx2 {
   static Register Load(const float* p) { return _mm256_loadu_ps(p); }
   static Register Load(const std::uint16_t* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-  }
-  template <int kBits, int kStep>
-  static Register Integers(const std::byte* p, int first_lane) {
-    if constexpr (kBits == 4) {
-      const auto* lanes = reinterpret_cast<const __m256i*>(p + 4 * first_lane);
-      const __m256i at_top = _mm256_slli_epi32(_mm256_loadu_si256(lanes), 28 - 4 * kStep);
-      return _mm256_cvtepi32_ps(_mm256_srai_epi32(at_top, 28));
-    } else {
-      const auto* bytes = reinterpret_cast<const __m128i*>(p + 16 * kStep + first_lane);
-      return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(bytes)));
-    }
   }
   static void Store(Register x, float* p) { _mm256_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {

@@ -2,7 +2,6 @@
 
 #include <immintrin.h>
 
-#include <cstddef>
 #include <cstdint>
 
 #include "runtime/kernels/packed/vector_avx2.hpp"
@@ -37,19 +36,6 @@ struct Avx512 {
   static Register Load(const float* p) { return _mm512_loadu_ps(p); }
   static Register Load(const std::uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-  }
-  template <int kBits, int kStep>
-  static Register Integers(const std::byte* p, int /*first_lane*/) {
-    if constexpr (kBits == 4) {
-      // The lowest four bits of each lane choose one of 16 numbers.
-      const Register numbers =
-          _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1);
-      const __m512i words = _mm512_loadu_si512(p);
-      return _mm512_permutexvar_ps(_mm512_srli_epi32(words, 4 * kStep), numbers);
-    } else {
-      const auto* bytes = reinterpret_cast<const __m128i*>(p + 16 * kStep);
-      return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(bytes)));
-    }
   }
   static void Store(Register x, float* p) { _mm512_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -44,19 +43,6 @@ struct Portable {
   }
   static Register Load(const std::uint16_t* p) {
     return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
-  }
-  template <int kBits, int kStep>
-  static Register Integers(const std::byte* p, int first_lane) {
-    return Each([&](int i) {
-      const int lane = first_lane + i;
-      if constexpr (kBits == 8) {
-        return static_cast<float>(static_cast<std::int8_t>(p[16 * kStep + lane]));
-      } else {
-        const auto byte = static_cast<std::uint32_t>(p[4 * lane + kStep / 2]);
-        const auto at_top = static_cast<std::int32_t>(byte << (28 - 4 * (kStep % 2)));
-        return static_cast<float>(at_top >> 28);
-      }
-    });
   }
   static void Store(const Register& x, float* p) { std::memcpy(p, &x.lane, sizeof(x.lane)); }
   static void Store(const Register& x, std::uint16_t* p) {

@@ -14,11 +14,10 @@
 // (float or float16 bits), Store (float or float16 bits), LoadFirst(p, n) and StoreFirst(v, p, n)
 // (n < kLanes floats, zeros behind them), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both),
 // SwapLanes<n>(x), whose lane i is lane i ^ n of x, n a power of two below kLanes, FirstLane(x),
-// Integers<n, i>(p, lane), the i-th of the rows of integers of n bits in the 64 bytes at p (see
-// pack_integers.hpp) from that lane on, as floats, Add, Sub, Mul, Div, MulAdd(a, b, c) = a * b + c,
-// Accumulate(acc, a, b), where a may come from Repeat<n>(p), the number at p in all lanes for n
-// uses, Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x, y) = a < b ?
-// x : y, PowerOfTwo (see there) and, where there is an instruction for it, Scale(x, n) = x * 2^n.
+// Add, Sub, Mul, Div, MulAdd(a, b, c) = a * b + c, Accumulate(acc, a, b), where a may come from
+// Repeat<n>(p), the number at p in all lanes for n uses, Max(a, b) = a > b ? a : b, Min(a, b) = a <
+// b ? a : b, Abs, SelectLess(a, b, x, y) = a < b ? x : y, PowerOfTwo (see there) and, where there
+// is an instruction for it, Scale(x, n) = x * 2^n.
 namespace poprt::kernels::tile {
 
 /// Columns of a panel of weights and channels of a block.

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/kernels/blocked/conv_micro_kernels.hpp"
+#include "runtime/kernels/quantized/integer_rows.hpp"
 
 /// Sums of products of bytes, the inner loop of all products and convolutions of 8-bit integers.
 /// This header is included by files that are compiled for more than the baseline processor: it must
@@ -88,6 +89,7 @@ struct ByteMicroKernels {
   void (*convolve)(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                    const TileTap* taps);
   void (*depthwise)(const ByteDepthwiseRow& row);
+  const IntegerRowKernels* integer_rows;
 };
 
 extern const ByteMicroKernels kPortableByteMicroKernels;

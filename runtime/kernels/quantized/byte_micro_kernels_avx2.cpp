@@ -65,6 +65,7 @@ const ByteMicroKernels kAvx2ByteMicroKernels{.name = "avx2",
                                              .multiply = Multiply<Avx2>,
                                              .interleave = Interleave,
                                              .convolve = Convolve<Avx2>,
-                                             .depthwise = Depthwise<Avx2>};
+                                             .depthwise = Depthwise<Avx2>,
+                                             .integer_rows = &kAvx2IntegerRows};
 
 }  // namespace poprt::kernels

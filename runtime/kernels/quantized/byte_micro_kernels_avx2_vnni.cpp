@@ -54,6 +54,7 @@ const ByteMicroKernels kAvx2VnniByteMicroKernels{.name = "avx2_vnni",
                                                  .multiply = Multiply<Avx2Vnni>,
                                                  .interleave = Interleave,
                                                  .convolve = Convolve<Avx2Vnni>,
-                                                 .depthwise = Depthwise<Avx2Vnni>};
+                                                 .depthwise = Depthwise<Avx2Vnni>,
+                                                 .integer_rows = &kAvx2IntegerRows};
 
 }  // namespace poprt::kernels

@@ -63,6 +63,7 @@ const ByteMicroKernels kAvx512ByteMicroKernels{.name = "avx512",
                                                .multiply = Multiply<Avx512>,
                                                .interleave = Interleave,
                                                .convolve = Convolve<Avx512>,
-                                               .depthwise = Depthwise<Avx512>};
+                                               .depthwise = Depthwise<Avx512>,
+                                               .integer_rows = &kAvx512IntegerRows};
 
 }  // namespace poprt::kernels

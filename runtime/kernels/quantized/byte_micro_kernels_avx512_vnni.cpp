@@ -52,6 +52,7 @@ const ByteMicroKernels kAvx512VnniByteMicroKernels{.name = "avx512_vnni",
                                                    .multiply = Multiply<Avx512Vnni>,
                                                    .interleave = Interleave,
                                                    .convolve = Convolve<Avx512Vnni>,
-                                                   .depthwise = Depthwise<Avx512Vnni>};
+                                                   .depthwise = Depthwise<Avx512Vnni>,
+                                                   .integer_rows = &kAvx512VnniIntegerRows};
 
 }  // namespace poprt::kernels

@@ -91,6 +91,7 @@ const ByteMicroKernels kPortableByteMicroKernels{.name = "portable",
                                                  .multiply = Multiply<Portable>,
                                                  .interleave = Interleave,
                                                  .convolve = Convolve<Portable>,
-                                                 .depthwise = Depthwise<Portable>};
+                                                 .depthwise = Depthwise<Portable>,
+                                                 .integer_rows = &kPortableIntegerRows};
 
 }  // namespace poprt::kernels

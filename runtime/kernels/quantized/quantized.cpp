@@ -8,6 +8,7 @@
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/quantized/best_byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/byte_conv2d.hpp"
+#include "runtime/kernels/quantized/weight_only_gemm.hpp"
 
 namespace poprt::kernels {
 
@@ -67,6 +68,10 @@ BoundKernel BindBest(const KernelCall& call) {
   return kBind(call, BestByteMicroKernels());
 }
 
+BoundKernel BindBestWeightOnlyGemm(const KernelCall& call) {
+  return BindWeightOnlyGemm(call, BestInnerLoops(), *BestByteMicroKernels().integer_rows);
+}
+
 }  // namespace
 
 std::span<const KernelDef> QuantizedKernels() {
@@ -83,6 +88,7 @@ std::span<const KernelDef> QuantizedKernels() {
       KernelDef{"blocked_byte_depthwise_conv2d", &GuardedBind<BindBest<BindByteDepthwiseConv2d>>},
       KernelDef{"blocked_byte_max_pool", &GuardedBind<BindByteMaxPool>},
       KernelDef{"integer_gemm", &GuardedBind<BindIntegerGemm>},
+      KernelDef{"weight_only_gemm", &GuardedBind<BindBestWeightOnlyGemm>},
   };
   return kTable;
 }

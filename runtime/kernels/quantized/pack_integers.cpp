@@ -1,14 +1,17 @@
-#include "runtime/kernels/packed/pack_integers.hpp"
+#include "runtime/kernels/quantized/pack_integers.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <bitset>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <string>
 
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack_elements.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/quantized/integer_rows.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -39,10 +42,17 @@ struct Matrix {
   std::int64_t column_stride;
 };
 
+/// Of multiples; bit i: some are i or -i.
+using Magnitudes = std::bitset<129>;
+/// Numbers that were quantised have more. Others, which select, count or average, say, are left as
+/// they are: their products are expected to be exact.
+constexpr std::size_t kFewestMagnitudes = 6;
+
 /// The scale of a part of a column, and whether its multiples are from -8 to 7.
 struct Scale {
   float scale = 1;
   bool has_four_bits = true;
+  Magnitudes magnitudes = 1;
 };
 
 std::optional<Scale> ScaleOf(const Matrix& w, std::int64_t column, std::int64_t first,
@@ -56,12 +66,13 @@ std::optional<Scale> ScaleOf(const Matrix& w, std::int64_t column, std::int64_t 
   }
   if (largest == 0) return Scale{};
   const auto with_scale = [&](float scale) -> std::optional<Scale> {
-    Scale found{.scale = scale};
+    Scale found{.scale = scale, .magnitudes = 0};
     for (std::int64_t k = 0; k < count; ++k) {
       const float value = from[k * w.row_stride];
       const float multiple = std::nearbyint(value / scale);
       if (!(multiple >= -128 && multiple <= 127) || multiple * scale != value) return {};
       found.has_four_bits = found.has_four_bits && multiple >= -8 && multiple <= 7;
+      found.magnitudes.set(static_cast<std::size_t>(std::abs(multiple)));
     }
     return found;
   };
@@ -87,14 +98,23 @@ std::optional<Scale> ScaleOf(const Matrix& w, std::int64_t column, std::int64_t 
 std::optional<IntegerForm> FormOfBlock(const Matrix& w, std::int64_t block) {
   std::atomic<bool> has_form = true;
   std::atomic<bool> has_four_bits = true;
+  std::mutex mutex;
+  Magnitudes magnitudes;
   PackColumns(w.columns, [&](std::int64_t column) {
+    Magnitudes of_column;
     for (std::int64_t first = 0; first < w.depth && has_form; first += block) {
       const auto scale = ScaleOf(w, column, first, block);
-      if (!scale) has_form = false;
-      if (scale && !scale->has_four_bits) has_four_bits = false;
+      if (!scale) {
+        has_form = false;
+        return;
+      }
+      if (!scale->has_four_bits) has_four_bits = false;
+      of_column |= scale->magnitudes;
     }
+    const std::scoped_lock lock(mutex);
+    magnitudes |= of_column;
   });
-  if (!has_form) return {};
+  if (!has_form || magnitudes.count() < kFewestMagnitudes) return {};
   return IntegerForm{.bits = has_four_bits ? 4 : 8, .block = block};
 }
 
@@ -104,13 +124,10 @@ std::int64_t RowsOfGroup(const IntegerForm& form) { return 32 / form.bits; }
 /// Puts a number into a group of zeros.
 void PutInteger(std::int32_t integer, std::int64_t row, std::int64_t column, std::int64_t bits,
                 std::byte* group) {
-  const auto byte = static_cast<std::uint8_t>(integer);
-  if (bits == 8) {
-    group[row * kPanel + column] = static_cast<std::byte>(byte);
-  } else {
-    const unsigned low = byte & 0xFU;
-    group[4 * column + row / 2] |= static_cast<std::byte>(row % 2 == 0 ? low : low << 4);
-  }
+  const auto stored =
+      static_cast<std::uint32_t>(integer + (bits == 4 ? kExcessOf4Bits : kExcessOf8Bits));
+  const std::int64_t bit = bits * row;
+  group[4 * column + bit / 8] |= static_cast<std::byte>(stored << bit % 8);
 }
 
 /// The 16 columns of one panel of zeros. False if they do not have that form.
@@ -179,7 +196,7 @@ TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerF
               std::to_string(depth));
   const std::int64_t groups = (form.block - 1) / RowsOfGroup(form) + 1;
   const std::int64_t lines = depth / form.block * (1 + groups);  // of 64 bytes
-  return {ElementType::kInt8, {(n - 1) / kPanel + 1, lines * (kScaleBytes / kPanel), kPanel}};
+  return {ElementType::kUint8, {(n - 1) / kPanel + 1, lines * (kScaleBytes / kPanel), kPanel}};
 }
 
 Tensor PackIntegers(const Tensor& weights, bool transposed, const IntegerForm& form) {

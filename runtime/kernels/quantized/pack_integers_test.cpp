@@ -1,9 +1,10 @@
-#include "runtime/kernels/packed/pack_integers.hpp"
+#include "runtime/kernels/quantized/pack_integers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "runtime/kernels/kernel.hpp"
@@ -25,23 +26,21 @@ Tensor ColumnOf(const std::vector<int>& multiples, std::size_t block) {
   return Floats({static_cast<std::int64_t>(values.size()), 1}, values);
 }
 
-TEST(PackIntegersTest, BytesStandBehindTheirScales) {
+TEST(PackIntegersTest, BytesOfAColumnStandTogetherBehindTheirScales) {
   // 1, -128, 127 and -1, 2, 127 times their scales.
   const Tensor w = Floats({3, 2}, {0.25F, -3.0F, -32.0F, 6.0F, 31.75F, 381.0F});
   const IntegerForm form{.bits = 8, .block = 3};
-  EXPECT_EQ(IntegerFormOf(w, false), form);
   const Tensor packed = PackIntegers(w, false, form);
-  ASSERT_EQ(packed.type(), (TensorType{ElementType::kInt8, {1, 8, 16}}));
+  ASSERT_EQ(packed.type(), (TensorType{ElementType::kUint8, {1, 8, 16}}));
   const auto* scales = reinterpret_cast<const float*>(packed.data());
   EXPECT_EQ(scales[0], 0.25F);
   EXPECT_EQ(scales[1], 3.0F);
   EXPECT_EQ(scales[2], 0.0F);
-  const auto* bytes = reinterpret_cast<const std::int8_t*>(packed.data()) + 64;
-  const std::vector<int> found(bytes, bytes + 64);
-  std::vector<int> wanted(64);
-  wanted[0] = 1, wanted[1] = -1, wanted[16] = -128, wanted[17] = 2, wanted[32] = 127;
-  wanted[33] = 127;
-  EXPECT_EQ(found, wanted);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(packed.data()) + 16;
+  // The rows of a column from the lowest byte on, each plus 128.
+  EXPECT_EQ(words[0], 0x00FF0081U);
+  EXPECT_EQ(words[1], 0x00FF827FU);
+  EXPECT_EQ(words[2], 0U);
 }
 
 TEST(PackIntegersTest, FourBitsOfEveryBlock) {
@@ -51,20 +50,32 @@ TEST(PackIntegersTest, FourBitsOfEveryBlock) {
   const IntegerForm form{.bits = 4, .block = 16};
   EXPECT_EQ(IntegerFormOf(w, false), form);
   const Tensor packed = PackIntegers(w.WithType({ElementType::kFloat32, {1, 32}}), true, form);
-  ASSERT_EQ(packed.type(), (TensorType{ElementType::kInt8, {1, 24, 16}}));
+  ASSERT_EQ(packed.type(), (TensorType{ElementType::kUint8, {1, 24, 16}}));
   const auto* words = reinterpret_cast<const std::uint32_t*>(packed.data());
-  // -8 -3 2 7 -4 1 6 -5 | 0 5 -6 -1 4 -7 -2 3
-  EXPECT_EQ(words[16], 0xB61C72D8U);
-  EXPECT_EQ(words[32], 0x3E94FA50U);
+  // -8 -3 2 7 -4 1 6 -5 | 0 5 -6 -1 4 -7 -2 3, each plus 8
+  EXPECT_EQ(words[16], 0x3E94FA50U);
+  EXPECT_EQ(words[32], 0xB61C72D8U);
   EXPECT_EQ(reinterpret_cast<const float*>(words)[48], 0.1F + 0.01F);
 }
 
 TEST(PackIntegersTest, ScalesHaveMultiplesOfFourBitsWhereThereAreSuch) {
-  for (const auto& multiples :
-       std::vector<std::vector<int>>{{6, -3}, {2, 1}, {-8, 7}, {0, 7}, {1, 0}, {-8, 0}, {4, 2}}) {
-    EXPECT_EQ(IntegerFormOf(ColumnOf(multiples, 2), false), (IntegerForm{.bits = 4, .block = 2}));
+  // Beside columns that were quantised.
+  const auto form_of = [](float a, float b) {
+    std::vector<float> multiples{a, 7, 7, 7, 7, b, 6, 5, 4, 3};
+    for (float& x : multiples) x *= 0.1F;
+    return IntegerFormOf(Floats({2, 5}, multiples), false);
+  };
+  for (const auto& [a, b] : std::vector<std::pair<float, float>>{
+           {6, -3}, {2, 1}, {-8, 7}, {0, 7}, {1, 0}, {-8, 0}, {4, 2}}) {
+    EXPECT_EQ(form_of(a, b), (IntegerForm{.bits = 4, .block = 2})) << a << ' ' << b;
   }
-  EXPECT_EQ(IntegerFormOf(ColumnOf({9, 1}, 2), false), (IntegerForm{.bits = 8, .block = 2}));
+  EXPECT_EQ(form_of(9, 1), (IntegerForm{.bits = 8, .block = 2}));
+}
+
+TEST(PackIntegersTest, WhatSelectsCountsOrAveragesWasNotQuantised) {
+  EXPECT_EQ(IntegerFormOf(Floats({3, 2}, {0, 1, 1, 0, 0, 0}), false), std::nullopt);
+  EXPECT_EQ(IntegerFormOf(Floats({3, 2}, {-1, 1, 1, 0, 0.5, 0}), false), std::nullopt);
+  EXPECT_EQ(IntegerFormOf(Floats({3, 1}, {0.25F, 0.25F, 0.25F}), false), std::nullopt);
 }
 
 TEST(PackIntegersTest, TheLargestBlockThatHasScales) {

@@ -24,13 +24,13 @@ struct IntegerForm {
 };
 
 /// The form of fewest scales that loses nothing of W [depth, n], or its transpose; nothing where
-/// there is none.
+/// there is none, or so few different multiples that W was hardly quantised.
 std::optional<IntegerForm> IntegerFormOf(const Tensor& w, bool transposed);
 
-/// Type of packed integers, int8 [ceil(n / 16), rows, 16]: panels of 16 columns, of which each
-/// block begins with the bytes of 16 scales of float32 and goes on with groups of 64 bytes: four
-/// rows of bytes, or a word of 32 bits for each column with eight rows of 4 bits, the first the
-/// lowest; zeros behind the last. Throws KernelError unless depth and n are at least 1, bits 4 or 8
+/// Type of packed integers, uint8 [ceil(n / 16), rows, 16]: panels of 16 columns, of which each
+/// block begins with the bytes of 16 scales of float32 and goes on with groups of 64 bytes, a word
+/// of 32 bits for each column with its next eight rows of 4 bits or four of 8, the first the
+/// lowest, each plus 8 or 128. Throws KernelError unless depth and n are at least 1, bits 4 or 8
 /// and the depth a multiple of the block, which is one of 8 where it is a part of it.
 TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerForm& form);
 

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
+
+/// Products of rows of float32 with weights that are stored as integers, in integers: for each span
+/// of the depth a row is multiples, of 16 bits, of a power of two. Sums of a span are exact. This
+/// header is included by files that are compiled for more than the baseline processor: it must stay
+/// free of inline functions.
+namespace poprt::kernels {
+
+/// Rows of the depth whose activations share a power of two, at most; sums of so many products of
+/// 16 by 8 bits have 30 bits.
+inline constexpr std::int64_t kSpan = 128;
+/// What has two signed digits of 8 bits.
+inline constexpr std::int32_t kMostMultiple = 127 * 256 + 127;
+/// Of weights, which are stored above zero: what is to be subtracted.
+inline constexpr std::int32_t kExcessOf4Bits = 8;
+inline constexpr std::int32_t kExcessOf8Bits = 128;
+
+/// How weights lie along the depth. Every `block` rows begin a span and share scales.
+struct IntegerDepth {
+  std::int64_t depth;
+  std::int64_t block;
+  std::int64_t bits;  ///< 4 or 8
+};
+
+/// Rows as multiples of at most kMostMultiple.
+struct IntegerRows {
+  std::uint32_t* words;  ///< [rows][words_stride], half as many as multiples, in the kernels' order
+  std::int64_t words_stride;
+  float* scales;        ///< [rows][spans], powers of two
+  std::int32_t* bases;  ///< [rows][spans], minus the excess times the sum of the multiples
+  std::int64_t spans;
+};
+
+/// Panels of 16 columns as PackIntegers stores them.
+struct IntegerPanels {
+  const std::byte* first;
+  std::int64_t stride = 0;  ///< bytes from one panel to the next
+  int count = 1;
+};
+
+struct IntegerRowKernels {
+  /// Rows and panels that may be multiplied at once, up to kTileRows and kTilePanels. Each result
+  /// is the same either way.
+  int rows;
+  int panels;
+  /// Makes the first row of `to` of x. The scales of a span with infinities or NaN are NaN.
+  void (*scale_row)(const float* x, const IntegerDepth& depth, const IntegerRows& to);
+  /// tiles[p] = A * B[p]: for every span (sum * scale of the row) * scale of the
+  /// column is added.
+  void (*multiply)(int rows, const IntegerRows& a, const IntegerPanels& b,
+                   const IntegerDepth& depth, const Tiles& tiles);
+};
+
+/// For each kind of processor, see best_byte_micro_kernels.hpp.
+extern const IntegerRowKernels kPortableIntegerRows;
+extern const IntegerRowKernels kAvx2IntegerRows;
+extern const IntegerRowKernels kAvx512IntegerRows;
+extern const IntegerRowKernels kAvx512VnniIntegerRows;
+
+}  // namespace poprt::kernels

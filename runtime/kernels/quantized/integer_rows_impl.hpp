@@ -1,0 +1,222 @@
+#pragma once
+
+#include "runtime/kernels/packed/register_tile.hpp"
+#include "runtime/kernels/packed/tile_sizes.hpp"
+#include "runtime/kernels/packed/unroll.hpp"
+#include "runtime/kernels/quantized/integer_rows.hpp"
+
+/// IntegerRowKernels over a vector type V of one instruction set, with V::kLanes lanes and
+/// registers for the sums of V::kPanels panels of up to V::kRowsOfPanels rows:
+/// * V::kHasDigits: whether multiples are multiplied as two digits of 8 bits or as they are;
+/// * V::Words, V::Load(const std::byte*): words of weights;
+/// * V::Field<kBits, i>(words): numbers i and i + 16 / kBits of each lane as two of 16 bits, or
+/// with
+///   digits every (8 / kBits)-th from i on as four of 8 bits;
+/// * V::Factors, V::LoadFactors(const std::uint32_t*): in all lanes a word of two multiples, or
+/// with
+///   digits one of four upper and one of four lower digits;
+/// * V::Sums, V::SetSums(sum), V::Add(sums, field, factors): with the products of each lane;
+/// * V::AddScaled(sums, scale, const float* scales, float* to): adds (sum * scale) * scales to
+/// `to`. Included only by files that are compiled for one instruction set, hence the unnamed
+/// namespace.
+namespace poprt::kernels {
+namespace {
+
+constexpr std::int64_t kGroupBytes = kPanel * static_cast<std::int64_t>(sizeof(std::uint32_t));
+/// Words of a group for each row: half as many as the group has rows of weights.
+template <int kBits>
+constexpr int kWordsOfGroup = 16 / kBits;
+template <class V>
+constexpr int kWordsOfFactors = V::kHasDigits ? 2 : 1;
+
+inline std::int64_t AtMost(std::int64_t most, std::int64_t count) {
+  return count < most ? count : most;
+}
+
+/// Of `count` rows of weights.
+template <int kBits>
+std::int64_t GroupsOf(std::int64_t count) {
+  constexpr std::int64_t kRows = 2 * kWordsOfGroup<kBits>;
+  return (count + kRows - 1) / kRows;
+}
+
+using Multiples [[gnu::vector_size(16)]] = std::int16_t;
+using MultipleBytes [[gnu::vector_size(16)]] = std::uint8_t;
+
+/// Eight multiples as words of factors.
+template <class V, int kBits>
+MultipleBytes Arrange(Multiples x) {
+  if constexpr (V::kHasDigits) {
+    // A lower digit below zero makes the upper one larger.
+    const auto digits = reinterpret_cast<MultipleBytes>(x + ((x & 0x80) << 1));
+    return kBits == 4 ? __builtin_shufflevector(digits, digits, 1, 5, 9, 13, 0, 4, 8, 12, 3, 7, 11,
+                                                15, 2, 6, 10, 14)
+                      : __builtin_shufflevector(digits, digits, 1, 3, 5, 7, 0, 2, 4, 6, 9, 11, 13,
+                                                15, 8, 10, 12, 14);
+  } else {
+    return reinterpret_cast<MultipleBytes>(
+        kBits == 4 ? __builtin_shufflevector(x, x, 0, 4, 1, 5, 2, 6, 3, 7)
+                   : __builtin_shufflevector(x, x, 0, 2, 1, 3, 4, 6, 5, 7));
+  }
+}
+
+/// Writes the words of one span, of which there are `count` multiples; returns their sum.
+template <class V, int kBits>
+std::int32_t ScaleSpan(const float* x, std::int64_t count, float inverse, std::uint32_t* words) {
+  using Wide [[gnu::vector_size(32)]] = std::int32_t;
+  // Adding it rounds to an integer and leaves that in the lower bits.
+  constexpr float kRound = 0x1.8p23F;
+  constexpr std::int32_t kRoundBits = 0x4B400000;
+  constexpr std::int64_t kTogether = 8;
+  std::int32_t multiples[kSpan + kTogether];
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float rounded = x[i] * inverse + kRound;
+    std::int32_t bits;
+    __builtin_memcpy(&bits, &rounded, sizeof(bits));
+    multiples[i] = bits - kRoundBits;
+  }
+  for (std::int64_t i = count; i < count + kTogether; ++i) multiples[i] = 0;
+  std::int32_t sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) sum += multiples[i];
+  const std::int64_t word_count = GroupsOf<kBits>(count) * kWordsOfGroup<kBits>;
+  for (std::int64_t i = 0; i < count; i += kTogether) {
+    Wide eight;
+    __builtin_memcpy(&eight, multiples + i, sizeof(eight));
+    const MultipleBytes arranged = Arrange<V, kBits>(__builtin_convertvector(eight, Multiples));
+    const std::int64_t left = AtMost(kTogether / 2, word_count - i / 2);
+    __builtin_memcpy(words + i / 2, &arranged, static_cast<std::size_t>(left) * sizeof(*words));
+  }
+  return sum;
+}
+
+/// The least power of two, among normal numbers, of which a number with these bits is a multiple of
+/// at most kMostMultiple when it is rounded.
+inline float ScaleFor(std::int32_t bits_of_largest) {
+  constexpr int kMantissa = 23;
+  constexpr std::int32_t kBitsOfMultiple = 14;  // below the first
+  // From kMostMultiple and a half on it is that of the next exponent.
+  constexpr std::int32_t kToNext = ((2 << (kBitsOfMultiple + 1)) - (2 * kMostMultiple + 1))
+                                   << (kMantissa - kBitsOfMultiple - 1);
+  const std::int32_t exponent = ((bits_of_largest + kToNext) >> kMantissa) - kBitsOfMultiple;
+  const std::int32_t bits = (exponent > 1 ? exponent : 1) << kMantissa;
+  float scale;
+  __builtin_memcpy(&scale, &bits, sizeof(scale));
+  return scale;
+}
+
+template <class V, int kBits>
+void ScaleRowOf(const float* x, const IntegerDepth& depth, const IntegerRows& to) {
+  constexpr std::int32_t kInfinity = 0x7F800000;
+  constexpr std::int32_t kMagnitude = 0x7FFFFFFF;
+  constexpr std::int32_t kExcess = kBits == 4 ? kExcessOf4Bits : kExcessOf8Bits;
+  std::uint32_t* words = to.words;
+  std::int64_t span = 0;
+  for (std::int64_t block = 0; block < depth.depth; block += depth.block) {
+    for (std::int64_t at = 0; at < depth.block; at += kSpan, ++span) {
+      const float* const from = x + block + at;
+      const std::int64_t count = AtMost(kSpan, depth.block - at);
+      std::int32_t largest = 0;
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::int32_t bits;
+        __builtin_memcpy(&bits, from + i, sizeof(bits));
+        bits &= kMagnitude;
+        largest = bits > largest ? bits : largest;
+      }
+      const std::int64_t word_count = GroupsOf<kBits>(count) * kWordsOfGroup<kBits>;
+      if (largest < kInfinity) {
+        const float scale = ScaleFor(largest);
+        to.scales[span] = scale;
+        to.bases[span] = -kExcess * ScaleSpan<V, kBits>(from, count, 1 / scale, words);
+      } else {
+        to.scales[span] = __builtin_nanf("");
+        to.bases[span] = 0;
+        for (std::int64_t i = 0; i < word_count; ++i) words[i] = 0;
+      }
+      words += word_count;
+    }
+  }
+}
+
+template <class V>
+void ScaleRow(const float* x, const IntegerDepth& depth, const IntegerRows& to) {
+  return depth.bits == 4 ? ScaleRowOf<V, 4>(x, depth, to) : ScaleRowOf<V, 8>(x, depth, to);
+}
+
+/// kRows rows by kPanels panels.
+template <class V, int kBits, int kRows, int kPanels>
+void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const IntegerDepth& depth,
+                  const Tiles& tiles) {
+  using tile::Unroll;
+  constexpr int kWidth = kPanel / V::kLanes;
+  constexpr int kRowWidth = kPanels * kWidth;
+  constexpr std::int64_t kLaneBytes = V::kLanes * sizeof(std::uint32_t);
+  const auto each_sum = [](auto f) POPRT_INLINED {
+    Unroll<kRows>([&](auto r)
+                      POPRT_INLINED { Unroll<kRowWidth>([&](auto v) POPRT_INLINED { f(r, v); }); });
+  };
+  each_sum([&](auto r, auto v) POPRT_INLINED {
+    float* const to = tiles.first + v / kWidth * tiles.stride + r * kPanel + v % kWidth * V::kLanes;
+    for (int i = 0; i < V::kLanes; ++i) to[i] = 0;
+  });
+  const std::byte* b = panels.first;
+  const std::uint32_t* words = a.words;
+  std::int64_t span = 0;
+  for (std::int64_t block = 0; block < depth.depth; block += depth.block) {
+    const std::byte* const scales = b;
+    b += kGroupBytes;
+    for (std::int64_t at = 0; at < depth.block; at += kSpan, ++span) {
+      typename V::Sums sums[kRows][kRowWidth];
+      each_sum([&](auto r, auto v)
+                   POPRT_INLINED { sums[r][v] = V::SetSums(a.bases[r * a.spans + span]); });
+      for (auto left = GroupsOf<kBits>(AtMost(kSpan, depth.block - at)); left > 0; --left) {
+        typename V::Words weights[kRowWidth];
+        Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
+          weights[v] = V::Load(b + v / kWidth * panels.stride + v % kWidth * kLaneBytes);
+        });
+        Unroll<kWordsOfGroup<kBits> / kWordsOfFactors<V>>([&](auto i) POPRT_INLINED {
+          typename V::Words fields[kRowWidth];
+          Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
+            fields[v] = V::template Field<kBits, decltype(i)::value>(weights[v]);
+          });
+          Unroll<kRows>([&](auto r) POPRT_INLINED {
+            const auto factors =
+                V::LoadFactors(words + r * a.words_stride + i * kWordsOfFactors<V>);
+            Unroll<kRowWidth>(
+                [&](auto v) POPRT_INLINED { sums[r][v] = V::Add(sums[r][v], fields[v], factors); });
+          });
+        });
+        b += kGroupBytes;
+        words += kWordsOfGroup<kBits>;
+      }
+      each_sum([&](auto r, auto v) POPRT_INLINED {
+        constexpr int kLane = decltype(v)::value % kWidth * V::kLanes;
+        const auto* column_scales =
+            reinterpret_cast<const float*>(scales + v / kWidth * panels.stride) + kLane;
+        V::AddScaled(sums[r][v], a.scales[r * a.spans + span], column_scales,
+                     tiles.first + v / kWidth * tiles.stride + r * kPanel + kLane);
+      });
+    }
+  }
+}
+
+template <class V>
+void MultiplyRowsByIntegers(int rows, const IntegerRows& a, const IntegerPanels& b,
+                            const IntegerDepth& depth, const Tiles& tiles) {
+  tile::WithPanels<V>(b.count, [&](auto panels) POPRT_INLINED {
+    tile::WithRows<V::kRows>(rows, [&](auto constant) POPRT_INLINED {
+      constexpr int kRows = decltype(constant)::value;
+      constexpr int kPanels = decltype(panels)::value;
+      if (depth.bits == 4) return MultiplyTile<V, 4, kRows, kPanels>(a, b, depth, tiles);
+      MultiplyTile<V, 8, kRows, kPanels>(a, b, depth, tiles);
+    });
+  });
+}
+
+template <class V>
+inline constexpr IntegerRowKernels kIntegerRows = {.rows = V::kRows,
+                                                   .panels = V::kPanels,
+                                                   .scale_row = ScaleRow<V>,
+                                                   .multiply = MultiplyRowsByIntegers<V>};
+
+}  // namespace
+}  // namespace poprt::kernels
