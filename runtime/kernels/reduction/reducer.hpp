@@ -92,7 +92,9 @@ class Reducer {
 
  private:
   static constexpr std::int64_t kBlock = 1024;  // elements converted at a time
-  static constexpr std::int64_t kStrip = 512;   // columns, or results, handled together
+  static constexpr std::int64_t kStrip = 1024;  // columns, or results, handled together
+  static constexpr std::int64_t kLanes = 16;    // of them that stay in registers
+  static constexpr std::int64_t kNarrow = 64;   // that do so over many rows
 
   /// Rows that are handled together.
   static constexpr std::int64_t kTogether = 64;
@@ -314,11 +316,19 @@ class Reducer {
     std::fill_n(totals, n, R::template Identity<Total>());
     StridedWalk row(walk_.reduced, first);
     for (std::int64_t done = first; done < last; done += kRowsPerBlock) {
-      std::fill_n(partials, n, R::template Identity<RowPartial>());
       const std::int64_t end = std::min(last, done + kRowsPerBlock);
-      std::int64_t r = done;
-      for (; r + 4 <= end; r += 4) AddLines<R, 4>(base, start, n, shifts, row, partials);
-      for (; r < end; ++r) AddLines<R, 1>(base, start, n, shifts, row, partials);
+      if (load_.is_copy() && n <= kNarrow) {
+        const C* rows[kRowsPerBlock];
+        for (std::int64_t r = done; r < end; ++r, row.Next()) {
+          rows[r - done] = reinterpret_cast<const C*>(base) + start + row.offset();
+        }
+        AddNarrowLines<R>(rows, end - done, n, shifts, partials);
+      } else {
+        std::fill_n(partials, n, R::template Identity<RowPartial>());
+        std::int64_t r = done;
+        for (; r + 8 <= end; r += 8) AddLines<R, 8>(base, start, n, shifts, row, partials);
+        for (; r < end; ++r) AddLines<R, 1>(base, start, n, shifts, row, partials);
+      }
       for (std::int64_t i = 0; i < n; ++i) {
         totals[i] = R::Combine(totals[i], static_cast<Total>(partials[i]));
       }
@@ -334,13 +344,59 @@ class Reducer {
     for (int r = 0; r < kRows; ++r, row.Next()) {
       x[r] = Load(base, start + row.offset(), n, block[r]);
     }
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t i = 0; i < n; ++i) {
-      RowPartial partial = partials[i];
-      for (int r = 0; r < kRows; ++r) {
-        partial = R::Combine(partial, static_cast<RowPartial>(R::Map(x[r][i], shifts[i])));
+    std::int64_t at = 0;
+    for (; at + 2 * kLanes <= n; at += 2 * kLanes) {
+      AddLanes<R, kLanes>(x.data(), kRows, std::array{at, at + kLanes}, shifts, partials);
+    }
+    for (; at + kLanes / 2 <= n; at += kLanes / 2) {
+      AddLanes<R, kLanes / 2>(x.data(), kRows, std::array{at}, shifts, partials);
+    }
+    for (; at < n; ++at) AddLanes<R, 1>(x.data(), kRows, std::array{at}, shifts, partials);
+  }
+
+  /// Combines rows of few columns, all of them before the next columns. The last columns are
+  /// combined together with some before them, once more.
+  template <typename R, typename RowPartial>
+  static void AddNarrowLines(const C* const* rows, std::int64_t count, std::int64_t n,
+                             const C* shifts, RowPartial* partials) {
+    const auto add = [&]<std::int64_t kWidth>(std::integral_constant<std::int64_t, kWidth>) {
+      for (std::int64_t at = 0; at < n; at += 2 * kWidth) {
+        const std::array columns{std::min(at, n - kWidth), std::min(at + kWidth, n - kWidth)};
+        for (const std::int64_t column : columns) {
+          std::fill_n(partials + column, kWidth, R::template Identity<RowPartial>());
+        }
+        AddLanes<R, kWidth>(rows, count, columns, shifts, partials);
       }
-      partials[i] = partial;
+    };
+    if (n >= kLanes) return add(std::integral_constant<std::int64_t, kLanes>{});
+    if (n >= kLanes / 2) return add(std::integral_constant<std::int64_t, kLanes / 2>{});
+    if (n >= kLanes / 4) return add(std::integral_constant<std::int64_t, kLanes / 4>{});
+    add(std::integral_constant<std::int64_t, 1>{});
+  }
+
+  /// Combines `partials` with kWidth columns from each of `columns` on of some rows, one after the
+  /// other. Columns may be named twice.
+  template <typename R, std::int64_t kWidth, std::size_t kBlocks, typename RowPartial>
+  POPRT_INLINE static void AddLanes(const C* const* rows, std::int64_t count,
+                                    std::array<std::int64_t, kBlocks> columns, const C* shifts,
+                                    RowPartial* partials) {
+    RowPartial lanes[kBlocks][kWidth];
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      std::copy_n(partials + columns[b], kWidth, lanes[b]);
+    }
+    for (std::int64_t r = 0; r < count; ++r) {
+      POPRT_UNROLLED
+      for (std::size_t b = 0; b < kBlocks; ++b) {
+        const C* x = rows[r] + columns[b];
+        const C* shift = shifts + columns[b];
+        POPRT_LANE_LOOP
+        for (std::int64_t i = 0; i < kWidth; ++i) {
+          lanes[b][i] = R::Combine(lanes[b][i], static_cast<RowPartial>(R::Map(x[i], shift[i])));
+        }
+      }
+    }
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      std::copy_n(lanes[b], kWidth, partials + columns[b]);
     }
   }
 
@@ -398,8 +454,9 @@ class Reducer {
     const std::int64_t column = task % strips() * kStrip;
     const std::int64_t n = std::min(kStrip, walk_.run - column);
     const std::int64_t start = StridedWalk(walk_.kept, outer).offset() + column;
-    C shifts[kStrip] = {};
+    C shifts[kStrip];
     Total totals[kStrip];
+    std::fill_n(shifts, n, C{});
     if constexpr (Fold::kShifted) {
       reduce(MaxFold{}, start, n, shifts, totals);
       for (std::int64_t i = 0; i < n; ++i) shifts[i] = Finite(totals[i]);
