@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -141,11 +142,17 @@ double Milliseconds(const Action& action) {
   return time.count();
 }
 
+/// What memory of both sides is aligned to.
+struct alignas(64) Line {
+  std::array<char, 64> bytes;
+};
+
 struct Input {
   std::string name;
   int type = 0;
   std::vector<std::int64_t> shape;
-  std::vector<char> data;
+  std::vector<Line> data;
+  std::size_t bytes = 0;
 };
 
 Input ReadInput(const Json& json) {
@@ -154,7 +161,10 @@ Input ReadInput(const Json& json) {
               .shape = json["shape"].get<std::vector<std::int64_t>>(),
               .data = {}};
   std::ifstream file(json["file"].get<std::string>(), std::ios::binary);
-  input.data.assign(std::istreambuf_iterator<char>(file), {});
+  const std::vector<char> read(std::istreambuf_iterator<char>(file), {});
+  input.bytes = read.size();
+  input.data.resize((read.size() + sizeof(Line) - 1) / sizeof(Line));
+  if (!read.empty()) std::memcpy(input.data.data(), read.data(), read.size());
   return input;
 }
 
@@ -190,7 +200,7 @@ class Session {
     for (Input& input : inputs_) {
       input_names_.push_back(input.name.c_str());
       input_values_.push_back(api_.Get<Handle>(
-          kCreateTensorWithData, memory, static_cast<void*>(input.data.data()), input.data.size(),
+          kCreateTensorWithData, memory, static_cast<void*>(input.data.data()), input.bytes,
           static_cast<const std::int64_t*>(input.shape.data()), input.shape.size(), input.type));
     }
     first_run_ms_ = Milliseconds([&] { Run(); });

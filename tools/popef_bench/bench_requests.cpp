@@ -24,7 +24,7 @@ std::optional<std::string> FileOf(const std::string& name, const std::vector<std
   return file;
 }
 
-void ReadFile(const std::string& path, const DataDesc& desc, std::vector<std::byte>& memory) {
+void ReadFile(const std::string& path, const DataDesc& desc, std::span<std::byte> memory) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   file.peek();  // a folder can be opened, but not read
@@ -90,7 +90,7 @@ requests::Request MakeRequest(std::span<const DataDesc> inputs, std::span<const 
   requests::Request request;
   std::uint32_t seed = options.seed;
   for (const DataDesc& input : inputs) {
-    std::vector<std::byte>& memory = request.AddInput(input);
+    const std::span<std::byte> memory = request.AddInput(input);
     if (const auto file = FileOf(input.name, options.inputs)) {
       ReadFile(*file, input, memory);
     } else {

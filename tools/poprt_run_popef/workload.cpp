@@ -109,7 +109,7 @@ Request MakeRequest(const std::vector<DataDesc>& inputs, const std::vector<DataD
                     const RunOptions& options, const Scale& scale, std::uint32_t seed) {
   Request request;
   for (const DataDesc& input : inputs) {
-    auto& memory = request.AddInput(Scaled(input, scale));
+    const auto memory = request.AddInput(Scaled(input, scale));
     if (!options.zeros) FillRandom(input.dataType, seed++, memory);
   }
   for (const DataDesc& output : outputs) request.AddOutput(Scaled(output, scale));
@@ -163,7 +163,7 @@ Workload MakePackWorkload(const RunOptions& options) {
     Request request;
     std::uint32_t seed = random();
     for (const DataDesc& input : runner->entryInputs(tokens)) {
-      auto& memory = request.AddInput(input);
+      const auto memory = request.AddInput(input);
       if (input.name == options.mask_name) {
         FillOnes(input.dataType, memory);
       } else if (!options.zeros) {

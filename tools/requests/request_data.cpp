@@ -11,7 +11,7 @@ namespace {
 using popef::DataType;
 
 template <typename T, typename Next>
-void FillWith(std::vector<std::byte>& memory, Next next) {
+void FillWith(std::span<std::byte> memory, Next next) {
   for (std::size_t at = 0; at + sizeof(T) <= memory.size(); at += sizeof(T)) {
     const T element = static_cast<T>(next());
     std::memcpy(memory.data() + at, &element, sizeof(T));
@@ -20,7 +20,7 @@ void FillWith(std::vector<std::byte>& memory, Next next) {
 
 /// `real` makes floats, `whole` makes integers.
 template <typename Real, typename Whole>
-void Fill(DataType type, std::vector<std::byte>& memory, Real real, Whole whole) {
+void Fill(DataType type, std::span<std::byte> memory, Real real, Whole whole) {
   switch (type) {
     case DataType::F32:
       return FillWith<float>(memory, real);
@@ -46,25 +46,30 @@ void Fill(DataType type, std::vector<std::byte>& memory, Real real, Whole whole)
 
 }  // namespace
 
-std::vector<std::byte>& Request::AddInput(const runtime::DataDesc& desc) {
-  std::vector<std::byte>& memory = memory_.emplace_back(desc.sizeInBytes);
+std::span<std::byte> Request::Allocate(std::size_t bytes) {
+  const auto& memory = memory_.emplace_back(static_cast<std::int64_t>(bytes));
+  return {static_cast<std::byte*>(memory.data.get()), bytes};
+}
+
+std::span<std::byte> Request::AddInput(const runtime::DataDesc& desc) {
+  const std::span<std::byte> memory = Allocate(desc.sizeInBytes);
   inputs[desc.name] = {memory.data(), memory.size()};
   return memory;
 }
 
 void Request::AddOutput(const runtime::DataDesc& desc) {
-  std::vector<std::byte>& memory = memory_.emplace_back(desc.sizeInBytes);
+  const std::span<std::byte> memory = Allocate(desc.sizeInBytes);
   outputs[desc.name] = {memory.data(), memory.size()};
 }
 
-void FillRandom(DataType type, std::uint32_t seed, std::vector<std::byte>& memory) {
+void FillRandom(DataType type, std::uint32_t seed, std::span<std::byte> memory) {
   std::mt19937 random(seed);
   Fill(
       type, memory, [&] { return static_cast<float>(random() >> 8) * 0x1p-24F; },
       [&] { return random() & 1U; });
 }
 
-void FillOnes(DataType type, std::vector<std::byte>& memory) {
+void FillOnes(DataType type, std::span<std::byte> memory) {
   Fill(
       type, memory, [] { return 1.0F; }, [] { return 1U; });
 }

@@ -155,15 +155,27 @@ void RunWeighted(const ResizePlan& plan, const KernelArguments& args) {
                 });
 }
 
+/// Every element twice.
 template <typename Unit>
-void NearestLine(const ResizePlan& plan, const Unit* in, Unit extrapolated, Unit* out) {
+void DoubleInto(const Unit* in, std::int64_t count, Unit* out) {
+  POPRT_INDEPENDENT_LOOP
+  for (std::int64_t x = 0; x < count; ++x) {
+    out[2 * x] = in[x];
+    out[2 * x + 1] = in[x];
+  }
+}
+
+/// `lines` equal lines, at least one, that follow each other.
+template <typename Unit>
+void NearestLines(const ResizePlan& plan, const Unit* in, std::int64_t lines, Unit extrapolated,
+                  Unit* out) {
   const ResizeAxis& last = plan.axes.back();
+  const std::int64_t width = last.out * plan.inner;
+  std::int64_t written = 1;
   if (plan.repeats == 2) {
-    POPRT_INDEPENDENT_LOOP
-    for (std::int64_t x = 0; x < last.in; ++x) {
-      out[2 * x] = in[x];
-      out[2 * x + 1] = in[x];
-    }
+    // From the input, which is faster to read than what was just written.
+    for (; written <= lines; ++written) DoubleInto(in, last.in, out + (written - 1) * width);
+    --written;
   } else if (plan.inner == 1) {
     const std::int64_t* index = last.index.data();
     for (std::int64_t x = 0; x < last.out; ++x) out[x] = in[index[x]];
@@ -173,11 +185,21 @@ void NearestLine(const ResizePlan& plan, const Unit* in, Unit extrapolated, Unit
                   out + x * plan.inner);
     }
   }
-  if (!plan.any_outside) return;
-  for (std::int64_t x = 0; x < last.out; ++x) {
+  for (std::int64_t x = 0; x < last.out && plan.any_outside; ++x) {
     if (last.outside[static_cast<std::size_t>(x)] == 0) continue;
-    std::fill_n(out + x * plan.inner, plan.inner, extrapolated);
+    for (std::int64_t line = 0; line < written; ++line) {
+      std::fill_n(out + line * width + x * plan.inner, plan.inner, extrapolated);
+    }
   }
+  for (; written < lines; ++written) std::copy_n(out, width, out + written * width);
+}
+
+/// Where the line of the input is that an output line takes; -1 for lines outside.
+std::int64_t NearestInputLine(const ResizePlan& plan, std::int64_t row) {
+  if (LineOutside(plan, row)) return -1;
+  std::int64_t at = 0;
+  EachInputLine(plan, row, [&](std::int64_t begin, double) { at = begin; });
+  return at;
 }
 
 template <typename Unit>
@@ -188,26 +210,28 @@ void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
   std::memcpy(&extrapolated, plan.extrapolated.data(), sizeof(Unit));
   ForWideRanges(args.pool, plan.outer * plan.rows, GrainFor(width),
                 [&](std::int64_t begin, std::int64_t end, int) {
-                  const Unit* previous = nullptr;
                   const Unit* block = args.in<Unit>(0) + begin / plan.rows * plan.in_block;
                   std::int64_t row = begin % plan.rows;
-                  for (std::int64_t i = begin; i < end; ++i) {
-                    Unit* out = args.out<Unit>(0) + i * width;
-                    const Unit* in = nullptr;
-                    if (!LineOutside(plan, row)) {
-                      EachInputLine(plan, row, [&](std::int64_t at, double) { in = block + at; });
+                  std::int64_t at = NearestInputLine(plan, row);
+                  std::int64_t lines = 0;
+                  for (std::int64_t i = begin; i < end; i += lines) {
+                    const std::int64_t taken = at;
+                    const std::int64_t left = std::min(end - i, plan.rows - row);
+                    for (lines = 1; lines < left; ++lines) {
+                      at = NearestInputLine(plan, row + lines);
+                      if (at != taken) break;
                     }
-                    if (in == nullptr) {
-                      std::fill(out, out + width, extrapolated);
-                    } else if (in == previous) {
-                      std::copy_n(out - width, width, out);
+                    Unit* const out = args.out<Unit>(0) + i * width;
+                    if (taken < 0) {
+                      std::fill_n(out, lines * width, extrapolated);
                     } else {
-                      NearestLine(plan, in, extrapolated, out);
+                      NearestLines(plan, block + taken, lines, extrapolated, out);
                     }
-                    previous = in;
-                    if (++row == plan.rows) {
+                    row += lines;
+                    if (row == plan.rows) {
                       row = 0;
                       block += plan.in_block;
+                      at = NearestInputLine(plan, row);
                     }
                   }
                 });
