@@ -37,6 +37,7 @@
 #include "passes/conversion/replace_sum_with_add.hpp"
 #include "passes/lowering/attention_pattern.hpp"
 #include "passes/lowering/block_channels.hpp"
+#include "passes/lowering/choose_integer_weights.hpp"
 #include "passes/lowering/choose_winograd.hpp"
 #include "passes/lowering/enlarge_after_pointwise.hpp"
 #include "passes/lowering/erf_gelu_pattern.hpp"
@@ -81,6 +82,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
      AttentionPattern},
     {"block_channels", "Computes convolution networks in blocks of 16 channels.", Stage::kLowering,
      BlockChannels},
+    {"choose_integer_weights", "Multiplies by weights that were quantised in integers.",
+     Stage::kLowering, ChooseIntegerWeights},
     {"choose_winograd", "Chooses Winograd's algorithm where it makes a convolution faster.",
      Stage::kLowering, ChooseWinograd},
     {"constant_folding", "Computes what depends on constants and shapes only.", Stage::kConversion,

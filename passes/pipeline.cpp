@@ -89,6 +89,7 @@ const Names kLowering = {
     "fuse_transpose_into_blocks",
     "unblock_before_enlarging",
     "choose_winograd",
+    "choose_integer_weights",
     "fuse_pointwise_depthwise",
     "eliminate_duplicate_nodes",  // a value that several convolutions read is converted once
     "lower_to_batched_matmul",

@@ -54,24 +54,16 @@ void WidenBias(const ir::Graph& graph, const ir::Node& node, std::vector<Operand
       kernels::RunOnce("Cast", {*bias}, {{ElementType::kFloat32, bias->shape()}}, {}).front();
 }
 
-/// How weights that were quantised are stored as integers, which is faster and smaller where
-/// columns are longer than their scales.
-std::optional<kernels::IntegerForm> FormOf(const Tensor& weights, bool transposed) {
-  constexpr std::int64_t kShortColumn = 16;
-  if (weights.shape()[transposed ? 1 : 0] < kShortColumn) return std::nullopt;
-  return kernels::IntegerFormOf(weights, transposed);
-}
-
 KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
   const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
   const bool transposed = node.attributes.get_int("trans_b", 0) != 0;
   KernelChoice choice{
       .kernel = "gemm", .operands = ValueOperands(node), .attributes = node.attributes};
-  if (const auto form = FormOf(weights, transposed)) {
+  if (node.attributes.has("bits")) {
     choice.kernel = "weight_only_gemm";
-    choice.attributes.set("bits", form->bits);
-    choice.attributes.set("block", form->block);
-    choice.operands[kWeights].packed = kernels::PackIntegers(weights, transposed, *form);
+    choice.operands[kWeights].packed = kernels::PackIntegers(
+        weights, transposed,
+        {.bits = node.attributes.get_int("bits", 0), .block = node.attributes.get_int("block", 0)});
   } else {
     choice.operands[kWeights].packed =
         kernels::PackGemmWeights(weights, transposed, StoredType(weights));
