@@ -13,7 +13,8 @@ constexpr InnerLoops kPortable{.instruction_set = NameOf(InstructionSet::kPortab
                                .conv = kPortableConvMicroKernels,
                                .winograd = kPortableWinograd,
                                .rows = kPortableRowKernels,
-                               .element_functions = kPortableElementFunctions};
+                               .element_functions = kPortableElementFunctions,
+                               .recurrent_cells = kPortableRecurrentCells};
 
 #if defined(__x86_64__)
 
@@ -23,7 +24,8 @@ constexpr InnerLoops kAvx2{.instruction_set = NameOf(InstructionSet::kAvx2),
                            .conv = kAvx2ConvMicroKernels,
                            .winograd = kAvx2Winograd,
                            .rows = kAvx2RowKernels,
-                           .element_functions = kAvx2ElementFunctions};
+                           .element_functions = kAvx2ElementFunctions,
+                           .recurrent_cells = kAvx2RecurrentCells};
 
 constexpr InnerLoops kAvx512{.instruction_set = NameOf(InstructionSet::kAvx512),
                              .gemm = kAvx512GemmMicroKernels,
@@ -31,7 +33,8 @@ constexpr InnerLoops kAvx512{.instruction_set = NameOf(InstructionSet::kAvx512),
                              .conv = kAvx512ConvMicroKernels,
                              .winograd = kAvx512Winograd,
                              .rows = kAvx512RowKernels,
-                             .element_functions = kAvx512ElementFunctions};
+                             .element_functions = kAvx512ElementFunctions,
+                             .recurrent_cells = kAvx512RecurrentCells};
 
 constexpr InnerLoops kAmx{.instruction_set = NameOf(InstructionSet::kAmx),
                           .gemm = kAvx512GemmMicroKernels,
@@ -40,6 +43,7 @@ constexpr InnerLoops kAmx{.instruction_set = NameOf(InstructionSet::kAmx),
                           .winograd = kAvx512Winograd,
                           .rows = kAvx512RowKernels,
                           .element_functions = kAvx512ElementFunctions,
+                          .recurrent_cells = kAvx512RecurrentCells,
                           .matrix_unit = &kAmxMatrixUnit};
 
 #endif

@@ -5,6 +5,7 @@
 #include "runtime/kernels/inner_loops_testing.hpp"
 #include "runtime/kernels/packed/gemm_micro_kernels_impl.hpp"
 #include "runtime/kernels/packed/gemv_kernels_impl.hpp"
+#include "runtime/kernels/recurrent/recurrent_cells_impl.hpp"
 #include "runtime/kernels/rows/row_kernels_impl.hpp"
 #include "runtime/kernels/vector_pair_testing.hpp"
 
@@ -20,7 +21,8 @@ constexpr InnerLoops kLoops{.instruction_set = "sixteen lanes",
                             .conv = tile::kConvMicroKernels<Vector>,
                             .winograd = winograd::kKernels<Vector>,
                             .rows = rows::kKernels<Vector>,
-                            .element_functions = elements::kFunctions<Vector>};
+                            .element_functions = elements::kFunctions<Vector>,
+                            .recurrent_cells = cells::kCells<Vector>};
 
 }  // namespace
 

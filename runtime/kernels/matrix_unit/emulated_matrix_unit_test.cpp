@@ -149,6 +149,7 @@ const InnerLoops& EmulatedUnitLoops() {
                                 .winograd = portable.winograd,
                                 .rows = portable.rows,
                                 .element_functions = portable.element_functions,
+                                .recurrent_cells = portable.recurrent_cells,
                                 .matrix_unit = &kUnit};
   return loops;
 }

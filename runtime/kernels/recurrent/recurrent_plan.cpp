@@ -41,6 +41,20 @@ class PartList {
   std::int64_t end_ = 0;
 };
 
+/// Sequences of a batch, at most, that do not fill the vectors that functions have room for.
+constexpr std::int64_t kRowsOfCells = 2;
+
+/// Those of RecurrentCells.
+bool HasUsualFunctions(RecurrentKind kind, const RecurrentOptions& options) {
+  const std::size_t each = ActivationsOf(kind);
+  for (std::size_t i = 0; i < options.activations.size(); ++i) {
+    using Function = RecurrentActivation::Function;
+    const Function usual = i % each == 0 ? Function::kSigmoid : Function::kTanh;
+    if (options.activations[i].function != usual) return false;
+  }
+  return !options.input_forget && options.clip == std::numeric_limits<float>::infinity();
+}
+
 }  // namespace
 
 RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const InnerLoops& loops)
@@ -59,6 +73,9 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   if (&loops != &PortableInnerLoops()) {
     sigmoid = FunctionNamed(loops.element_functions, "sigmoid")->loop;
     tanh = FunctionNamed(loops.element_functions, "tanh")->loop;
+    if (shape.batch <= kRowsOfCells && HasUsualFunctions(kind, options)) {
+      cells = &loops.recurrent_cells;
+    }
   }
   const std::int64_t d = options.directions;
   const std::int64_t rows = shape.batch == 0 ? 0 : std::max(shape.batch, kRowsForFree);

@@ -76,11 +76,22 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     const ElementLoop loop = activation.function == Function::kSigmoid ? plan_.sigmoid
                              : activation.function == Function::kTanh  ? plan_.tanh
                                                                        : nullptr;
-    if (loop == nullptr || plan_.options.clip < std::numeric_limits<float>::infinity()) {
-      return false;
+    if (loop == nullptr) return false;
+    const std::int64_t count = batch_ * kPanel;
+    if (plan_.options.clip < std::numeric_limits<float>::infinity()) {
+      const RecurrentActivation nothing{.function = Function::kAffine, .alpha = 1, .beta = 0};
+      kernels::Activate(nothing, plan_.options.clip, tile, count);
     }
-    loop(tile, nullptr, tile, batch_ * kPanel);
+    loop(tile, nullptr, tile, count);
     return true;
+  }
+
+  /// f(where the row of a sequence is in a tile, and in rows of padded units) for a panel.
+  template <typename F>
+  void ForRows(std::int64_t panel, const F& f) const {
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      f(b * kPanel, b * plan_.padded + panel * kPanel);
+    }
   }
 
   /// f(index within a tile, index within rows of padded units) for every element of a panel.
@@ -127,6 +138,14 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     C* const next = Tile(d, 3, panel, step);
     C* const cell = Cell(d);
     const bool has_peepholes = Input(In::kP) != nullptr;
+    if constexpr (std::is_same_v<C, float>) {
+      if (plan_.cells != nullptr && !has_peepholes) {
+        ForRows(panel, [=, this](std::int64_t i, std::int64_t at) {
+          plan_.cells->lstm(in + i, forget + i, cell + at, next + i, out + i);
+        });
+        return StoreLstm(d, step, panel, next, out);
+      }
+    }
     if (has_peepholes) {
       const C* const to_in = Peephole(d, 0, panel);
       const C* const to_forget = Peephole(d, 2, panel);
@@ -153,11 +172,16 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     std::copy_n(next, batch_ * kPanel, in);
     Activate(d, 2, in);
     ForTile(panel, [=](std::int64_t i, std::int64_t) { out[i] *= in[i]; });
+    StoreLstm(d, step, panel, next, out);
+  }
+
+  void StoreLstm(std::int64_t d, std::int64_t step, std::int64_t panel, const C* cell,
+                 const C* hidden) const {
     for (std::int64_t b = 0; b < batch_; ++b) {
       if (step >= lengths_[b]) continue;
-      CopyPanel(next + b * kPanel, cell + b * plan_.padded + panel * kPanel);
+      CopyPanel(cell + b * kPanel, Cell(d) + b * plan_.padded + panel * kPanel);
     }
-    StoreHidden(d, step, panel, out);
+    StoreHidden(d, step, panel, hidden);
   }
 
   void ActivateGates(std::int64_t d, std::int64_t step, std::int64_t panel) const {
@@ -166,27 +190,53 @@ class RecurrentUnits : protected RecurrentMemory<T> {
 
   /// Gates z and r, and the state that r lets pass.
   void FinishGruGates(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    ActivateGates(d, step, panel);
     const C* const before = Hidden(d, step);
     const C* const reset = Tile(d, 1, panel, step);
     C* const passed = Reset(d);
+    if constexpr (std::is_same_v<C, float>) {
+      if (plan_.cells != nullptr) {
+        C* const update = Tile(d, 0, panel, step);
+        return ForRows(panel, [=, this](std::int64_t i, std::int64_t at) {
+          plan_.cells->gru_gates(reset + i, before + at, update + i, passed + at);
+        });
+      }
+    }
+    ActivateGates(d, step, panel);
     ForTile(panel, [=](std::int64_t i, std::int64_t at) { passed[at] = reset[i] * before[at]; });
   }
 
   void FinishLinearGru(std::int64_t d, std::int64_t step, std::int64_t panel) const {
-    ActivateGates(d, step, panel);
     const C* const linear = Linear(d, panel);
     const C* const reset = Tile(d, 1, panel, step);
     C* const candidate = Tile(d, 2, panel, step);
+    if constexpr (std::is_same_v<C, float>) {
+      if (plan_.cells != nullptr) {
+        const C* const update = Tile(d, 0, panel, step);
+        const C* const before = Hidden(d, step);
+        ForRows(panel, [=, this](std::int64_t i, std::int64_t at) {
+          plan_.cells->linear_gru(update + i, reset + i, linear + i, before + at, candidate + i);
+        });
+        return StoreHidden(d, step, panel, candidate);
+      }
+    }
+    ActivateGates(d, step, panel);
     ForTile(panel, [=](std::int64_t i, std::int64_t) { candidate[i] += reset[i] * linear[i]; });
     FinishGru(d, step, panel);
   }
 
   void FinishGru(std::int64_t d, std::int64_t step, std::int64_t panel) const {
     C* const candidate = Tile(d, 2, panel, step);
-    Activate(d, 1, candidate);
     const C* const update = Tile(d, 0, panel, step);
     const C* const before = Hidden(d, step);
+    if constexpr (std::is_same_v<C, float>) {
+      if (plan_.cells != nullptr) {
+        ForRows(panel, [=, this](std::int64_t i, std::int64_t at) {
+          plan_.cells->gru(update + i, before + at, candidate + i);
+        });
+        return StoreHidden(d, step, panel, candidate);
+      }
+    }
+    Activate(d, 1, candidate);
     ForTile(panel, [=](std::int64_t i, std::int64_t at) {
       candidate[i] = (C(1) - update[i]) * candidate[i] + update[i] * before[at];
     });
