@@ -35,6 +35,7 @@
 #include "passes/conversion/replace_div_with_mul.hpp"
 #include "passes/conversion/replace_pow.hpp"
 #include "passes/conversion/replace_sum_with_add.hpp"
+#include "passes/conversion/sink_transpose.hpp"
 #include "passes/lowering/attention_pattern.hpp"
 #include "passes/lowering/block_channels.hpp"
 #include "passes/lowering/choose_integer_weights.hpp"
@@ -227,6 +228,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"sink_channel_shuffle",
      "Moves shuffles of channels behind depthwise convolutions, to those that sum over channels.",
      Stage::kLowering, SinkChannelShuffle},
+    {"sink_transpose", "Moves an order of axes behind element-wise operators and reductions.",
+     Stage::kConversion, SinkTranspose},
     {"unblock_before_enlarging",
      "Makes images planes before they are enlarged, where they are only made planes after it.",
      Stage::kLowering, UnblockBeforeEnlarging},
