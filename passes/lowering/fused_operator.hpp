@@ -4,7 +4,8 @@
 
 /// The fused operators of the host backend:
 ///
-///   FusedMatMul(x, w [, bias] [, residual])   x [..., K]; w constant, [K, N], or [N, K] if trans_b;
+///   FusedMatMul(x, w [, bias] [, residual])   x [..., K]; w constant, [K, N], or [N, K] if
+///   trans_b;
 ///                                             with `bits` and `block` of the form of integers that
 ///                                             pack_integers.hpp describes
 ///   FusedConv(x, w [, bias] [, residual])     as Conv with its attributes; w constant

@@ -5,7 +5,7 @@ namespace {
 
 struct Portable {
   static constexpr int kLanes = 16;
-  static constexpr int kRows = 6;
+  static constexpr int kRows = 2;
   static constexpr int kPanels = 1;
   static constexpr bool kHasDigits = false;
   struct Words {

@@ -91,10 +91,11 @@ class Reducer {
   }
 
  private:
-  static constexpr std::int64_t kBlock = 1024;  // elements converted at a time
-  static constexpr std::int64_t kStrip = 1024;  // columns, or results, handled together
-  static constexpr std::int64_t kLanes = 16;    // of them that stay in registers
-  static constexpr std::int64_t kNarrow = 64;   // that do so over many rows
+  static constexpr std::int64_t kBlock = 1024;       // elements converted at a time
+  static constexpr std::int64_t kStrip = 1024;       // columns, or results, handled together
+  static constexpr std::int64_t kRowsPerBlock = 64;  // of which sums are partial
+  static constexpr std::int64_t kLanes = 16;         // of them that stay in registers
+  static constexpr std::int64_t kNarrow = 64;        // that do so over many rows
 
   /// Rows that are handled together.
   static constexpr std::int64_t kTogether = 64;
@@ -311,28 +312,35 @@ class Reducer {
   void ReduceLines(const std::byte* base, std::int64_t start, std::int64_t n, const C* shifts,
                    std::int64_t first, std::int64_t last, Total* totals) const {
     using RowPartial = typename R::template Partial<C>;
-    constexpr std::int64_t kRowsPerBlock = 64;
     RowPartial partials[kStrip];
     std::fill_n(totals, n, R::template Identity<Total>());
     StridedWalk row(walk_.reduced, first);
     for (std::int64_t done = first; done < last; done += kRowsPerBlock) {
       const std::int64_t end = std::min(last, done + kRowsPerBlock);
-      if (load_.is_copy() && n <= kNarrow) {
-        const C* rows[kRowsPerBlock];
-        for (std::int64_t r = done; r < end; ++r, row.Next()) {
-          rows[r - done] = reinterpret_cast<const C*>(base) + start + row.offset();
-        }
-        AddNarrowLines<R>(rows, end - done, n, shifts, partials);
-      } else {
-        std::fill_n(partials, n, R::template Identity<RowPartial>());
-        std::int64_t r = done;
-        for (; r + 8 <= end; r += 8) AddLines<R, 8>(base, start, n, shifts, row, partials);
-        for (; r < end; ++r) AddLines<R, 1>(base, start, n, shifts, row, partials);
-      }
+      FoldLines<R>(base, start, n, shifts, end - done, row, partials);
       for (std::int64_t i = 0; i < n; ++i) {
         totals[i] = R::Combine(totals[i], static_cast<Total>(partials[i]));
       }
     }
+  }
+
+  /// `partials` of the next `count` rows, up to kRowsPerBlock.
+  template <typename R, typename RowPartial>
+  void FoldLines(const std::byte* base, std::int64_t start, std::int64_t n, const C* shifts,
+                 std::int64_t count, StridedWalk& row, RowPartial* partials) const {
+    if constexpr (std::is_same_v<C, float>) {  // for more types it takes long to compile
+      if (load_.is_copy() && n <= kNarrow) {
+        const C* rows[kRowsPerBlock];
+        for (std::int64_t r = 0; r < count; ++r, row.Next()) {
+          rows[r] = reinterpret_cast<const C*>(base) + start + row.offset();
+        }
+        return FoldNarrowLines<R>(rows, count, n, shifts, partials);
+      }
+    }
+    std::fill_n(partials, n, R::template Identity<RowPartial>());
+    std::int64_t r = 0;
+    for (; r + 8 <= count; r += 8) AddLines<R, 8>(base, start, n, shifts, row, partials);
+    for (; r < count; ++r) AddLines<R, 1>(base, start, n, shifts, row, partials);
   }
 
   /// Combines the next kRows rows with `partials`, one after the other.
@@ -357,8 +365,8 @@ class Reducer {
   /// Combines rows of few columns, all of them before the next columns. The last columns are
   /// combined together with some before them, once more.
   template <typename R, typename RowPartial>
-  static void AddNarrowLines(const C* const* rows, std::int64_t count, std::int64_t n,
-                             const C* shifts, RowPartial* partials) {
+  static void FoldNarrowLines(const C* const* rows, std::int64_t count, std::int64_t n,
+                              const C* shifts, RowPartial* partials) {
     const auto add = [&]<std::int64_t kWidth>(std::integral_constant<std::int64_t, kWidth>) {
       for (std::int64_t at = 0; at < n; at += 2 * kWidth) {
         const std::array columns{std::min(at, n - kWidth), std::min(at + kWidth, n - kWidth)};
