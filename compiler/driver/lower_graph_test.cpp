@@ -37,6 +37,25 @@ ir::Graph Convolutions() {
   return graph;
 }
 
+/// A product of [3, 16] with multiples by -8 to 7 of one half.
+ir::Graph ProductWithFewBits() {
+  ir::Graph graph;
+  graph.name = "g";
+  graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {3, 16}})};
+  Tensor weights({ElementType::kFloat32, {16, 20}});
+  float next = 0;
+  for (float& weight : weights.as_mutable<float>()) {
+    weight = next / 2 - 4;
+    next = next == 15 ? 0 : next + 1;
+  }
+  const ir::ValueId w = graph.AddConstant("w", weights);
+  graph.nodes.push_back(graph.MakeNode("MatMul", {graph.inputs[0], w},
+                                       {ElementType::kFloat32, {3, 20}}, {}, "product"));
+  graph.outputs = graph.nodes.back().outputs;
+  graph.output_names = {"y"};
+  return graph;
+}
+
 /// What kernels take, in microseconds; those that are not named take 1.
 using Prices = std::map<std::string, double>;
 
@@ -63,8 +82,9 @@ tuner::KernelTuner TunerWith(const Prices& prices, std::vector<std::string>* war
 
 /// The kernels of the steps.
 std::vector<std::string> Kernels(tuner::KernelTuner* tuner,
-                                 const passes::PipelineOptions& options = {}) {
-  const auto schedule = LowerGraph(Convolutions(), options, true, Ignore, tuner);
+                                 const passes::PipelineOptions& options = {},
+                                 const ir::Graph& graph = Convolutions()) {
+  const auto schedule = LowerGraph(graph, options, true, Ignore, tuner);
   EXPECT_TRUE(schedule.ok()) << schedule.status();
   std::vector<std::string> kernels;
   if (!schedule.ok()) return kernels;
@@ -75,6 +95,13 @@ std::vector<std::string> Kernels(tuner::KernelTuner* tuner,
 TEST(LowerGraphTest, TheCostTableDecidesWithoutATuner) {
   EXPECT_THAT(Kernels(nullptr), ElementsAre("block_channels", "blocked_winograd_conv2d",
                                             "blocked_winograd_conv2d", "unblock_channels"));
+}
+
+TEST(LowerGraphTest, WeightsOfFewBitsAreIntegersUnlessThatIsForbidden) {
+  EXPECT_THAT(Kernels(nullptr, {}, ProductWithFewBits()), ElementsAre("weight_only_gemm"));
+  passes::PipelineOptions options;
+  options.skip = {"choose_integer_weights"};
+  EXPECT_THAT(Kernels(nullptr, options, ProductWithFewBits()), ElementsAre("gemm"));
 }
 
 TEST(LowerGraphTest, TheTunerChoosesTheAlgorithm) {

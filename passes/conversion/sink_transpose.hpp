@@ -4,9 +4,9 @@
 
 namespace poprt::passes {
 
-/// Element-wise operators of two values with their axes in the same other order come before that
-/// order, which what follows often takes back; reductions name the axes as they were. So are
-/// channels written that come last between convolutions.
+/// Element-wise operators of two values whose axes were put into the same order come before that
+/// order, and reductions name the axes as they were before. What follows often takes the order
+/// back: TensorFlow's models have channels last, those of ONNX's convolutions are not.
 ///
 /// before: Mul(Transpose(a) perm=p, Transpose(b) perm=p)
 /// after:  Transpose(Mul(a, b)) perm=p

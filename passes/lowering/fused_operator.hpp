@@ -4,10 +4,9 @@
 
 /// The fused operators of the host backend:
 ///
-///   FusedMatMul(x, w [, bias] [, residual])   x [..., K]; w constant, [K, N], or [N, K] if
-///   trans_b;
-///                                             with `bits` and `block` of the form of integers that
-///                                             pack_integers.hpp describes
+///   FusedMatMul(x, w [, bias] [, residual])   x [..., K]; w constant, [K, N], or [N, K] if trans_b
+///                                             is 1; as integers with `bits` and `block`, see
+///                                             pack_integers.hpp
 ///   FusedConv(x, w [, bias] [, residual])     as Conv with its attributes; w constant
 ///   BatchMatMul(a, b)                         scale * MatMul(a, b), b with its last two axes
 ///                                             exchanged if trans_b

@@ -118,9 +118,6 @@ std::optional<IntegerForm> FormOfBlock(const Matrix& w, std::int64_t block) {
   return IntegerForm{.bits = has_four_bits ? 4 : 8, .block = block};
 }
 
-/// Rows in 64 bytes of 16 columns.
-std::int64_t RowsOfGroup(const IntegerForm& form) { return 32 / form.bits; }
-
 /// Puts a number into a group of zeros.
 void PutInteger(std::int32_t integer, std::int64_t row, std::int64_t column, std::int64_t bits,
                 std::byte* group) {
@@ -132,7 +129,7 @@ void PutInteger(std::int32_t integer, std::int64_t row, std::int64_t column, std
 
 /// The 16 columns of one panel of zeros. False if they do not have that form.
 bool PackPanel(const Matrix& w, std::int64_t panel, const IntegerForm& form, std::byte* to) {
-  const std::int64_t rows = RowsOfGroup(form);
+  const std::int64_t rows = RowsOfGroup(form.bits);
   const std::int64_t columns = std::min(kPanel, w.columns - panel * kPanel);
   for (std::int64_t first = 0; first < w.depth; first += form.block) {
     std::byte* const groups = to + kScaleBytes;
@@ -194,7 +191,7 @@ TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerF
               (form.block >= 1 && form.block % kMostRows == 0 && depth % form.block == 0),
           "blocks have " + std::to_string(form.block) + " rows, which do not fit a depth of " +
               std::to_string(depth));
-  const std::int64_t groups = (form.block - 1) / RowsOfGroup(form) + 1;
+  const std::int64_t groups = (form.block - 1) / RowsOfGroup(form.bits) + 1;
   const std::int64_t lines = depth / form.block * (1 + groups);  // of 64 bytes
   return {ElementType::kUint8, {(n - 1) / kPanel + 1, lines * (kScaleBytes / kPanel), kPanel}};
 }

@@ -27,6 +27,9 @@ struct IntegerForm {
 /// there is none, or so few different multiples that W was hardly quantised.
 std::optional<IntegerForm> IntegerFormOf(const Tensor& w, bool transposed);
 
+/// Rows in a group of 64 bytes of 16 columns.
+inline std::int64_t RowsOfGroup(std::int64_t bits) { return 32 / bits; }
+
 /// Type of packed integers, uint8 [ceil(n / 16), rows, 16]: panels of 16 columns, of which each
 /// block begins with the bytes of 16 scales of float32 and goes on with groups of 64 bytes, a word
 /// of 32 bits for each column with its next eight rows of 4 bits or four of 8, the first the

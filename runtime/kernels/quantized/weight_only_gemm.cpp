@@ -17,11 +17,13 @@ namespace {
 struct IntegerRowsLayout {
   IntegerRowsLayout(std::int64_t row_count, const IntegerDepth& depth)
       : rows(row_count),
-        words(depth.depth / depth.block * (GroupsOf(depth) * 16 / depth.bits)),
+        words(depth.depth / depth.block * WordsOfBlock(depth)),
         spans(depth.depth / depth.block * ((depth.block - 1) / kSpan + 1)) {}
 
-  static std::int64_t GroupsOf(const IntegerDepth& depth) {
-    return (depth.block * depth.bits - 1) / 32 + 1;
+  /// Two multiples each, of whole groups.
+  static std::int64_t WordsOfBlock(const IntegerDepth& depth) {
+    const std::int64_t of_group = RowsOfGroup(depth.bits);
+    return ((depth.block - 1) / of_group + 1) * of_group / 2;
   }
 
   /// Of 32 bits.

@@ -35,14 +35,18 @@ void Map(T* x, std::int64_t n, const F& f) {
 }
 
 template <typename T>
+void LimitTo(float clip, T* x, std::int64_t n) {
+  if (clip == std::numeric_limits<float>::infinity()) return;
+  const T bound = static_cast<T>(clip);
+  Map(x, n, [bound](T v) {
+    const T low = Select(v < -bound, -bound, v);
+    return Select(low > bound, bound, low);
+  });
+}
+
+template <typename T>
 void Apply(const RecurrentActivation& activation, float clip, T* x, std::int64_t n) {
-  if (clip < std::numeric_limits<float>::infinity()) {
-    const T bound = static_cast<T>(clip);
-    Map(x, n, [bound](T v) {
-      const T low = Select(v < -bound, -bound, v);
-      return Select(low > bound, bound, low);
-    });
-  }
+  LimitTo(clip, x, n);
   const T alpha = static_cast<T>(activation.alpha);
   const T beta = static_cast<T>(activation.beta);
   switch (activation.function) {
@@ -87,6 +91,8 @@ const RecurrentActivationDef* FindRecurrentActivation(std::string_view name) {
   });
   return at == kActivations.end() ? nullptr : &*at;
 }
+
+void Limit(float clip, float* x, std::int64_t n) { LimitTo(clip, x, n); }
 
 void Activate(const RecurrentActivation& activation, float clip, float* x, std::int64_t n) {
   Apply(activation, clip, x, n);

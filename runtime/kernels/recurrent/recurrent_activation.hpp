@@ -38,6 +38,9 @@ struct RecurrentActivationDef {
 /// Null for a name that ONNX does not know.
 const RecurrentActivationDef* FindRecurrentActivation(std::string_view name);
 
+/// x[i] limited to [-clip, clip]; infinity is no limit, NaN stays NaN.
+void Limit(float clip, float* x, std::int64_t n);
+
 /// x[i] = activation(x[i] limited to [-clip, clip]); NaN stays NaN.
 void Activate(const RecurrentActivation& activation, float clip, float* x, std::int64_t n);
 void Activate(const RecurrentActivation& activation, float clip, double* x, std::int64_t n);

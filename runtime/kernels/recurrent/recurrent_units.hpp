@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -78,10 +77,7 @@ class RecurrentUnits : protected RecurrentMemory<T> {
                                                                        : nullptr;
     if (loop == nullptr) return false;
     const std::int64_t count = batch_ * kPanel;
-    if (plan_.options.clip < std::numeric_limits<float>::infinity()) {
-      const RecurrentActivation nothing{.function = Function::kAffine, .alpha = 1, .beta = 0};
-      kernels::Activate(nothing, plan_.options.clip, tile, count);
-    }
+    Limit(plan_.options.clip, tile, count);
     loop(tile, nullptr, tile, count);
     return true;
   }
