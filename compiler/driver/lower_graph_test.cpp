@@ -37,20 +37,21 @@ ir::Graph Convolutions() {
   return graph;
 }
 
-/// A product of [3, 16] with multiples by -8 to 7 of one half.
-ir::Graph ProductWithFewBits() {
+/// A product of [3, 64] with weights of a number of bits.
+ir::Graph ProductWithBits(int bits) {
   ir::Graph graph;
   graph.name = "g";
-  graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {3, 16}})};
-  Tensor weights({ElementType::kFloat32, {16, 20}});
-  float next = 0;
+  graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {3, 64}})};
+  Tensor weights({ElementType::kFloat32, {64, 80}});
+  const int count = 1 << bits;
+  int next = 0;
   for (float& weight : weights.as_mutable<float>()) {
-    weight = next / 2 - 4;
-    next = next == 15 ? 0 : next + 1;
+    weight = static_cast<float>(next - count / 2) / 2;
+    next = (next + 37) % count;
   }
   const ir::ValueId w = graph.AddConstant("w", weights);
   graph.nodes.push_back(graph.MakeNode("MatMul", {graph.inputs[0], w},
-                                       {ElementType::kFloat32, {3, 20}}, {}, "product"));
+                                       {ElementType::kFloat32, {3, 80}}, {}, "product"));
   graph.outputs = graph.nodes.back().outputs;
   graph.output_names = {"y"};
   return graph;
@@ -98,10 +99,13 @@ TEST(LowerGraphTest, TheCostTableDecidesWithoutATuner) {
 }
 
 TEST(LowerGraphTest, WeightsOfFewBitsAreIntegersUnlessThatIsForbidden) {
-  EXPECT_THAT(Kernels(nullptr, {}, ProductWithFewBits()), ElementsAre("weight_only_gemm"));
   passes::PipelineOptions options;
   options.skip = {"choose_integer_weights"};
-  EXPECT_THAT(Kernels(nullptr, options, ProductWithFewBits()), ElementsAre("gemm"));
+  for (const int bits : {4, 8, 11}) {
+    EXPECT_THAT(Kernels(nullptr, {}, ProductWithBits(bits)), ElementsAre("weight_only_gemm"));
+    EXPECT_THAT(Kernels(nullptr, options, ProductWithBits(bits)), ElementsAre("gemm"));
+  }
+  EXPECT_THAT(Kernels(nullptr, {}, ProductWithBits(13)), ElementsAre("gemm"));
 }
 
 TEST(LowerGraphTest, TheTunerChoosesTheAlgorithm) {

@@ -10,15 +10,15 @@
 namespace poprt::passes {
 namespace {
 
-/// A product of [3, depth] with weights of two columns, the multiples of 1/2 that `multiple` gives.
+/// A product of [3, depth] with weights, the multiples of 1/2 that `multiple` gives.
 template <typename Multiple>
-GraphForTest ProductWith(std::int64_t depth, const Multiple& multiple) {
+GraphForTest ProductWith(std::int64_t depth, const Multiple& multiple, std::int64_t columns = 2) {
   GraphForTest g;
   const auto x = g.Input("x", {3, depth});
   std::vector<double> weights;
-  for (std::int64_t i = 0; i < 2 * depth; ++i) weights.push_back(multiple(i) / 2.0);
-  const auto w = g.Constant("w", Shape{depth, 2}, weights);
-  g.Output(g.Op("y", "FusedMatMul", {x, w}, Shape{3, 2}, {{"trans_b", std::int64_t{0}}}));
+  for (std::int64_t i = 0; i < columns * depth; ++i) weights.push_back(multiple(i) / 2.0);
+  const auto w = g.Constant("w", Shape{depth, columns}, weights);
+  g.Output(g.Op("y", "FusedMatMul", {x, w}, Shape{3, columns}, {{"trans_b", std::int64_t{0}}}));
   return g;
 }
 
@@ -37,8 +37,17 @@ TEST(ChooseIntegerWeightsTest, SaysHowManyBitsAndRows) {
             "8 bits, blocks of 20");
 }
 
+TEST(ChooseIntegerWeightsTest, WeightsOfElevenBitsAre16) {
+  const auto rounded = [](std::int64_t i) { return i * 1237 % 2039; };
+  EXPECT_EQ(ChosenFor(ProductWith(100, rounded, 64)), "16 bits, blocks of 64");
+  EXPECT_EQ(ChosenFor(ProductWith(32, rounded, 64)), "16 bits, blocks of 32");
+  EXPECT_EQ(ChosenFor(ProductWith(31, rounded, 64)), "floats") << "too short";
+  EXPECT_EQ(ChosenFor(ProductWith(100, rounded, 63)), "floats") << "too few columns";
+}
+
 TEST(ChooseIntegerWeightsTest, LeavesOthers) {
-  EXPECT_EQ(ChosenFor(ProductWith(16, [](std::int64_t i) { return i * 1237 % 7919; })), "floats");
+  const auto not_rounded = [](std::int64_t i) { return i * 1237 % 7919; };
+  EXPECT_EQ(ChosenFor(ProductWith(100, not_rounded, 64)), "floats");
   EXPECT_EQ(ChosenFor(ProductWith(16, [](std::int64_t i) { return i % 3 - 1; })), "floats")
       << "what selects is expected to be exact";
   EXPECT_EQ(ChosenFor(ProductWith(8, [](std::int64_t i) { return i % 16 - 8; })), "floats")

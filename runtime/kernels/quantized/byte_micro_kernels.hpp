@@ -89,7 +89,8 @@ struct ByteMicroKernels {
   void (*convolve)(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                    const TileTap* taps);
   void (*depthwise)(const ByteDepthwiseRow& row);
-  const IntegerRowKernels* integer_rows;
+  const IntegerRowKernels* integer_rows;       ///< for weights of 4 and 8 bits
+  const IntegerRowKernels* wide_integer_rows;  ///< for those of 16
 };
 
 extern const ByteMicroKernels kPortableByteMicroKernels;

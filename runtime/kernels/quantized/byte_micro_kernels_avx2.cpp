@@ -66,6 +66,7 @@ const ByteMicroKernels kAvx2ByteMicroKernels{.name = "avx2",
                                              .interleave = Interleave,
                                              .convolve = Convolve<Avx2>,
                                              .depthwise = Depthwise<Avx2>,
-                                             .integer_rows = &kAvx2IntegerRows};
+                                             .integer_rows = &kAvx2IntegerRows,
+                                             .wide_integer_rows = &kAvx2WideIntegerRows};
 
 }  // namespace poprt::kernels

@@ -55,6 +55,7 @@ const ByteMicroKernels kAvx2VnniByteMicroKernels{.name = "avx2_vnni",
                                                  .interleave = Interleave,
                                                  .convolve = Convolve<Avx2Vnni>,
                                                  .depthwise = Depthwise<Avx2Vnni>,
-                                                 .integer_rows = &kAvx2IntegerRows};
+                                                 .integer_rows = &kAvx2IntegerRows,
+                                                 .wide_integer_rows = &kAvx2WideIntegerRows};
 
 }  // namespace poprt::kernels

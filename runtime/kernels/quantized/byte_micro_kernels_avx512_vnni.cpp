@@ -44,15 +44,17 @@ struct Avx512Vnni {
 
 }  // namespace
 
-const ByteMicroKernels kAvx512VnniByteMicroKernels{.name = "avx512_vnni",
-                                                   .pixels = Avx512Vnni::kTilePixels,
-                                                   .outs = Avx512Vnni::kTileOuts,
-                                                   .without_unit = nullptr,
-                                                   .rows = kQuadRows,
-                                                   .multiply = Multiply<Avx512Vnni>,
-                                                   .interleave = Interleave,
-                                                   .convolve = Convolve<Avx512Vnni>,
-                                                   .depthwise = Depthwise<Avx512Vnni>,
-                                                   .integer_rows = &kAvx512VnniIntegerRows};
+const ByteMicroKernels kAvx512VnniByteMicroKernels{
+    .name = "avx512_vnni",
+    .pixels = Avx512Vnni::kTilePixels,
+    .outs = Avx512Vnni::kTileOuts,
+    .without_unit = nullptr,
+    .rows = kQuadRows,
+    .multiply = Multiply<Avx512Vnni>,
+    .interleave = Interleave,
+    .convolve = Convolve<Avx512Vnni>,
+    .depthwise = Depthwise<Avx512Vnni>,
+    .integer_rows = &kAvx512VnniIntegerRows,
+    .wide_integer_rows = &kAvx512VnniWideIntegerRows};
 
 }  // namespace poprt::kernels

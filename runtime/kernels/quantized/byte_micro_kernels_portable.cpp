@@ -92,6 +92,7 @@ const ByteMicroKernels kPortableByteMicroKernels{.name = "portable",
                                                  .interleave = Interleave,
                                                  .convolve = Convolve<Portable>,
                                                  .depthwise = Depthwise<Portable>,
-                                                 .integer_rows = &kPortableIntegerRows};
+                                                 .integer_rows = &kPortableIntegerRows,
+                                                 .wide_integer_rows = &kPortableWideIntegerRows};
 
 }  // namespace poprt::kernels

@@ -6,9 +6,9 @@
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 
 /// Products of rows of float32 with weights that are stored as integers, in integers: for each span
-/// of the depth a row is multiples, of 16 bits, of a power of two. Sums of a span are exact. This
-/// header is included by files that are compiled for more than the baseline processor: it must stay
-/// free of inline functions.
+/// of the depth a row is multiples, of 15 or 16 bits, of a power of two. Sums of a span are exact.
+/// This header is included by files that are compiled for more than the baseline processor: it must
+/// stay free of inline functions.
 namespace poprt::kernels {
 
 /// Rows of the depth whose activations share a power of two, at most; sums of so many products of
@@ -16,18 +16,24 @@ namespace poprt::kernels {
 inline constexpr std::int64_t kSpan = 128;
 /// What has two signed digits of 8 bits.
 inline constexpr std::int32_t kMostMultiple = 127 * 256 + 127;
-/// Of weights, which are stored above zero: what is to be subtracted.
+/// Rows of a block of weights of 16 bits, at most; the largest sum of their magnitudes in a column,
+/// and the largest multiple they meet: sums of such products have 31 bits.
+inline constexpr std::int64_t kWideBlock = 64;
+inline constexpr std::int32_t kMostWideSum = 1 << 17;
+inline constexpr std::int32_t kMostWideMultiple = (1 << 14) - 1;
+/// Of weights that are stored above zero: what is to be subtracted. Those of 16 bits have signs.
 inline constexpr std::int32_t kExcessOf4Bits = 8;
 inline constexpr std::int32_t kExcessOf8Bits = 128;
 
-/// How weights lie along the depth. Every `block` rows begin a span and share scales.
+/// How weights lie along the depth. Every `block` rows, and those that are left, begin a span and
+/// share scales.
 struct IntegerDepth {
   std::int64_t depth;
   std::int64_t block;
-  std::int64_t bits;  ///< 4 or 8
+  std::int64_t bits;  ///< 4, 8 or 16
 };
 
-/// Rows as multiples of at most kMostMultiple.
+/// Rows as multiples of at most kMostMultiple, or kMostWideMultiple.
 struct IntegerRows {
   std::uint32_t* words;  ///< [rows][words_stride], half as many as multiples, in the kernels' order
   std::int64_t words_stride;
@@ -35,6 +41,8 @@ struct IntegerRows {
   std::int32_t* bases;  ///< [rows][spans], minus the excess times the sum of the multiples
   std::int64_t spans;
 };
+
+inline constexpr std::int64_t kMostIntegerRows = 12;
 
 /// Panels of 16 columns as PackIntegers stores them.
 struct IntegerPanels {
@@ -44,8 +52,8 @@ struct IntegerPanels {
 };
 
 struct IntegerRowKernels {
-  /// Rows and panels that may be multiplied at once, up to kTileRows and kTilePanels. Each result
-  /// is the same either way.
+  /// Rows and panels that may be multiplied at once, up to kMostIntegerRows and kTilePanels. Each
+  /// result is the same either way.
   int rows;
   int panels;
   /// Makes the first row of `to` of x. The scales of a span with infinities or NaN are NaN.
@@ -56,10 +64,15 @@ struct IntegerRowKernels {
                    const IntegerDepth& depth, const Tiles& tiles);
 };
 
-/// For each kind of processor, see best_byte_micro_kernels.hpp.
+/// For each kind of processor, see best_byte_micro_kernels.hpp; for weights of 4 and 8 bits, and
+/// for those of 16.
 extern const IntegerRowKernels kPortableIntegerRows;
+extern const IntegerRowKernels kPortableWideIntegerRows;
 extern const IntegerRowKernels kAvx2IntegerRows;
+extern const IntegerRowKernels kAvx2WideIntegerRows;
 extern const IntegerRowKernels kAvx512IntegerRows;
+extern const IntegerRowKernels kAvx512WideIntegerRows;
 extern const IntegerRowKernels kAvx512VnniIntegerRows;
+extern const IntegerRowKernels kAvx512VnniWideIntegerRows;
 
 }  // namespace poprt::kernels

@@ -9,6 +9,7 @@ struct Avx2 {
   static constexpr int kLanes = 8;
   static constexpr int kRows = 6;
   static constexpr int kPanels = 1;
+  static constexpr bool kIsWide = false;
   static constexpr bool kHasDigits = false;
   using Words = __m256i;
   using Factors = __m256i;
@@ -28,7 +29,12 @@ struct Avx2 {
                             _mm256_set1_epi16((1 << kBits) - 1));
   }
   static Sums Add(Sums sums, Words field, Factors factors) {
-    return _mm256_add_epi32(sums, _mm256_madd_epi16(field, factors));
+    // g++ keeps the intrinsics' sums in memory.
+    __m256i products;
+    asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0"
+        : "+x"(sums), "=&x"(products)
+        : "x"(field), "x"(factors));
+    return sums;
   }
   static void AddScaled(Sums sums, float scale, const float* scales, float* to) {
     const __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), _mm256_set1_ps(scale));
@@ -36,8 +42,13 @@ struct Avx2 {
   }
 };
 
+struct Avx2Wide : Avx2 {
+  static constexpr bool kIsWide = true;
+};
+
 }  // namespace
 
 const IntegerRowKernels kAvx2IntegerRows = kIntegerRows<Avx2>;
+const IntegerRowKernels kAvx2WideIntegerRows = kIntegerRows<Avx2Wide>;
 
 }  // namespace poprt::kernels

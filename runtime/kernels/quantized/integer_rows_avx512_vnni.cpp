@@ -1,12 +1,11 @@
-#include <immintrin.h>
-
-#include "runtime/kernels/quantized/integer_rows_impl.hpp"
+#include "runtime/kernels/quantized/integer_rows_avx512.hpp"
 
 namespace poprt::kernels {
 namespace {
 
 /// One instruction adds the products of four unsigned and four signed numbers of 8 bits a lane.
 struct Avx512Vnni {
+  static constexpr bool kIsWide = false;
   static constexpr int kLanes = 16;
   static constexpr int kRows = 4;
   static constexpr int kPanels = 2;
@@ -35,13 +34,25 @@ struct Avx512Vnni {
   }
   static void AddScaled(const Sums& sums, float scale, const float* scales, float* to) {
     const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(sums.upper, 8), sums.lower);
-    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(scale));
-    _mm512_storeu_ps(to, _mm512_fmadd_ps(scaled, _mm512_loadu_ps(scales), _mm512_loadu_ps(to)));
+    Avx512::AddScaled(sum, scale, scales, to);
+  }
+};
+
+/// One adds those of two signed numbers of 16 bits and two others.
+struct Avx512VnniWide : Avx512 {
+  static constexpr int kRows = 12;
+  static constexpr bool kIsWide = true;
+
+  static Sums Add(Sums sums, Words field, Factors factors) {
+    // g++ keeps the intrinsic's sums in memory.
+    asm("vpdpwssd %2, %1, %0" : "+v"(sums) : "v"(field), "v"(factors));
+    return sums;
   }
 };
 
 }  // namespace
 
 const IntegerRowKernels kAvx512VnniIntegerRows = kIntegerRows<Avx512Vnni>;
+const IntegerRowKernels kAvx512VnniWideIntegerRows = kIntegerRows<Avx512VnniWide>;
 
 }  // namespace poprt::kernels

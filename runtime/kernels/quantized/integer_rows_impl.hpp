@@ -7,6 +7,7 @@
 
 /// IntegerRowKernels over a vector type V of one instruction set, with V::kLanes lanes and
 /// registers for the sums of V::kPanels panels of up to V::kRowsOfPanels rows:
+/// * V::kIsWide: whether weights have 16 bits, else 4 or 8;
 /// * V::kHasDigits: whether multiples are multiplied as two digits of 8 bits or as they are;
 /// * V::Words, V::Load(const std::byte*): words of weights;
 /// * V::Field<kBits, i>(words): numbers i and i + 16 / kBits of each lane as two of 16 bits, or
@@ -53,6 +54,8 @@ MultipleBytes Arrange(Multiples x) {
                                                 15, 2, 6, 10, 14)
                       : __builtin_shufflevector(digits, digits, 1, 3, 5, 7, 0, 2, 4, 6, 9, 11, 13,
                                                 15, 8, 10, 12, 14);
+  } else if constexpr (kBits == 16) {
+    return reinterpret_cast<MultipleBytes>(x);
   } else {
     return reinterpret_cast<MultipleBytes>(
         kBits == 4 ? __builtin_shufflevector(x, x, 0, 4, 1, 5, 2, 6, 3, 7)
@@ -63,39 +66,48 @@ MultipleBytes Arrange(Multiples x) {
 /// Writes the words of one span, of which there are `count` multiples; returns their sum.
 template <class V, int kBits>
 std::int32_t ScaleSpan(const float* x, std::int64_t count, float inverse, std::uint32_t* words) {
-  using Wide [[gnu::vector_size(32)]] = std::int32_t;
+  constexpr int kTogether = 8;
+  using Floats [[gnu::vector_size(kTogether * sizeof(float))]] = float;
+  using Integers [[gnu::vector_size(kTogether * sizeof(float))]] = std::int32_t;
   // Adding it rounds to an integer and leaves that in the lower bits.
   constexpr float kRound = 0x1.8p23F;
   constexpr std::int32_t kRoundBits = 0x4B400000;
-  constexpr std::int64_t kTogether = 8;
-  std::int32_t multiples[kSpan + kTogether];
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float rounded = x[i] * inverse + kRound;
-    std::int32_t bits;
-    __builtin_memcpy(&bits, &rounded, sizeof(bits));
-    multiples[i] = bits - kRoundBits;
+  Integers sums = {};
+  const auto scale = [&](const float* from) POPRT_INLINED {
+    Floats values;
+    __builtin_memcpy(&values, from, sizeof(values));
+    const Integers multiples = reinterpret_cast<Integers>(values * inverse + kRound) - kRoundBits;
+    sums += multiples;
+    return Arrange<V, kBits>(__builtin_convertvector(multiples, Multiples));
+  };
+  std::int64_t done = 0;
+  for (; done + kTogether <= count; done += kTogether) {
+    const MultipleBytes arranged = scale(x + done);
+    __builtin_memcpy(words + done / 2, &arranged, sizeof(arranged));
   }
-  for (std::int64_t i = count; i < count + kTogether; ++i) multiples[i] = 0;
+  if (done < count) {
+    float last[kTogether] = {};
+    for (std::int64_t i = done; i < count; ++i) last[i - done] = x[i];
+    const MultipleBytes arranged = scale(last);
+    const auto word_count = GroupsOf<kBits>(count) * kWordsOfGroup<kBits> - done / 2;
+    for (std::int64_t i = 0; i < word_count; ++i) {
+      __builtin_memcpy(words + done / 2 + i, reinterpret_cast<const std::byte*>(&arranged) + 4 * i,
+                       sizeof(*words));
+    }
+  }
   std::int32_t sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += multiples[i];
-  const std::int64_t word_count = GroupsOf<kBits>(count) * kWordsOfGroup<kBits>;
-  for (std::int64_t i = 0; i < count; i += kTogether) {
-    Wide eight;
-    __builtin_memcpy(&eight, multiples + i, sizeof(eight));
-    const MultipleBytes arranged = Arrange<V, kBits>(__builtin_convertvector(eight, Multiples));
-    const std::int64_t left = AtMost(kTogether / 2, word_count - i / 2);
-    __builtin_memcpy(words + i / 2, &arranged, static_cast<std::size_t>(left) * sizeof(*words));
-  }
+  for (int i = 0; i < kTogether; ++i) sum += sums[i];
   return sum;
 }
 
 /// The least power of two, among normal numbers, of which a number with these bits is a multiple of
-/// at most kMostMultiple when it is rounded.
-inline float ScaleFor(std::int32_t bits_of_largest) {
+/// at most kMost when it is rounded.
+template <std::int32_t kMost>
+float ScaleFor(std::int32_t bits_of_largest) {
   constexpr int kMantissa = 23;
-  constexpr std::int32_t kBitsOfMultiple = 14;  // below the first
-  // From kMostMultiple and a half on it is that of the next exponent.
-  constexpr std::int32_t kToNext = ((2 << (kBitsOfMultiple + 1)) - (2 * kMostMultiple + 1))
+  constexpr std::int32_t kBitsOfMultiple = kMost > kMostWideMultiple ? 14 : 13;  // below the first
+  // From kMost and a half on it is that of the next exponent.
+  constexpr std::int32_t kToNext = ((2 << (kBitsOfMultiple + 1)) - (2 * kMost + 1))
                                    << (kMantissa - kBitsOfMultiple - 1);
   const std::int32_t exponent = ((bits_of_largest + kToNext) >> kMantissa) - kBitsOfMultiple;
   const std::int32_t bits = (exponent > 1 ? exponent : 1) << kMantissa;
@@ -108,13 +120,15 @@ template <class V, int kBits>
 void ScaleRowOf(const float* x, const IntegerDepth& depth, const IntegerRows& to) {
   constexpr std::int32_t kInfinity = 0x7F800000;
   constexpr std::int32_t kMagnitude = 0x7FFFFFFF;
-  constexpr std::int32_t kExcess = kBits == 4 ? kExcessOf4Bits : kExcessOf8Bits;
+  constexpr std::int32_t kExcess = kBits == 4 ? kExcessOf4Bits : kBits == 8 ? kExcessOf8Bits : 0;
+  constexpr std::int32_t kMost = kBits == 16 ? kMostWideMultiple : kMostMultiple;
   std::uint32_t* words = to.words;
   std::int64_t span = 0;
   for (std::int64_t block = 0; block < depth.depth; block += depth.block) {
-    for (std::int64_t at = 0; at < depth.block; at += kSpan, ++span) {
+    const std::int64_t rows = AtMost(depth.block, depth.depth - block);
+    for (std::int64_t at = 0; at < rows; at += kSpan, ++span) {
       const float* const from = x + block + at;
-      const std::int64_t count = AtMost(kSpan, depth.block - at);
+      const std::int64_t count = AtMost(kSpan, rows - at);
       std::int32_t largest = 0;
       for (std::int64_t i = 0; i < count; ++i) {
         std::int32_t bits;
@@ -124,7 +138,7 @@ void ScaleRowOf(const float* x, const IntegerDepth& depth, const IntegerRows& to
       }
       const std::int64_t word_count = GroupsOf<kBits>(count) * kWordsOfGroup<kBits>;
       if (largest < kInfinity) {
-        const float scale = ScaleFor(largest);
+        const float scale = ScaleFor<kMost>(largest);
         to.scales[span] = scale;
         to.bases[span] = -kExcess * ScaleSpan<V, kBits>(from, count, 1 / scale, words);
       } else {
@@ -139,6 +153,7 @@ void ScaleRowOf(const float* x, const IntegerDepth& depth, const IntegerRows& to
 
 template <class V>
 void ScaleRow(const float* x, const IntegerDepth& depth, const IntegerRows& to) {
+  if constexpr (V::kIsWide) return ScaleRowOf<V, 16>(x, depth, to);
   return depth.bits == 4 ? ScaleRowOf<V, 4>(x, depth, to) : ScaleRowOf<V, 8>(x, depth, to);
 }
 
@@ -149,6 +164,7 @@ void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const Integ
   using tile::Unroll;
   constexpr int kWidth = kPanel / V::kLanes;
   constexpr int kRowWidth = kPanels * kWidth;
+  constexpr int kTogether = 4;
   constexpr std::int64_t kLaneBytes = V::kLanes * sizeof(std::uint32_t);
   const auto each_sum = [](auto f) POPRT_INLINED {
     Unroll<kRows>([&](auto r)
@@ -164,30 +180,34 @@ void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const Integ
   for (std::int64_t block = 0; block < depth.depth; block += depth.block) {
     const std::byte* const scales = b;
     b += kGroupBytes;
-    for (std::int64_t at = 0; at < depth.block; at += kSpan, ++span) {
+    const std::int64_t rows = AtMost(depth.block, depth.depth - block);
+    for (std::int64_t at = 0; at < rows; at += kSpan, ++span) {
       typename V::Sums sums[kRows][kRowWidth];
       each_sum([&](auto r, auto v)
                    POPRT_INLINED { sums[r][v] = V::SetSums(a.bases[r * a.spans + span]); });
-      for (auto left = GroupsOf<kBits>(AtMost(kSpan, depth.block - at)); left > 0; --left) {
+      const auto add_group = [&]([[maybe_unused]] auto i) POPRT_INLINED {
         typename V::Words weights[kRowWidth];
         Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
           weights[v] = V::Load(b + v / kWidth * panels.stride + v % kWidth * kLaneBytes);
         });
-        Unroll<kWordsOfGroup<kBits> / kWordsOfFactors<V>>([&](auto i) POPRT_INLINED {
+        Unroll<kWordsOfGroup<kBits> / kWordsOfFactors<V>>([&](auto f) POPRT_INLINED {
           typename V::Words fields[kRowWidth];
           Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
-            fields[v] = V::template Field<kBits, decltype(i)::value>(weights[v]);
+            fields[v] = V::template Field<kBits, decltype(f)::value>(weights[v]);
           });
           Unroll<kRows>([&](auto r) POPRT_INLINED {
             const auto factors =
-                V::LoadFactors(words + r * a.words_stride + i * kWordsOfFactors<V>);
+                V::LoadFactors(words + r * a.words_stride + f * kWordsOfFactors<V>);
             Unroll<kRowWidth>(
                 [&](auto v) POPRT_INLINED { sums[r][v] = V::Add(sums[r][v], fields[v], factors); });
           });
         });
         b += kGroupBytes;
         words += kWordsOfGroup<kBits>;
-      }
+      };
+      auto left = GroupsOf<kBits>(AtMost(kSpan, rows - at));
+      for (; left >= kTogether; left -= kTogether) Unroll<kTogether>(add_group);
+      for (; left > 0; --left) add_group(0);
       each_sum([&](auto r, auto v) POPRT_INLINED {
         constexpr int kLane = decltype(v)::value % kWidth * V::kLanes;
         const auto* column_scales =
@@ -206,8 +226,13 @@ void MultiplyRowsByIntegers(int rows, const IntegerRows& a, const IntegerPanels&
     tile::WithRows<V::kRows>(rows, [&](auto constant) POPRT_INLINED {
       constexpr int kRows = decltype(constant)::value;
       constexpr int kPanels = decltype(panels)::value;
-      if (depth.bits == 4) return MultiplyTile<V, 4, kRows, kPanels>(a, b, depth, tiles);
-      MultiplyTile<V, 8, kRows, kPanels>(a, b, depth, tiles);
+      if constexpr (V::kIsWide) {
+        MultiplyTile<V, 16, kRows, kPanels>(a, b, depth, tiles);
+      } else if (depth.bits == 4) {
+        MultiplyTile<V, 4, kRows, kPanels>(a, b, depth, tiles);
+      } else {
+        MultiplyTile<V, 8, kRows, kPanels>(a, b, depth, tiles);
+      }
     });
   });
 }

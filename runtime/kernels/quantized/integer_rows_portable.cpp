@@ -7,6 +7,7 @@ struct Portable {
   static constexpr int kLanes = 16;
   static constexpr int kRows = 2;
   static constexpr int kPanels = 1;
+  static constexpr bool kIsWide = false;
   static constexpr bool kHasDigits = false;
   struct Words {
     std::uint32_t lane[kLanes];
@@ -29,7 +30,7 @@ struct Portable {
   template <int kBits, int i>
   static Words Field(Words words) {
     for (std::uint32_t& lane : words.lane) {
-      lane = lane >> (kBits * i) & ((1U << kBits) - 1) * 0x10001U;
+      lane = kBits == 16 ? lane : lane >> (kBits * i) & ((1U << kBits) - 1) * 0x10001U;
     }
     return words;
   }
@@ -50,8 +51,13 @@ struct Portable {
   }
 };
 
+struct PortableWide : Portable {
+  static constexpr bool kIsWide = true;
+};
+
 }  // namespace
 
 const IntegerRowKernels kPortableIntegerRows = kIntegerRows<Portable>;
+const IntegerRowKernels kPortableWideIntegerRows = kIntegerRows<PortableWide>;
 
 }  // namespace poprt::kernels

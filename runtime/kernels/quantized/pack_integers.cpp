@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <bitset>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "runtime/kernels/kernel.hpp"
@@ -19,8 +22,8 @@ namespace {
 constexpr std::int64_t kScaleBytes = kPanel * static_cast<std::int64_t>(sizeof(float));
 /// Sizes of blocks that weights are quantised in, besides whole columns.
 constexpr std::int64_t kBlocks[] = {256, 128, 64, 32, 16};
-/// What is longest for numbers of four bits and of eight, which most scales are chosen by, first.
-constexpr int kLikely[] = {7, 8, 127, 128};
+/// The largest multiple of four bits, or else of eight: what most scales are chosen by first.
+constexpr int kLikely[] = {7, 8, 1, 2, 3, 4, 5, 6, 127, 128};
 
 /// A matrix or its transpose, by column.
 struct Matrix {
@@ -89,7 +92,7 @@ std::optional<Scale> ScaleOf(const Matrix& w, std::int64_t column, std::int64_t 
     const auto found = with_multiple(multiple);
     if (found && (found->has_four_bits || multiple > 8)) return found;
   }
-  for (int multiple = 1; multiple < 127; ++multiple) {
+  for (int multiple = 9; multiple < 127; ++multiple) {
     if (const auto found = with_multiple(multiple)) return found;
   }
   return {};
@@ -103,7 +106,7 @@ std::optional<IntegerForm> FormOfBlock(const Matrix& w, std::int64_t block) {
   PackColumns(w.columns, [&](std::int64_t column) {
     Magnitudes of_column;
     for (std::int64_t first = 0; first < w.depth && has_form; first += block) {
-      const auto scale = ScaleOf(w, column, first, block);
+      const auto scale = ScaleOf(w, column, first, std::min(block, w.depth - first));
       if (!scale) {
         has_form = false;
         return;
@@ -118,13 +121,71 @@ std::optional<IntegerForm> FormOfBlock(const Matrix& w, std::int64_t block) {
   return IntegerForm{.bits = has_four_bits ? 4 : 8, .block = block};
 }
 
+/// Whether every number was rounded to float16 or bfloat16, or may as well have been, and there are
+/// kFewestMagnitudes of them.
+bool WasRounded(const Matrix& w) {
+  constexpr std::uint32_t kLostBits = (1 << 13) - 1;  // of 24, 11 are left
+  constexpr std::uint32_t kMagnitude = 0x7FFFFFFF;
+  constexpr std::uint32_t kInfinity = 0x7F800000;
+  std::set<std::uint32_t> magnitudes;
+  for (std::int64_t i = 0; i < w.depth * w.columns; ++i) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(w.data[i]) & kMagnitude;
+    if ((bits & kLostBits) != 0 || bits >= kInfinity) return false;
+    if (magnitudes.size() < kFewestMagnitudes) magnitudes.insert(bits);
+  }
+  return magnitudes.size() == kFewestMagnitudes;
+}
+
+/// The least power of two of which a part of a column are multiples of 16 bits, when they are
+/// rounded, that sum up to at most kMostWideSum.
+std::optional<float> WideScaleOf(const Matrix& w, std::int64_t column, std::int64_t first,
+                                 std::int64_t count) {
+  constexpr float kMost = std::numeric_limits<std::int16_t>::max();
+  const auto magnitude = [&](std::int64_t k) { return std::abs(w.at(first + k, column)); };
+  double sum = 0;
+  for (std::int64_t k = 0; k < count; ++k) sum += magnitude(k);
+  if (!std::isfinite(sum)) return {};
+  if (sum == 0) return 1.0F;
+  const auto fits = [&](float scale) {
+    float multiples = 0;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const float multiple = std::nearbyint(magnitude(k) / scale);
+      if (multiple > kMost) return false;
+      multiples += multiple;
+    }
+    return multiples <= kMostWideSum;
+  };
+  const int exponent = std::ilogb(sum) - std::ilogb(kMostWideSum);
+  float scale =
+      std::max(static_cast<float>(std::exp2(exponent)), std::numeric_limits<float>::min());
+  while (!fits(scale)) scale *= 2;
+  return scale;
+}
+
+/// The scale of a part of a column, if it has that form.
+std::optional<float> ScaleOf(const Matrix& w, std::int64_t column, std::int64_t first,
+                             std::int64_t count, std::int64_t bits) {
+  if (bits == kWideBits) return WideScaleOf(w, column, first, count);
+  const auto scale = ScaleOf(w, column, first, count);
+  if (!scale || (bits == 4 && !scale->has_four_bits)) return {};
+  return scale->scale;
+}
+
+std::int32_t ExcessOf(std::int64_t bits) {
+  if (bits == kWideBits) return 0;
+  return bits == 4 ? kExcessOf4Bits : kExcessOf8Bits;
+}
+
 /// Puts a number into a group of zeros.
 void PutInteger(std::int32_t integer, std::int64_t row, std::int64_t column, std::int64_t bits,
                 std::byte* group) {
-  const auto stored =
-      static_cast<std::uint32_t>(integer + (bits == 4 ? kExcessOf4Bits : kExcessOf8Bits));
-  const std::int64_t bit = bits * row;
-  group[4 * column + bit / 8] |= static_cast<std::byte>(stored << bit % 8);
+  const std::uint32_t stored =
+      static_cast<std::uint32_t>(integer + ExcessOf(bits)) & ((std::uint32_t{1} << bits) - 1);
+  std::byte* const at = group + column * static_cast<std::int64_t>(sizeof(std::uint32_t));
+  std::uint32_t word;
+  std::memcpy(&word, at, sizeof(word));
+  word |= stored << (bits * row);
+  std::memcpy(at, &word, sizeof(word));
 }
 
 /// The 16 columns of one panel of zeros. False if they do not have that form.
@@ -132,27 +193,30 @@ bool PackPanel(const Matrix& w, std::int64_t panel, const IntegerForm& form, std
   const std::int64_t rows = RowsOfGroup(form.bits);
   const std::int64_t columns = std::min(kPanel, w.columns - panel * kPanel);
   for (std::int64_t first = 0; first < w.depth; first += form.block) {
+    const std::int64_t count = std::min(form.block, w.depth - first);
     std::byte* const groups = to + kScaleBytes;
     for (std::int64_t c = 0; c < columns; ++c) {
       const std::int64_t column = panel * kPanel + c;
-      const auto scale = ScaleOf(w, column, first, form.block);
-      if (!scale || (form.bits == 4 && !scale->has_four_bits)) return false;
-      std::memcpy(to + c * static_cast<std::int64_t>(sizeof(float)), &scale->scale, sizeof(float));
-      for (std::int64_t k = 0; k < form.block; ++k) {
-        const float multiple = std::nearbyint(w.at(first + k, column) / scale->scale);
+      const auto scale = ScaleOf(w, column, first, count, form.bits);
+      if (!scale) return false;
+      std::memcpy(to + c * static_cast<std::int64_t>(sizeof(float)), &*scale, sizeof(float));
+      for (std::int64_t k = 0; k < count; ++k) {
+        const float multiple = std::nearbyint(w.at(first + k, column) / *scale);
         PutInteger(static_cast<std::int32_t>(multiple), k % rows, c, form.bits,
                    groups + k / rows * kScaleBytes);
       }
     }
-    to = groups + (form.block + rows - 1) / rows * kScaleBytes;
+    to = groups + (count + rows - 1) / rows * kScaleBytes;
   }
   return true;
 }
 
-void RequireFloats(const Tensor& w) {
+/// Weights of float16 widened; nothing for those of other types than float32.
+std::optional<Tensor> AsFloats(const Tensor& w) {
   RequireWeights(w, 2);
-  Require(w.element() == ElementType::kFloat32,
-          "weights are " + ToString(w.type()) + ", only float32 is stored as integers");
+  if (w.element() == ElementType::kFloat32) return w;
+  if (w.element() != ElementType::kFloat16) return {};
+  return RunOnce("Cast", {w}, {{ElementType::kFloat32, w.shape()}}, {}).front();
 }
 
 }  // namespace
@@ -171,34 +235,40 @@ std::optional<std::vector<float>> ByteScales(const Tensor& weights, bool transpo
 }
 
 std::optional<IntegerForm> IntegerFormOf(const Tensor& weights, bool transposed) {
-  RequireWeights(weights, 2);
-  if (weights.element() != ElementType::kFloat32) return {};
-  const Matrix w(weights, transposed);
+  const std::optional<Tensor> floats = AsFloats(weights);
+  if (!floats) return {};
+  const Matrix w(*floats, transposed);
   if (const auto form = FormOfBlock(w, w.depth)) return form;
   for (const std::int64_t block : kBlocks) {
-    if (block >= w.depth || w.depth % block != 0) continue;
+    if (block >= w.depth) continue;
     if (const auto form = FormOfBlock(w, block)) return form;
   }
+  if (WasRounded(w)) return IntegerForm{.bits = kWideBits, .block = std::min(w.depth, kWideBlock)};
   return {};
 }
 
 TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerForm& form) {
   Require(depth >= 1 && n >= 1, "a packed matrix needs at least one row and one column");
-  Require(form.bits == 4 || form.bits == 8,
-          "numbers have " + std::to_string(form.bits) + " bits, allowed are 4 and 8");
+  Require(form.bits == 4 || form.bits == 8 || form.bits == kWideBits,
+          "numbers have " + std::to_string(form.bits) + " bits, allowed are 4, 8 and 16");
   constexpr std::int64_t kMostRows = 8;  // of a group
-  Require(form.block == depth ||
-              (form.block >= 1 && form.block % kMostRows == 0 && depth % form.block == 0),
+  const std::int64_t longest = form.bits == kWideBits ? std::min(depth, kWideBlock) : depth;
+  Require(form.block >= 1 && form.block <= longest &&
+              (form.block % kMostRows == 0 || form.block == depth),
           "blocks have " + std::to_string(form.block) + " rows, which do not fit a depth of " +
               std::to_string(depth));
-  const std::int64_t groups = (form.block - 1) / RowsOfGroup(form.bits) + 1;
-  const std::int64_t lines = depth / form.block * (1 + groups);  // of 64 bytes
+  const std::int64_t of_group = RowsOfGroup(form.bits);
+  const std::int64_t last = depth % form.block;
+  const std::int64_t lines = depth / form.block * (1 + (form.block - 1) / of_group + 1) +
+                             (last > 0 ? 1 + (last - 1) / of_group + 1 : 0);  // of 64 bytes
   return {ElementType::kUint8, {(n - 1) / kPanel + 1, lines * (kScaleBytes / kPanel), kPanel}};
 }
 
 Tensor PackIntegers(const Tensor& weights, bool transposed, const IntegerForm& form) {
-  RequireFloats(weights);
-  const Matrix w(weights, transposed);
+  const std::optional<Tensor> floats = AsFloats(weights);
+  Require(floats.has_value(),
+          "weights are " + ToString(weights.type()) + ", only floats are stored as integers");
+  const Matrix w(*floats, transposed);
   Tensor packed(PackedIntegersType(w.depth, w.columns, form));
   const std::size_t panel_bytes = packed.bytes() / static_cast<std::size_t>(packed.shape()[0]);
   std::byte* const to = packed.mutable_data();

@@ -7,8 +7,9 @@
 #include "runtime/tensor/shape.hpp"
 #include "runtime/tensor/tensor.hpp"
 
-/// Weights that were quantised, as the integers that they are multiples of a scale by. The order is
-/// part of the container format, as that of pack.hpp.
+/// Weights that were quantised, as the integers that they are multiples of a scale by, and weights
+/// that were rounded to few bits as integers of 16. The order is part of the container format, as
+/// that of pack.hpp.
 namespace poprt::kernels {
 
 /// A scale for each column of W [depth, n] of float32, or its transpose, of which all elements of
@@ -16,15 +17,20 @@ namespace poprt::kernels {
 /// none where there are no such scales. So are weights that were quantised.
 std::optional<std::vector<float>> ByteScales(const Tensor& w, bool transposed);
 
+/// Of the weights that are not quantised.
+inline constexpr std::int64_t kWideBits = 16;
+
 /// How a matrix is stored as integers.
 struct IntegerForm {
-  std::int64_t bits = 8;   ///< of a number, 4 or 8
-  std::int64_t block = 0;  ///< rows of a column that share a scale: the depth, or a part of it
+  std::int64_t bits = 8;   ///< of a number, 4, 8 or 16
+  std::int64_t block = 0;  ///< rows of a column that share a scale; fewer may be left for the last
   bool operator==(const IntegerForm&) const = default;
 };
 
-/// The form of fewest scales that loses nothing of W [depth, n], or its transpose; nothing where
-/// there is none, or so few different multiples that W was hardly quantised.
+/// The form of 4 or 8 bits and fewest scales that loses nothing of W [depth, n], or its transpose;
+/// else 16 bits where W was rounded to float16 or bfloat16, at least to 11 significant bits: what
+/// that form loses is less than the rounding did. Nothing for other weights, those that are no
+/// finite numbers and those of so few different magnitudes that they were hardly rounded.
 std::optional<IntegerForm> IntegerFormOf(const Tensor& w, bool transposed);
 
 /// Rows in a group of 64 bytes of 16 columns.
@@ -33,11 +39,14 @@ inline std::int64_t RowsOfGroup(std::int64_t bits) { return 32 / bits; }
 /// Type of packed integers, uint8 [ceil(n / 16), rows, 16]: panels of 16 columns, of which each
 /// block begins with the bytes of 16 scales of float32 and goes on with groups of 64 bytes, a word
 /// of 32 bits for each column with its next eight rows of 4 bits or four of 8, the first the
-/// lowest, each plus 8 or 128. Throws KernelError unless depth and n are at least 1, bits 4 or 8
-/// and the depth a multiple of the block, which is one of 8 where it is a part of it.
+/// lowest, each plus 8 or 128; or its next two of 16 bits, with signs. Throws KernelError unless
+/// depth and n are at least 1, bits 4, 8 or 16 and the block is from 1 to the depth, a multiple of
+/// 8 where it is a part of it, and at most kWideBlock for 16 bits.
 TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerForm& form);
 
-/// Packs W [depth, n] of float32, or its transpose. Throws KernelError where W has not that form.
+/// Packs W [depth, n] of float32 or float16, or its transpose. Of 16 bits are multiples of the
+/// least power of two by which the magnitudes in a block sum up to at most kMostWideSum; others
+/// throw KernelError where W has not that form.
 Tensor PackIntegers(const Tensor& w, bool transposed, const IntegerForm& form);
 
 }  // namespace poprt::kernels

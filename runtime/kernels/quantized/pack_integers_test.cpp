@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/tensor/half.hpp"
 
 namespace poprt::kernels {
 namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 Tensor Floats(const Shape& shape, const std::vector<float>& values) {
   return Tensor({ElementType::kFloat32, shape}, values.data());
@@ -69,6 +72,9 @@ TEST(PackIntegersTest, ScalesHaveMultiplesOfFourBitsWhereThereAreSuch) {
            {6, -3}, {2, 1}, {-8, 7}, {0, 7}, {1, 0}, {-8, 0}, {4, 2}}) {
     EXPECT_EQ(form_of(a, b), (IntegerForm{.bits = 4, .block = 2})) << a << ' ' << b;
   }
+  EXPECT_EQ(IntegerFormOf(Floats({2, 5}, {0.23F, 7, 7, 7, 7, 0, 6, 5, 4, 3}), false),
+            (IntegerForm{.bits = 4, .block = 2}))
+      << "one number, which is no multiple by 7 of another";
   EXPECT_EQ(form_of(9, 1), (IntegerForm{.bits = 8, .block = 2}));
 }
 
@@ -88,8 +94,52 @@ TEST(PackIntegersTest, TheLargestBlockThatHasScales) {
   EXPECT_EQ(form_of(32), (IntegerForm{.bits = 8, .block = 32}));
   EXPECT_EQ(form_of(16), (IntegerForm{.bits = 8, .block = 16}));
   EXPECT_EQ(form_of(5), std::nullopt);
+  multiples.push_back(9);
+  EXPECT_EQ(form_of(16), (IntegerForm{.bits = 8, .block = 16})) << "the last has fewer rows";
   multiples[40] = 128;
   EXPECT_EQ(form_of(32), std::nullopt);
+}
+
+TEST(PackIntegersTest, SixteenBitsAreMultiplesOfThePowerOfTwoThatTheirSumAllows) {
+  // 64 rows and one more; of the second column all but one are zero.
+  std::vector<float> values(65 * 2);
+  for (std::size_t k = 0; k < 65; ++k) values[2 * k] = k % 2 == 0 ? 1.5F : -0.75F;
+  values[3] = -0.375F;
+  const IntegerForm form{.bits = 16, .block = 64};
+  const Tensor packed = PackIntegers(Floats({65, 2}, values), false, form);
+  ASSERT_EQ(packed.type(), (TensorType{ElementType::kUint8, {1, (33 + 2) * 4, 16}}));
+  const auto* words = reinterpret_cast<const std::uint32_t*>(packed.data());
+  const auto* scales = reinterpret_cast<const float*>(packed.data());
+  // Magnitudes sum up to 72, and at most to 128; 1.5 and -0.75 are 1536 and -768 of 2^-10.
+  EXPECT_EQ(scales[0], 0x1p-10F);
+  EXPECT_EQ(words[16], 0xFD000600U);
+  EXPECT_EQ(words[16 * 32], 0xFD000600U);
+  // The largest magnitude has 15 bits.
+  EXPECT_EQ(scales[1], 0x1p-16F);
+  EXPECT_EQ(words[17], static_cast<std::uint32_t>(-0x6000) << 16);
+  // The last block.
+  EXPECT_EQ(scales[16 * 33], 0x1p-14F);
+  EXPECT_EQ(words[16 * 34], 0x6000U);
+}
+
+TEST(PackIntegersTest, SixteenBitsAreForWhatWasRounded) {
+  const auto form_of = [](const Tensor& w) { return IntegerFormOf(w, false); };
+  const IntegerForm wide{.bits = 16, .block = 7};
+  std::vector<float> values{1.5F, -0x1.668p-1F, 0x1.92p1F, 0x1.558p-9F, 0, 0x1.FFCp-3F, 2};
+  values[4] = -0x1.02p20F;  // of bfloat16: too large for float16
+  EXPECT_EQ(form_of(Floats({7, 1}, values)), wide);
+  values[4] = 0x1p-133F;  // the least of bfloat16
+  EXPECT_EQ(form_of(Floats({7, 1}, values)), wide);
+  values[4] = kInfinity;
+  EXPECT_EQ(form_of(Floats({7, 1}, values)), std::nullopt);
+  values[4] = 0x1.002p0F;
+  EXPECT_EQ(form_of(Floats({7, 1}, values)), std::nullopt) << "twelve bits";
+  EXPECT_EQ(form_of(Floats({7, 1}, {0, 1.5F, -1.5F, 0x1.01p9F, 1, 1, 3})), std::nullopt)
+      << "few magnitudes";
+  Tensor halves({ElementType::kFloat16, {70, 1}});
+  float next = 1;
+  for (Float16& x : halves.as_mutable<Float16>()) x = Float16(next *= 0.9F);
+  EXPECT_EQ(form_of(halves), (IntegerForm{.bits = 16, .block = 64}));
 }
 
 TEST(PackIntegersTest, NotAllWeightsAreBytes) {
@@ -113,9 +163,16 @@ TEST(PackIntegersTest, RefusesOtherForms) {
                KernelError);
   EXPECT_THROW(PackedIntegersType(64, 1, {.bits = 3, .block = 64}), KernelError);
   EXPECT_THROW(PackedIntegersType(64, 1, {.bits = 4, .block = 12}), KernelError);
-  EXPECT_THROW(PackedIntegersType(64, 1, {.bits = 4, .block = 48}), KernelError);
+  EXPECT_THROW(PackedIntegersType(64, 1, {.bits = 4, .block = 72}), KernelError);
   EXPECT_THROW(PackedIntegersType(64, 1, {.bits = 4, .block = 0}), KernelError);
   EXPECT_THROW(PackedIntegersType(0, 1, {.bits = 4, .block = 0}), KernelError);
+  EXPECT_THROW(PackedIntegersType(512, 1, {.bits = 16, .block = 128}), KernelError);
+  for (const float extreme : {kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+    EXPECT_THROW(PackIntegers(Floats({2, 1}, {1, extreme}), false, {.bits = 16, .block = 2}),
+                 KernelError);
+  }
+  EXPECT_THROW(PackIntegers(Tensor({ElementType::kInt8, {2, 1}}), false, {.bits = 16, .block = 2}),
+               KernelError);
 }
 
 }  // namespace

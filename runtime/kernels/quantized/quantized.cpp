@@ -69,7 +69,7 @@ BoundKernel BindBest(const KernelCall& call) {
 }
 
 BoundKernel BindBestWeightOnlyGemm(const KernelCall& call) {
-  return BindWeightOnlyGemm(call, BestInnerLoops(), *BestByteMicroKernels().integer_rows);
+  return BindWeightOnlyGemm(call, BestInnerLoops(), BestByteMicroKernels());
 }
 
 }  // namespace

@@ -17,13 +17,25 @@ namespace {
 struct IntegerRowsLayout {
   IntegerRowsLayout(std::int64_t row_count, const IntegerDepth& depth)
       : rows(row_count),
-        words(depth.depth / depth.block * WordsOfBlock(depth)),
-        spans(depth.depth / depth.block * ((depth.block - 1) / kSpan + 1)) {}
+        words(OddLines(OfBlocks(depth,
+                                [&](std::int64_t count) {
+                                  // Two multiples each, of whole groups.
+                                  const std::int64_t of_group = RowsOfGroup(depth.bits);
+                                  return (count + of_group - 1) / of_group * of_group / 2;
+                                }))),
+        spans(OfBlocks(depth, [](std::int64_t count) { return (count + kSpan - 1) / kSpan; })) {}
 
-  /// Two multiples each, of whole groups.
-  static std::int64_t WordsOfBlock(const IntegerDepth& depth) {
-    const std::int64_t of_group = RowsOfGroup(depth.bits);
-    return ((depth.block - 1) / of_group + 1) * of_group / 2;
+  /// At least so many words: rows that are an odd number of cache lines apart share none of the
+  /// first-level cache's sets.
+  static std::int64_t OddLines(std::int64_t words) {
+    constexpr std::int64_t kLine = 16;
+    return ((words + kLine - 1) / kLine | 1) * kLine;
+  }
+
+  /// The sum over all blocks of what `of` gives for their rows.
+  template <typename Of>
+  static std::int64_t OfBlocks(const IntegerDepth& depth, Of of) {
+    return depth.depth / depth.block * of(depth.block) + of(depth.depth % depth.block);
   }
 
   /// Of 32 bits.
@@ -59,7 +71,8 @@ struct WeightOnlyGemm {
   std::size_t scratch_bytes = 0;
   AlternatingOrder order = {};
 
-  static constexpr std::int64_t kTileFloats = kTilePanels * kTileRows * kPanel;
+  static constexpr std::int64_t kTileStride = kMostIntegerRows * kPanel;
+  static constexpr std::int64_t kTileFloats = kTilePanels * kTileStride;
 
   void Run(const KernelArguments& args) const {
     Epilogue finish = epilogue;
@@ -92,7 +105,6 @@ struct WeightOnlyGemm {
 
   void MultiplyBlock(const KernelArguments& args, std::int64_t row_block, std::int64_t panel_block,
                      const Epilogue& finish, float* tile) const {
-    constexpr std::int64_t kStride = kTileRows * kPanel;
     const std::int64_t first_row = rows.begin(row_block);
     const RegisterTiles tiles(rows.end(row_block) - first_row, kernels->rows);
     const std::int64_t end = panels.end(panel_block);
@@ -103,10 +115,11 @@ struct WeightOnlyGemm {
           .first = args.inputs[1] + panel * panel_bytes, .stride = panel_bytes, .count = count};
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
         const std::int64_t row = first_row + tiles.begin(t);
-        kernels->multiply(tiles.size(t), scaled.At(args.scratch, row), b, depth, {tile, kStride});
+        kernels->multiply(tiles.size(t), scaled.At(args.scratch, row), b, depth,
+                          {tile, kTileStride});
         for (int i = 0; i < count; ++i) {
           const std::int64_t column = (panel + i) * kPanel;
-          loops->finish(finish, tile + i * kStride, kPanel, tiles.size(t),
+          loops->finish(finish, tile + i * kTileStride, kPanel, tiles.size(t),
                         std::min(kPanel, shape.columns - column), row, column);
         }
       }
@@ -117,7 +130,7 @@ struct WeightOnlyGemm {
 }  // namespace
 
 BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
-                               const IntegerRowKernels& kernels) {
+                               const ByteMicroKernels& kernels) {
   const GemmShape shape = RequireGemm(call);
   const IntegerForm form{.bits = RequirePositive(call.attributes, "bits"),
                          .block = RequirePositive(call.attributes, "block")};
@@ -127,16 +140,16 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
 
   const MatrixBlocking blocking(1, shape.rows, packed.shape[0], shape.depth, shape.half);
   const IntegerDepth depth{.depth = shape.depth, .block = form.block, .bits = form.bits};
-  const std::shared_ptr<WeightOnlyGemm> gemm(
-      new WeightOnlyGemm{.loops = &loops.gemm,
-                         .kernels = &kernels,
-                         .shape = shape,
-                         .depth = depth,
-                         .panel_bytes = packed.shape[1] * packed.shape[2],
-                         .epilogue = EpilogueWithActivation(call.attributes),
-                         .rows = blocking.rows,
-                         .panels = blocking.panels,
-                         .scaled = IntegerRowsLayout(shape.rows, depth)});
+  const std::shared_ptr<WeightOnlyGemm> gemm(new WeightOnlyGemm{
+      .loops = &loops.gemm,
+      .kernels = form.bits == kWideBits ? kernels.wide_integer_rows : kernels.integer_rows,
+      .shape = shape,
+      .depth = depth,
+      .panel_bytes = packed.shape[1] * packed.shape[2],
+      .epilogue = EpilogueWithActivation(call.attributes),
+      .rows = blocking.rows,
+      .panels = blocking.panels,
+      .scaled = IntegerRowsLayout(shape.rows, depth)});
   gemm->epilogue.row_stride = shape.columns;
   gemm->epilogue.half = shape.half;
   const Ints block_sizes = CutIntoBlocks(call.attributes, {&gemm->rows, &gemm->panels});

@@ -20,7 +20,7 @@ Tensor QuantizedWeights(Random& random, std::int64_t depth, std::int64_t n, bool
                         const IntegerForm& form) {
   Tensor weights({ElementType::kFloat32, transposed ? Shape{n, depth} : Shape{depth, n}});
   auto* to = reinterpret_cast<float*>(weights.mutable_data());
-  const std::int64_t largest = form.bits == 4 ? 7 : 127;
+  const std::int64_t largest = form.bits == 4 ? 7 : form.bits == 8 ? 127 : 5000;
   for (std::int64_t c = 0; c < n; ++c) {
     float scale = 0;
     for (std::int64_t k = 0; k < depth; ++k) {
@@ -32,25 +32,50 @@ Tensor QuantizedWeights(Random& random, std::int64_t depth, std::int64_t n, bool
   return weights;
 }
 
+/// W [depth, n] as it is packed in 16 bits.
+Values RoundedWeights(const Tensor& packed, std::int64_t depth, std::int64_t n) {
+  Values values(static_cast<std::size_t>(depth * n));
+  const std::int64_t panel_bytes = packed.shape()[1] * packed.shape()[2];
+  for (std::int64_t c = 0; c < n; ++c) {
+    const std::byte* at = packed.data() + c / kPanel * panel_bytes;
+    for (std::int64_t first = 0; first < depth; first += kWideBlock) {
+      const std::int64_t end = std::min(depth, first + kWideBlock);
+      const float scale = reinterpret_cast<const float*>(at)[c % kPanel];
+      const auto* shorts = reinterpret_cast<const std::int16_t*>(at + 4 * kPanel);
+      for (std::int64_t k = first; k < end; ++k) {
+        const std::int64_t row = k - first;
+        values[static_cast<std::size_t>(k * n + c)] =
+            static_cast<double>(shorts[(row / 2 * kPanel + c % kPanel) * 2 + row % 2]) * scale;
+      }
+      at += 4 * kPanel * (1 + (end - first + 1) / 2);
+    }
+  }
+  return values;
+}
+
 /// With the products of one kind of processor.
-Bind With(const IntegerRowKernels& kernels) {
+Bind With(const ByteMicroKernels& kernels) {
   return [&kernels](const KernelCall& call, const InnerLoops& loops) {
     return BindWeightOnlyGemm(call, loops, kernels);
   };
 }
 
-/// A row as the kernel rounds it: every span of a block to multiples, of kMostMultiple at most, of
-/// a power of two.
-void RoundSpans(double* row, std::int64_t depth, std::int64_t block) {
-  for (std::int64_t first = 0; first < depth; first += block) {
-    for (std::int64_t at = 0; at < block; at += kSpan) {
+/// A row as the kernel rounds it: every span of a block to multiples, of kMostMultiple at most, or
+/// kMostWideMultiple, of a power of two.
+void RoundSpans(double* row, std::int64_t depth, const IntegerForm& form) {
+  const bool is_wide = form.bits == kWideBits;
+  for (std::int64_t first = 0; first < depth; first += form.block) {
+    const std::int64_t count = std::min(form.block, depth - first);
+    for (std::int64_t at = 0; at < count; at += kSpan) {
       double* const begin = row + first + at;
-      double* const end = begin + std::min(kSpan, block - at);
+      double* const end = begin + std::min(kSpan, count - at);
       double largest = 0;
       for (const double* x = begin; x < end; ++x) largest = std::max(largest, std::abs(*x));
       if (largest == 0) continue;
-      double scale = std::exp2(std::ilogb(largest) - 14);
-      if (std::nearbyint(largest / scale) > kMostMultiple) scale *= 2;
+      double scale = std::exp2(std::ilogb(largest) - (is_wide ? 13 : 14));
+      if (std::nearbyint(largest / scale) > (is_wide ? kMostWideMultiple : kMostMultiple)) {
+        scale *= 2;
+      }
       for (double* x = begin; x < end; ++x) *x = std::nearbyint(*x / scale) * scale;
     }
   }
@@ -75,9 +100,11 @@ Problem RandomProblem(Random& random, std::int64_t rows, std::int64_t depth, std
   const Tensor residual = random.Flip() ? random.Values(y) : Tensor();
   auto av = Doubles(a);
   for (std::int64_t r = 0; is_rounded && r < rows; ++r) {
-    RoundSpans(av.data() + r * depth, depth, form.block);
+    RoundSpans(av.data() + r * depth, depth, form);
   }
-  const auto wv = Doubles(w);
+  const Tensor packed = PackIntegers(w, transposed, form);
+  const bool is_row_major = !transposed || form.bits == kWideBits;
+  const auto wv = form.bits == kWideBits ? RoundedWeights(packed, depth, n) : Doubles(w);
   const auto bv = Doubles(bias);
   const auto rv = Doubles(residual);
   std::vector<Expected> expected(static_cast<std::size_t>(rows * n));
@@ -88,7 +115,7 @@ Problem RandomProblem(Random& random, std::int64_t rows, std::int64_t depth, std
       const std::size_t row = i / columns * static_cast<std::size_t>(depth);
       expected[i].Add(
           av[row + k] *
-          wv[transposed ? column * static_cast<std::size_t>(depth) + k : k * columns + column]);
+          wv[is_row_major ? k * columns + column : column * static_cast<std::size_t>(depth) + k]);
     }
     if (!bv.empty()) expected[i].Add(bv[column]);
     if (!rv.empty()) expected[i].Add(rv[i]);
@@ -98,7 +125,7 @@ Problem RandomProblem(Random& random, std::int64_t rows, std::int64_t depth, std
   attributes.set("n", n);
   attributes.set("bits", form.bits);
   attributes.set("block", form.block);
-  return {.inputs = {a, PackIntegers(w, transposed, form), bias, residual},
+  return {.inputs = {a, packed, bias, residual},
           .y = y,
           .attributes = attributes,
           .expected = expected};
@@ -109,40 +136,44 @@ void Check(Random& random, std::int64_t rows, std::int64_t depth, std::int64_t n
   const Problem problem = RandomProblem(random, rows, depth, n, form, true);
   for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
     SCOPED_TRACE(kernels->name);
-    ExpectPacked(With(*kernels->integer_rows), problem.inputs, problem.y, problem.attributes,
-                 problem.expected);
+    ExpectPacked(With(*kernels), problem.inputs, problem.y, problem.attributes, problem.expected);
   }
 }
 
 TEST(WeightOnlyGemm, AgreesWithNaiveProductOnRandomSizes) {
   ForSeeds(80, [&](std::mt19937& seeds) {
     Random random(seeds());
-    const std::int64_t bits = random.Flip() ? 4 : 8;
-    const std::int64_t block = random.Flip() ? 8 * random.Int(1, 5) : random.Int(1, 300);
-    const std::int64_t depth = block % 8 == 0 ? block * random.Int(1, 4) : block;
-    Check(random, random.Int(1, 20), depth, random.Int(1, 100), {.bits = bits, .block = block});
+    const std::int64_t bits = random.Of(std::vector<std::int64_t>{4, 8, 16});
+    const std::int64_t depth = random.Int(1, 300);
+    std::int64_t block = random.Flip() ? std::min(depth, 8 * random.Int(2, 5)) : depth;
+    if (bits == 16) block = std::min(depth, kWideBlock);
+    Check(random, random.Int(1, 30), depth, random.Int(1, 100), {.bits = bits, .block = block});
   });
 }
 
 TEST(WeightOnlyGemm, AgreesForEveryNumberOfRows) {
-  for (const std::int64_t bits : {4, 8}) {
-    for (std::int64_t rows = 1; rows <= 7; ++rows) {
+  for (std::int64_t rows = 1; rows <= 13; ++rows) {
+    for (const IntegerForm& form : {IntegerForm{4, 75}, {8, 75}, {16, kWideBlock}}) {
       SCOPED_TRACE(rows);
       Random random(static_cast<unsigned>(rows));
-      Check(random, rows, 75, 50, {.bits = bits, .block = 75});
+      Check(random, rows, 75, 50, form);
     }
   }
 }
 
 TEST(WeightOnlyGemm, RoundingActivationsIsHardlySeen) {
   Random random(5);
-  for (const IntegerForm& form : {IntegerForm{.bits = 4, .block = 32}, {.bits = 8, .block = 512}}) {
+  struct Case {
+    IntegerForm form;
+    double error;
+  };
+  for (const auto& [form, error] :
+       {Case{{4, 32}, 4e-6}, Case{{8, 512}, 4e-6}, Case{{16, kWideBlock}, 1e-5}}) {
     const Problem problem = RandomProblem(random, 4, 512, 40, form, false);
-    const Values found =
-        ToValues(RunPacked(With(*BestByteMicroKernels().integer_rows), problem.inputs, problem.y,
-                           problem.attributes, PortableInnerLoops()));
+    const Values found = ToValues(RunPacked(With(BestByteMicroKernels()), problem.inputs, problem.y,
+                                            problem.attributes, PortableInnerLoops()));
     for (std::size_t i = 0; i < found.size(); ++i) {
-      EXPECT_NEAR(found[i], problem.expected[i].value, 4e-6 * problem.expected[i].magnitude);
+      EXPECT_NEAR(found[i], problem.expected[i].value, error * problem.expected[i].magnitude);
     }
   }
 }
@@ -161,7 +192,7 @@ TEST(WeightOnlyGemm, MultiplesAreExactWhateverTheirSums) {
         const Tensor a({ElementType::kFloat32, {1, kDepth}}, std::vector<float>(kDepth, x).data());
         for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
           const Tensor y =
-              RunPacked(With(*kernels->integer_rows), {a, w}, {ElementType::kFloat32, {1, 1}},
+              RunPacked(With(*kernels), {a, w}, {ElementType::kFloat32, {1, 1}},
                         {{"n", std::int64_t{1}}, {"bits", form.bits}, {"block", form.block}},
                         PortableInnerLoops());
           // Of two spans.
@@ -173,12 +204,35 @@ TEST(WeightOnlyGemm, MultiplesAreExactWhateverTheirSums) {
   }
 }
 
+TEST(WeightOnlyGemm, LargestSumsOf16BitsAreExact) {
+  const IntegerForm form{.bits = kWideBits, .block = kWideBlock};
+  for (const float sign : {1.0F, -1.0F}) {
+    // The magnitudes of each block sum up to kMostWideSum; by blocks the scale is 1.
+    std::vector<float> weights(2 * kWideBlock, sign * kMostWideSum / kWideBlock);
+    const Tensor w = PackIntegers(
+        Tensor({ElementType::kFloat32, {2 * kWideBlock, 1}}, weights.data()), false, form);
+    ASSERT_EQ(reinterpret_cast<const float*>(w.data())[0], 1);
+    for (const float x : {1.0F * kMostWideMultiple, -1.0F * kMostWideMultiple}) {
+      const Tensor a({ElementType::kFloat32, {1, 2 * kWideBlock}},
+                     std::vector<float>(2 * kWideBlock, x).data());
+      for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
+        const Tensor y =
+            RunPacked(With(*kernels), {a, w}, {ElementType::kFloat32, {1, 1}},
+                      {{"n", std::int64_t{1}}, {"bits", form.bits}, {"block", form.block}},
+                      PortableInnerLoops());
+        EXPECT_EQ(y.as<float>()[0], 2 * sign * x * kMostWideSum) << kernels->name;
+      }
+    }
+  }
+}
+
 TEST(WeightOnlyGemm, ExtremeActivations) {
   constexpr std::int64_t kDepth = 8;
   const Tensor w({ElementType::kFloat32, {kDepth, 1}},
                  std::vector<float>{1, 2, 3, 4, 5, 6, 7, -8}.data());
-  const IntegerForm form{.bits = 4, .block = kDepth};
-  const auto product = [&](std::vector<float> row, const IntegerRowKernels& kernels) {
+  const auto product = [&](std::vector<float> row, const ByteMicroKernels& kernels,
+                           std::int64_t bits) {
+    const IntegerForm form{.bits = bits, .block = kDepth};
     return RunPacked(With(kernels),
                      {Tensor({ElementType::kFloat32, {1, kDepth}}, row.data()),
                       PackIntegers(w, false, form)},
@@ -188,30 +242,34 @@ TEST(WeightOnlyGemm, ExtremeActivations) {
         .as<float>()[0];
   };
   using Limits = std::numeric_limits<float>;
-  for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
-    SCOPED_TRACE(kernels->name);
-    const IntegerRowKernels& rows = *kernels->integer_rows;
-    EXPECT_EQ(product({0, 0, 0, 0, 0, 0, 0, 0}, rows), 0);
-    EXPECT_EQ(product({0x1p127F, 0, 0, 0, 0, 0, 0, 0}, rows), 0x1p127F);
-    EXPECT_EQ(product({Limits::max(), 0, 0, 0, 0, 0, 0, 0}, rows), 0x1p127F * 2);
-    EXPECT_EQ(product({0, 0x1p-120F, 0, 0, 0, 0, 0, 0}, rows), 0x1p-119F);
-    EXPECT_EQ(product({Limits::denorm_min(), 0, 0, 0, 0, 0, 0, 0}, rows), 0);
-    EXPECT_TRUE(std::isnan(product({0, Limits::infinity(), 0, 0, 0, 0, 0, 0}, rows)));
-    EXPECT_TRUE(std::isnan(product({0, 0, 0, 0, 0, 0, 0, Limits::quiet_NaN()}, rows)));
+  for (const std::int64_t bits : {4, 8, 16}) {
+    for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
+      SCOPED_TRACE(kernels->name + (" " + std::to_string(bits)));
+      const auto of = [&](const std::vector<float>& row) { return product(row, *kernels, bits); };
+      EXPECT_EQ(of({0, 0, 0, 0, 0, 0, 0, 0}), 0);
+      EXPECT_EQ(of({0x1p110F, 0, 0, 0, 0, 0, 0, 0}), 0x1p110F);
+      if (bits != kWideBits) {
+        EXPECT_EQ(of({0x1p127F, 0, 0, 0, 0, 0, 0, 0}), 0x1p127F);
+        EXPECT_EQ(of({Limits::max(), 0, 0, 0, 0, 0, 0, 0}), Limits::infinity());
+      }
+      EXPECT_EQ(of({0, 0x1p-120F, 0, 0, 0, 0, 0, 0}), 0x1p-119F);
+      EXPECT_EQ(of({Limits::denorm_min(), 0, 0, 0, 0, 0, 0, 0}), 0);
+      EXPECT_TRUE(std::isnan(of({0, Limits::infinity(), 0, 0, 0, 0, 0, 0})));
+      EXPECT_TRUE(std::isnan(of({0, 0, 0, 0, 0, 0, 0, Limits::quiet_NaN()})));
+    }
   }
 }
 
 TEST(WeightOnlyGemm, HasTheSameBitsWithAllLoopsThatRound) {
   Random random(12);
-  for (const std::int64_t bits : {4, 8}) {
+  for (const std::int64_t bits : {4, 8, 16}) {
     const IntegerForm form{.bits = bits, .block = 16};
     const Tensor packed = PackIntegers(QuantizedWeights(random, 48, 40, false, form), false, form);
     const auto supported = SupportedByteMicroKernels();
     for (std::int64_t rows = 1; rows <= 6; ++rows) {
       const Tensor a = random.Values({ElementType::kFloat32, {rows, 48}});
       const auto values = [&](const ByteMicroKernels& kernels) {
-        return ToValues(RunPacked(With(*kernels.integer_rows), {a, packed},
-                                  {ElementType::kFloat32, {rows, 40}},
+        return ToValues(RunPacked(With(kernels), {a, packed}, {ElementType::kFloat32, {rows, 40}},
                                   {{"n", std::int64_t{40}}, {"bits", bits}, {"block", form.block}},
                                   PortableInnerLoops()));
       };
@@ -236,6 +294,7 @@ TEST(WeightOnlyGemm, BindRejectsWhatDoesNotFit) {
   EXPECT_NE(error(6, 4, 32), "");
   EXPECT_NE(error(6, 5, 16), "");
   EXPECT_NE(error(6, 4, 0), "");
+  EXPECT_NE(error(6, 16, 16), "");
   EXPECT_NE(BindError("weight_only_gemm", {{ElementType::kFloat32, {6, 32}}, w},
                       {{ElementType::kFloat32, {6, 20}}}, {{"n", std::int64_t{20}}}),
             "");
