@@ -42,7 +42,7 @@ ir::Graph ProductWithBits(int bits) {
   ir::Graph graph;
   graph.name = "g";
   graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {3, 64}})};
-  Tensor weights({ElementType::kFloat32, {64, 80}});
+  Tensor weights({ElementType::kFloat32, {64, 100}});
   const int count = 1 << bits;
   int next = 0;
   for (float& weight : weights.as_mutable<float>()) {
@@ -51,7 +51,7 @@ ir::Graph ProductWithBits(int bits) {
   }
   const ir::ValueId w = graph.AddConstant("w", weights);
   graph.nodes.push_back(graph.MakeNode("MatMul", {graph.inputs[0], w},
-                                       {ElementType::kFloat32, {3, 80}}, {}, "product"));
+                                       {ElementType::kFloat32, {3, 100}}, {}, "product"));
   graph.outputs = graph.nodes.back().outputs;
   graph.output_names = {"y"};
   return graph;

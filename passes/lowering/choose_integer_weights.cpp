@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kShortColumn = 16;
 /// With weights of 16 bits, rounding what they multiply takes more than fewer products save.
 constexpr std::int64_t kShortWideColumn = 32;
-constexpr std::int64_t kFewestWideColumns = 64;
+constexpr std::int64_t kFewestWideColumns = 96;
 
 bool Pays(const kernels::IntegerForm& form, std::int64_t depth, std::int64_t columns) {
   return form.bits < kernels::kWideBits ||

@@ -39,15 +39,15 @@ TEST(ChooseIntegerWeightsTest, SaysHowManyBitsAndRows) {
 
 TEST(ChooseIntegerWeightsTest, WeightsOfElevenBitsAre16) {
   const auto rounded = [](std::int64_t i) { return i * 1237 % 2039; };
-  EXPECT_EQ(ChosenFor(ProductWith(100, rounded, 64)), "16 bits, blocks of 64");
-  EXPECT_EQ(ChosenFor(ProductWith(32, rounded, 64)), "16 bits, blocks of 32");
-  EXPECT_EQ(ChosenFor(ProductWith(31, rounded, 64)), "floats") << "too short";
-  EXPECT_EQ(ChosenFor(ProductWith(100, rounded, 63)), "floats") << "too few columns";
+  EXPECT_EQ(ChosenFor(ProductWith(100, rounded, 96)), "16 bits, blocks of 64");
+  EXPECT_EQ(ChosenFor(ProductWith(32, rounded, 96)), "16 bits, blocks of 32");
+  EXPECT_EQ(ChosenFor(ProductWith(31, rounded, 96)), "floats") << "too short";
+  EXPECT_EQ(ChosenFor(ProductWith(100, rounded, 95)), "floats") << "too few columns";
 }
 
 TEST(ChooseIntegerWeightsTest, LeavesOthers) {
   const auto not_rounded = [](std::int64_t i) { return i * 1237 % 7919; };
-  EXPECT_EQ(ChosenFor(ProductWith(100, not_rounded, 64)), "floats");
+  EXPECT_EQ(ChosenFor(ProductWith(100, not_rounded, 96)), "floats");
   EXPECT_EQ(ChosenFor(ProductWith(16, [](std::int64_t i) { return i % 3 - 1; })), "floats")
       << "what selects is expected to be exact";
   EXPECT_EQ(ChosenFor(ProductWith(8, [](std::int64_t i) { return i % 16 - 8; })), "floats")

@@ -21,6 +21,8 @@ inline constexpr std::int32_t kMostMultiple = 127 * 256 + 127;
 inline constexpr std::int64_t kWideBlock = 64;
 inline constexpr std::int32_t kMostWideSum = 1 << 17;
 inline constexpr std::int32_t kMostWideMultiple = (1 << 14) - 1;
+/// Part of a result that rounding what weights of 16 bits multiply may usually change.
+inline constexpr float kMostLeft = 0x1p-11F;
 /// Of weights that are stored above zero: what is to be subtracted. Those of 16 bits have signs.
 inline constexpr std::int32_t kExcessOf4Bits = 8;
 inline constexpr std::int32_t kExcessOf8Bits = 128;
@@ -58,6 +60,10 @@ struct IntegerRowKernels {
   int panels;
   /// Makes the first row of `to` of x. The scales of a span with infinities or NaN are NaN.
   void (*scale_row)(const float* x, const IntegerDepth& depth, const IntegerRows& to);
+  /// Whether scale_row, for weights of 16 bits, leaves more than kMostLeft of x when each number
+  /// counts by the power of the weights that it meets. Then left = what it leaves.
+  bool (*leave_row)(const float* x, const IntegerDepth& depth, const IntegerRows& of,
+                    const float* powers, float* left);
   /// tiles[p] = A * B[p]: for every span (sum * scale of the row) * scale of the
   /// column is added.
   void (*multiply)(int rows, const IntegerRows& a, const IntegerPanels& b,

@@ -41,8 +41,17 @@ std::int64_t GroupsOf(std::int64_t count) {
   return (count + kRows - 1) / kRows;
 }
 
+constexpr int kTogether = 8;
+using EightFloats [[gnu::vector_size(kTogether * sizeof(float))]] = float;
 using Multiples [[gnu::vector_size(16)]] = std::int16_t;
 using MultipleBytes [[gnu::vector_size(16)]] = std::uint8_t;
+
+template <class T>
+T LoadAs(const float* from) {
+  T value;
+  __builtin_memcpy(&value, from, sizeof(value));
+  return value;
+}
 
 /// Eight multiples as words of factors.
 template <class V, int kBits>
@@ -66,17 +75,14 @@ MultipleBytes Arrange(Multiples x) {
 /// Writes the words of one span, of which there are `count` multiples; returns their sum.
 template <class V, int kBits>
 std::int32_t ScaleSpan(const float* x, std::int64_t count, float inverse, std::uint32_t* words) {
-  constexpr int kTogether = 8;
-  using Floats [[gnu::vector_size(kTogether * sizeof(float))]] = float;
-  using Integers [[gnu::vector_size(kTogether * sizeof(float))]] = std::int32_t;
+  using Integers [[gnu::vector_size(sizeof(EightFloats))]] = std::int32_t;
   // Adding it rounds to an integer and leaves that in the lower bits.
   constexpr float kRound = 0x1.8p23F;
   constexpr std::int32_t kRoundBits = 0x4B400000;
   Integers sums = {};
   const auto scale = [&](const float* from) POPRT_INLINED {
-    Floats values;
-    __builtin_memcpy(&values, from, sizeof(values));
-    const Integers multiples = reinterpret_cast<Integers>(values * inverse + kRound) - kRoundBits;
+    const EightFloats rounded = LoadAs<EightFloats>(from) * inverse + kRound;
+    const Integers multiples = reinterpret_cast<Integers>(rounded) - kRoundBits;
     sums += multiples;
     return Arrange<V, kBits>(__builtin_convertvector(multiples, Multiples));
   };
@@ -157,6 +163,51 @@ void ScaleRow(const float* x, const IntegerDepth& depth, const IntegerRows& to) 
   return depth.bits == 4 ? ScaleRowOf<V, 4>(x, depth, to) : ScaleRowOf<V, 8>(x, depth, to);
 }
 
+/// Whether rounding leaves much of a row: of every number, a twelfth of the square of its scale,
+/// where roundings are evenly distributed.
+inline bool LeavesMuch(const float* x, const IntegerDepth& depth, const IntegerRows& of,
+                       const float* powers) {
+  EightFloats row_powers = {};
+  EightFloats left_powers = {};
+  std::int64_t span = 0;
+  for (std::int64_t at = 0; at < depth.depth; ++span) {
+    const std::int64_t end = AtMost(at + depth.block, depth.depth);
+    EightFloats sums = {};
+    for (; at + kTogether <= end; at += kTogether) {
+      const auto eight = LoadAs<EightFloats>(x + at);
+      const auto eight_powers = LoadAs<EightFloats>(powers + at);
+      row_powers += eight * eight * eight_powers;
+      sums += eight_powers;
+    }
+    for (; at < end; ++at) {
+      row_powers[0] += x[at] * x[at] * powers[at];
+      sums[0] += powers[at];
+    }
+    left_powers += sums * (of.scales[span] * of.scales[span] / 12);
+  }
+  float row_power = 0;
+  float left_power = 0;
+  for (int i = 0; i < kTogether; ++i) {
+    row_power += row_powers[i];
+    left_power += left_powers[i];
+  }
+  return left_power > row_power * (kMostLeft * kMostLeft);
+}
+
+template <class V>
+bool LeaveRow(const float* x, const IntegerDepth& depth, const IntegerRows& of, const float* powers,
+              float* left) {
+  if (!LeavesMuch(x, depth, of, powers)) return false;
+  // Adding and subtracting it rounds to an integer.
+  constexpr float kRound = 0x1.8p23F;
+  for (std::int64_t i = 0; i < depth.depth; ++i) {
+    const float scale = of.scales[i / depth.block];
+    const float multiple = x[i] / scale;
+    left[i] = (multiple - (multiple + kRound - kRound)) * scale;
+  }
+  return true;
+}
+
 /// kRows rows by kPanels panels.
 template <class V, int kBits, int kRows, int kPanels>
 void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const IntegerDepth& depth,
@@ -164,7 +215,7 @@ void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const Integ
   using tile::Unroll;
   constexpr int kWidth = kPanel / V::kLanes;
   constexpr int kRowWidth = kPanels * kWidth;
-  constexpr int kTogether = 4;
+  constexpr int kGroups = 4;  // at a time
   constexpr std::int64_t kLaneBytes = V::kLanes * sizeof(std::uint32_t);
   const auto each_sum = [](auto f) POPRT_INLINED {
     Unroll<kRows>([&](auto r)
@@ -206,7 +257,7 @@ void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const Integ
         words += kWordsOfGroup<kBits>;
       };
       auto left = GroupsOf<kBits>(AtMost(kSpan, rows - at));
-      for (; left >= kTogether; left -= kTogether) Unroll<kTogether>(add_group);
+      for (; left >= kGroups; left -= kGroups) Unroll<kGroups>(add_group);
       for (; left > 0; --left) add_group(0);
       each_sum([&](auto r, auto v) POPRT_INLINED {
         constexpr int kLane = decltype(v)::value % kWidth * V::kLanes;
@@ -241,6 +292,7 @@ template <class V>
 inline constexpr IntegerRowKernels kIntegerRows = {.rows = V::kRows,
                                                    .panels = V::kPanels,
                                                    .scale_row = ScaleRow<V>,
+                                                   .leave_row = LeaveRow<V>,
                                                    .multiply = MultiplyRowsByIntegers<V>};
 
 }  // namespace

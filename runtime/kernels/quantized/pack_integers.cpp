@@ -15,11 +15,11 @@
 #include "runtime/kernels/packed/pack_elements.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/quantized/integer_rows.hpp"
+#include "runtime/kernels/thread_pool.hpp"
 
 namespace poprt::kernels {
 namespace {
 
-constexpr std::int64_t kScaleBytes = kPanel * static_cast<std::int64_t>(sizeof(float));
 /// Sizes of blocks that weights are quantised in, besides whole columns.
 constexpr std::int64_t kBlocks[] = {256, 128, 64, 32, 16};
 /// The largest multiple of four bits, or else of eight: what most scales are chosen by first.
@@ -162,6 +162,53 @@ std::optional<float> WideScaleOf(const Matrix& w, std::int64_t column, std::int6
   return scale;
 }
 
+/// By row of weights of 16 bits: the sums of the squares of all weights, and of what rounding takes
+/// from them; infinite where weights are no finite numbers.
+struct RowPowers {
+  std::vector<double> all;
+  std::vector<double> lost;
+};
+
+RowPowers PowersOf(const Matrix& w, std::int64_t block) {
+  const auto depth = static_cast<std::size_t>(w.depth);
+  RowPowers powers{std::vector<double>(depth), std::vector<double>(depth)};
+  ProcessThreadPool().Run((w.depth - 1) / block + 1, [&](std::int64_t i, int /*worker*/) {
+    const std::int64_t first = i * block;
+    const std::int64_t count = std::min(block, w.depth - first);
+    for (std::int64_t column = 0; column < w.columns; ++column) {
+      const auto scale = WideScaleOf(w, column, first, count);
+      for (std::int64_t k = first; k < first + count; ++k) {
+        const double value = w.at(k, column);
+        const double lost =
+            scale ? value - std::nearbyint(w.at(k, column) / *scale) * double{*scale} : value;
+        powers.all[static_cast<std::size_t>(k)] += value * value;
+        powers.lost[static_cast<std::size_t>(k)] += lost * lost;
+      }
+    }
+  });
+  return powers;
+}
+
+/// Whether rounding to 16 bits leaves of every row what matters, also of those that are smaller
+/// than their neighbours because they meet larger numbers.
+bool KeepsRows(const Matrix& w, std::int64_t block) {
+  constexpr double kMostLost = 0x1p-14;  // of squares
+  const RowPowers powers = PowersOf(w, block);
+  for (std::size_t k = 0; k < powers.all.size(); ++k) {
+    if (powers.lost[k] > kMostLost * powers.all[k]) return false;
+  }
+  return true;
+}
+
+void PackPowers(const Matrix& w, std::int64_t block, std::byte* to) {
+  const RowPowers powers = PowersOf(w, block);
+  const double largest = *std::max_element(powers.all.begin(), powers.all.end());
+  for (std::size_t k = 0; k < powers.all.size(); ++k) {
+    const auto power = static_cast<float>(largest > 0 ? powers.all[k] / largest : 0);
+    std::memcpy(to + k * sizeof(float), &power, sizeof(float));
+  }
+}
+
 /// The scale of a part of a column, if it has that form.
 std::optional<float> ScaleOf(const Matrix& w, std::int64_t column, std::int64_t first,
                              std::int64_t count, std::int64_t bits) {
@@ -194,7 +241,7 @@ bool PackPanel(const Matrix& w, std::int64_t panel, const IntegerForm& form, std
   const std::int64_t columns = std::min(kPanel, w.columns - panel * kPanel);
   for (std::int64_t first = 0; first < w.depth; first += form.block) {
     const std::int64_t count = std::min(form.block, w.depth - first);
-    std::byte* const groups = to + kScaleBytes;
+    std::byte* const groups = to + kIntegerLine;
     for (std::int64_t c = 0; c < columns; ++c) {
       const std::int64_t column = panel * kPanel + c;
       const auto scale = ScaleOf(w, column, first, count, form.bits);
@@ -203,10 +250,10 @@ bool PackPanel(const Matrix& w, std::int64_t panel, const IntegerForm& form, std
       for (std::int64_t k = 0; k < count; ++k) {
         const float multiple = std::nearbyint(w.at(first + k, column) / *scale);
         PutInteger(static_cast<std::int32_t>(multiple), k % rows, c, form.bits,
-                   groups + k / rows * kScaleBytes);
+                   groups + k / rows * kIntegerLine);
       }
     }
-    to = groups + (count + rows - 1) / rows * kScaleBytes;
+    to = groups + (count + rows - 1) / rows * kIntegerLine;
   }
   return true;
 }
@@ -243,8 +290,21 @@ std::optional<IntegerForm> IntegerFormOf(const Tensor& weights, bool transposed)
     if (block >= w.depth) continue;
     if (const auto form = FormOfBlock(w, block)) return form;
   }
-  if (WasRounded(w)) return IntegerForm{.bits = kWideBits, .block = std::min(w.depth, kWideBlock)};
+  const IntegerForm wide{.bits = kWideBits, .block = std::min(w.depth, kWideBlock)};
+  if (WasRounded(w) && KeepsRows(w, wide.block)) return wide;
   return {};
+}
+
+std::int64_t PowerLines(std::int64_t depth, const IntegerForm& form) {
+  constexpr std::int64_t kOfLine = kIntegerLine / static_cast<std::int64_t>(sizeof(float));
+  return form.bits == kWideBits ? (depth - 1) / kOfLine + 1 : 0;
+}
+
+std::int64_t PanelLines(std::int64_t depth, const IntegerForm& form) {
+  const std::int64_t of_group = RowsOfGroup(form.bits);
+  const auto lines = [&](std::int64_t rows) { return 1 + (rows + of_group - 1) / of_group; };
+  const std::int64_t last = depth % form.block;
+  return depth / form.block * lines(form.block) + (last > 0 ? lines(last) : 0);
 }
 
 TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerForm& form) {
@@ -257,11 +317,9 @@ TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerF
               (form.block % kMostRows == 0 || form.block == depth),
           "blocks have " + std::to_string(form.block) + " rows, which do not fit a depth of " +
               std::to_string(depth));
-  const std::int64_t of_group = RowsOfGroup(form.bits);
-  const std::int64_t last = depth % form.block;
-  const std::int64_t lines = depth / form.block * (1 + (form.block - 1) / of_group + 1) +
-                             (last > 0 ? 1 + (last - 1) / of_group + 1 : 0);  // of 64 bytes
-  return {ElementType::kUint8, {(n - 1) / kPanel + 1, lines * (kScaleBytes / kPanel), kPanel}};
+  const std::int64_t panels = (n - 1) / kPanel + 1;
+  return {ElementType::kUint8,
+          {PowerLines(depth, form) + panels * PanelLines(depth, form), kIntegerLine}};
 }
 
 Tensor PackIntegers(const Tensor& weights, bool transposed, const IntegerForm& form) {
@@ -270,14 +328,14 @@ Tensor PackIntegers(const Tensor& weights, bool transposed, const IntegerForm& f
           "weights are " + ToString(weights.type()) + ", only floats are stored as integers");
   const Matrix w(*floats, transposed);
   Tensor packed(PackedIntegersType(w.depth, w.columns, form));
-  const std::size_t panel_bytes = packed.bytes() / static_cast<std::size_t>(packed.shape()[0]);
   std::byte* const to = packed.mutable_data();
   std::fill_n(to, packed.bytes(), std::byte{0});
+  if (form.bits == kWideBits) PackPowers(w, form.block, to);
+  std::byte* const first = to + PowerLines(w.depth, form) * kIntegerLine;
+  const std::int64_t panel_bytes = PanelLines(w.depth, form) * kIntegerLine;
   std::atomic<bool> has_form = true;
   PackPanels(w.columns, [&](std::int64_t panel) {
-    if (!PackPanel(w, panel, form, to + static_cast<std::size_t>(panel) * panel_bytes)) {
-      has_form = false;
-    }
+    if (!PackPanel(w, panel, form, first + panel * panel_bytes)) has_form = false;
   });
   Require(has_form, "weights are no multiples by " + std::to_string(form.bits) +
                         " bits of a scale for each " + std::to_string(form.block) +

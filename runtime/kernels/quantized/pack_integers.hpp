@@ -29,17 +29,28 @@ struct IntegerForm {
 
 /// The form of 4 or 8 bits and fewest scales that loses nothing of W [depth, n], or its transpose;
 /// else 16 bits where W was rounded to float16 or bfloat16, at least to 11 significant bits: what
-/// that form loses is less than the rounding did. Nothing for other weights, those that are no
-/// finite numbers and those of so few different magnitudes that they were hardly rounded.
+/// that form loses is usually less than the rounding did, and never more than 2^-7 of a row.
+/// Nothing for other weights, those that are no finite numbers and those of so few different
+/// magnitudes that they were hardly rounded.
 std::optional<IntegerForm> IntegerFormOf(const Tensor& w, bool transposed);
 
 /// Rows in a group of 64 bytes of 16 columns.
 inline std::int64_t RowsOfGroup(std::int64_t bits) { return 32 / bits; }
 
-/// Type of packed integers, uint8 [ceil(n / 16), rows, 16]: panels of 16 columns, of which each
-/// block begins with the bytes of 16 scales of float32 and goes on with groups of 64 bytes, a word
-/// of 32 bits for each column with its next eight rows of 4 bits or four of 8, the first the
-/// lowest, each plus 8 or 128; or its next two of 16 bits, with signs. Throws KernelError unless
+/// Bytes of the lines that packed integers consist of.
+inline constexpr std::int64_t kIntegerLine = 64;
+
+/// Lines of the powers of all rows of weights of 16 bits, which are first: the mean square of a
+/// row's weights as a part of the largest, in float32. 0 for 4 and 8 bits.
+std::int64_t PowerLines(std::int64_t depth, const IntegerForm& form);
+
+/// Lines of each panel of 16 columns.
+std::int64_t PanelLines(std::int64_t depth, const IntegerForm& form);
+
+/// Type of packed integers, uint8 [lines, 64]: powers, then panels of 16 columns, of which each
+/// block begins with a line of 16 scales of float32 and goes on with groups, a word of 32 bits for
+/// each column with its next eight rows of 4 bits or four of 8, the first the lowest, each plus 8
+/// or 128; or its next two of 16 bits, with signs. Throws KernelError unless
 /// depth and n are at least 1, bits 4, 8 or 16 and the block is from 1 to the depth, a multiple of
 /// 8 where it is a part of it, and at most kWideBlock for 16 bits.
 TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerForm& form);

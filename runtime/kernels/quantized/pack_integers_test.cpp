@@ -34,7 +34,7 @@ TEST(PackIntegersTest, BytesOfAColumnStandTogetherBehindTheirScales) {
   const Tensor w = Floats({3, 2}, {0.25F, -3.0F, -32.0F, 6.0F, 31.75F, 381.0F});
   const IntegerForm form{.bits = 8, .block = 3};
   const Tensor packed = PackIntegers(w, false, form);
-  ASSERT_EQ(packed.type(), (TensorType{ElementType::kUint8, {1, 8, 16}}));
+  ASSERT_EQ(packed.type(), (TensorType{ElementType::kUint8, {2, 64}}));
   const auto* scales = reinterpret_cast<const float*>(packed.data());
   EXPECT_EQ(scales[0], 0.25F);
   EXPECT_EQ(scales[1], 3.0F);
@@ -53,7 +53,7 @@ TEST(PackIntegersTest, FourBitsOfEveryBlock) {
   const IntegerForm form{.bits = 4, .block = 16};
   EXPECT_EQ(IntegerFormOf(w, false), form);
   const Tensor packed = PackIntegers(w.WithType({ElementType::kFloat32, {1, 32}}), true, form);
-  ASSERT_EQ(packed.type(), (TensorType{ElementType::kUint8, {1, 24, 16}}));
+  ASSERT_EQ(packed.type(), (TensorType{ElementType::kUint8, {6, 64}}));
   const auto* words = reinterpret_cast<const std::uint32_t*>(packed.data());
   // -8 -3 2 7 -4 1 6 -5 | 0 5 -6 -1 4 -7 -2 3, each plus 8
   EXPECT_EQ(words[16], 0x3E94FA50U);
@@ -107,9 +107,17 @@ TEST(PackIntegersTest, SixteenBitsAreMultiplesOfThePowerOfTwoThatTheirSumAllows)
   values[3] = -0.375F;
   const IntegerForm form{.bits = 16, .block = 64};
   const Tensor packed = PackIntegers(Floats({65, 2}, values), false, form);
-  ASSERT_EQ(packed.type(), (TensorType{ElementType::kUint8, {1, (33 + 2) * 4, 16}}));
-  const auto* words = reinterpret_cast<const std::uint32_t*>(packed.data());
-  const auto* scales = reinterpret_cast<const float*>(packed.data());
+  constexpr std::int64_t kPowerLines = 5;
+  ASSERT_EQ(packed.type(), (TensorType{ElementType::kUint8, {kPowerLines + 33 + 2, 64}}));
+  // Of rows: 0.75^2 + 0.375^2 is the largest but for 1.5^2.
+  const auto* powers = reinterpret_cast<const float*>(packed.data());
+  EXPECT_EQ(powers[0], 1);
+  EXPECT_EQ(powers[1], 0.3125F);
+  EXPECT_EQ(powers[3], 0.25F);
+  EXPECT_EQ(powers[64], 1);
+  EXPECT_EQ(powers[65], 0);
+  const auto* scales = powers + kPowerLines * 16;
+  const auto* words = reinterpret_cast<const std::uint32_t*>(scales);
   // Magnitudes sum up to 72, and at most to 128; 1.5 and -0.75 are 1536 and -768 of 2^-10.
   EXPECT_EQ(scales[0], 0x1p-10F);
   EXPECT_EQ(words[16], 0xFD000600U);
@@ -123,23 +131,35 @@ TEST(PackIntegersTest, SixteenBitsAreMultiplesOfThePowerOfTwoThatTheirSumAllows)
 }
 
 TEST(PackIntegersTest, SixteenBitsAreForWhatWasRounded) {
-  const auto form_of = [](const Tensor& w) { return IntegerFormOf(w, false); };
+  // Beside ones, which rounding keeps.
+  const auto form_of = [](const std::vector<float>& column, float scale = 1) {
+    std::vector<float> values;
+    for (const float x : column) values.insert(values.end(), {x * scale, scale});
+    return IntegerFormOf(Floats({static_cast<std::int64_t>(column.size()), 2}, values), false);
+  };
   const IntegerForm wide{.bits = 16, .block = 7};
-  std::vector<float> values{1.5F, -0x1.668p-1F, 0x1.92p1F, 0x1.558p-9F, 0, 0x1.FFCp-3F, 2};
-  values[4] = -0x1.02p20F;  // of bfloat16: too large for float16
-  EXPECT_EQ(form_of(Floats({7, 1}, values)), wide);
-  values[4] = 0x1p-133F;  // the least of bfloat16
-  EXPECT_EQ(form_of(Floats({7, 1}, values)), wide);
-  values[4] = kInfinity;
-  EXPECT_EQ(form_of(Floats({7, 1}, values)), std::nullopt);
-  values[4] = 0x1.002p0F;
-  EXPECT_EQ(form_of(Floats({7, 1}, values)), std::nullopt) << "twelve bits";
-  EXPECT_EQ(form_of(Floats({7, 1}, {0, 1.5F, -1.5F, 0x1.01p9F, 1, 1, 3})), std::nullopt)
-      << "few magnitudes";
-  Tensor halves({ElementType::kFloat16, {70, 1}});
-  float next = 1;
-  for (Float16& x : halves.as_mutable<Float16>()) x = Float16(next *= 0.9F);
-  EXPECT_EQ(form_of(halves), (IntegerForm{.bits = 16, .block = 64}));
+  const auto with = [](float x) {
+    return std::vector<float>{1.5F, -0x1.668p-1F, 0x1.92p1F, 0x1.558p-9F, x, 0x1.FFCp-3F, 2};
+  };
+  EXPECT_EQ(form_of(with(0)), wide);
+  EXPECT_EQ(form_of(with(0), 0x1p20F), wide) << "of bfloat16: too large for float16";
+  EXPECT_EQ(form_of(with(0x1p-133F)), wide) << "the least of bfloat16";
+  EXPECT_EQ(form_of(with(0x1.002p0F)), std::nullopt) << "twelve bits";
+  EXPECT_EQ(form_of(with(kInfinity)), std::nullopt);
+  EXPECT_EQ(form_of({0, 1.5F, -1.5F, 0x1.01p9F, 1, 1, 3}), std::nullopt) << "few magnitudes";
+}
+
+TEST(PackIntegersTest, SixteenBitsKeepEveryRow) {
+  const auto form_of = [](float of_row) {
+    Tensor halves({ElementType::kFloat16, {70, 3}});
+    const auto values = halves.as_mutable<Float16>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = Float16(i / 3 == 5 ? of_row : 1 + static_cast<float>(i) / 256);
+    }
+    return IntegerFormOf(halves, false);
+  };
+  EXPECT_EQ(form_of(0x1.45p-4F), (IntegerForm{.bits = 16, .block = 64}));
+  EXPECT_EQ(form_of(0x1.45p-9F), std::nullopt) << "much smaller than its neighbours";
 }
 
 TEST(PackIntegersTest, NotAllWeightsAreBytes) {

@@ -1,7 +1,9 @@
 #include "runtime/kernels/quantized/weight_only_gemm.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/alternating_order.hpp"
@@ -62,17 +64,32 @@ struct WeightOnlyGemm {
   const IntegerRowKernels* kernels;
   GemmShape shape;
   IntegerDepth depth;
+  std::int64_t power_bytes;  ///< of the weights' rows, before their panels
   std::int64_t panel_bytes;
   Epilogue epilogue;
   EvenSplit rows;
   EvenSplit panels;
   IntegerRowsLayout scaled;
-  std::size_t shared_bytes = 0;  ///< of `scaled`, at the start of the scratch memory
-  std::size_t scratch_bytes = 0;
+  std::size_t scratch_bytes = 0;  ///< of every worker, and room for what all share
   AlternatingOrder order = {};
 
+  static constexpr std::int64_t kElementBytes = sizeof(std::uint32_t);
   static constexpr std::int64_t kTileStride = kMostIntegerRows * kPanel;
   static constexpr std::int64_t kTileFloats = kTilePanels * kTileStride;
+
+  /// Whether rows of which rounding leaves too much are multiplied in two parts.
+  bool MayLeave() const { return power_bytes > 0; }
+
+  /// What all threads share, at the start of the scratch memory: rows, and where they may be left,
+  /// what is left of them and whether that is much.
+  std::size_t SharedBytes() const {
+    const std::int64_t elements = scaled.Elements();
+    return FloatScratchBytes(MayLeave() ? 2 * elements + shape.rows : elements);
+  }
+  std::size_t OwnBytes() const {
+    const std::int64_t row_buffers = (shape.half ? 1 : 0) + (MayLeave() ? 1 : 0);
+    return FloatScratchBytes(std::max(2 * kTileFloats, row_buffers * shape.depth));
+  }
 
   void Run(const KernelArguments& args) const {
     Epilogue finish = epilogue;
@@ -90,17 +107,47 @@ struct WeightOnlyGemm {
 
  private:
   float* OwnScratch(const KernelArguments& args, int worker) const {
-    return reinterpret_cast<float*>(args.scratch + shared_bytes +
+    return reinterpret_cast<float*>(args.scratch + SharedBytes() +
                                     static_cast<std::size_t>(worker) * scratch_bytes);
   }
 
+  /// What is left of a row and those behind it.
+  IntegerRows LeftAt(const KernelArguments& args, std::int64_t row) const {
+    return scaled.At(args.scratch + scaled.Elements() * kElementBytes, row);
+  }
+  /// Whether that is much, of every row.
+  std::int32_t* IsLeft(const KernelArguments& args) const {
+    return reinterpret_cast<std::int32_t*>(args.scratch + 2 * scaled.Elements() * kElementBytes);
+  }
+
   void ScaleRow(const KernelArguments& args, std::int64_t row, int worker) const {
+    float* buffer = OwnScratch(args, worker);
+    const float* x = args.in<float>(0) + row * shape.depth;
+    if (shape.half) {
+      loops->widen(args.in<std::uint16_t>(0) + row * shape.depth, shape.depth, buffer);
+      x = std::exchange(buffer, buffer + shape.depth);
+    }
     const IntegerRows to = scaled.At(args.scratch, row);
-    const std::int64_t first = row * shape.depth;
-    if (!shape.half) return kernels->scale_row(args.in<float>(0) + first, depth, to);
-    float* const widened = OwnScratch(args, worker);
-    loops->widen(args.in<std::uint16_t>(0) + first, shape.depth, widened);
-    kernels->scale_row(widened, depth, to);
+    kernels->scale_row(x, depth, to);
+    if (!MayLeave()) return;
+    const bool is_left = kernels->leave_row(x, depth, to, args.in<float>(1), buffer);
+    IsLeft(args)[row] = is_left ? 1 : 0;
+    if (is_left) kernels->scale_row(buffer, depth, LeftAt(args, row));
+  }
+
+  /// Adds to a tile of `count` rows what is left of them.
+  void AddLeft(const KernelArguments& args, std::int64_t first_row, int count,
+               const IntegerPanels& b, float* tile) const {
+    float* const added = tile + kTileFloats;
+    for (int r = 0; r < count; ++r) {
+      if (IsLeft(args)[first_row + r] == 0) continue;
+      kernels->multiply(1, LeftAt(args, first_row + r), b, depth, {added, kTileStride});
+      for (int panel = 0; panel < b.count; ++panel) {
+        const float* const from = added + panel * kTileStride;
+        float* const to = tile + panel * kTileStride + r * kPanel;
+        std::transform(to, to + kPanel, from, to, std::plus<>());
+      }
+    }
   }
 
   void MultiplyBlock(const KernelArguments& args, std::int64_t row_block, std::int64_t panel_block,
@@ -111,12 +158,14 @@ struct WeightOnlyGemm {
     int count = 0;
     for (std::int64_t panel = panels.begin(panel_block); panel < end; panel += count) {
       count = static_cast<int>(std::min<std::int64_t>(kernels->panels, end - panel));
-      const IntegerPanels b{
-          .first = args.inputs[1] + panel * panel_bytes, .stride = panel_bytes, .count = count};
+      const IntegerPanels b{.first = args.inputs[1] + power_bytes + panel * panel_bytes,
+                            .stride = panel_bytes,
+                            .count = count};
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
         const std::int64_t row = first_row + tiles.begin(t);
         kernels->multiply(tiles.size(t), scaled.At(args.scratch, row), b, depth,
                           {tile, kTileStride});
+        if (MayLeave()) AddLeft(args, row, tiles.size(t), b, tile);
         for (int i = 0; i < count; ++i) {
           const std::int64_t column = (panel + i) * kPanel;
           loops->finish(finish, tile + i * kTileStride, kPanel, tiles.size(t),
@@ -138,14 +187,16 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
   RequireType(call.inputs[1], packed, "the weights, input 1,");
   if (shape.rows == 0) return NothingToRun();
 
-  const MatrixBlocking blocking(1, shape.rows, packed.shape[0], shape.depth, shape.half);
+  const std::int64_t panel_count = (shape.columns - 1) / kPanel + 1;
+  const MatrixBlocking blocking(1, shape.rows, panel_count, shape.depth, shape.half);
   const IntegerDepth depth{.depth = shape.depth, .block = form.block, .bits = form.bits};
   const std::shared_ptr<WeightOnlyGemm> gemm(new WeightOnlyGemm{
       .loops = &loops.gemm,
       .kernels = form.bits == kWideBits ? kernels.wide_integer_rows : kernels.integer_rows,
       .shape = shape,
       .depth = depth,
-      .panel_bytes = packed.shape[1] * packed.shape[2],
+      .power_bytes = PowerLines(shape.depth, form) * kIntegerLine,
+      .panel_bytes = PanelLines(shape.depth, form) * kIntegerLine,
       .epilogue = EpilogueWithActivation(call.attributes),
       .rows = blocking.rows,
       .panels = blocking.panels,
@@ -153,10 +204,7 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
   gemm->epilogue.row_stride = shape.columns;
   gemm->epilogue.half = shape.half;
   const Ints block_sizes = CutIntoBlocks(call.attributes, {&gemm->rows, &gemm->panels});
-  gemm->shared_bytes = FloatScratchBytes(gemm->scaled.Elements());
-  gemm->scratch_bytes =
-      gemm->shared_bytes +
-      FloatScratchBytes(std::max(WeightOnlyGemm::kTileFloats, shape.half ? shape.depth : 0));
+  gemm->scratch_bytes = gemm->SharedBytes() + gemm->OwnBytes();
   return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
           .scratch_bytes = gemm->scratch_bytes,
           .block_sizes = block_sizes};

@@ -11,9 +11,10 @@ namespace poprt::kernels {
 ///
 /// Each kSpan of a row of A, or with weights of 16 bits each block, are rounded to multiples of a
 /// power of two, of 16 bits or of 15: those that have no more bits below the largest of them lose
-/// nothing. Their products with the integers are summed exactly; the sums, times their scales, are
-/// summed as float32. A row with infinities or NaN has results of NaN; one with numbers above 2^110
-/// may have infinite ones.
+/// nothing. With weights of 16 bits, what rounding leaves of a row is rounded and multiplied, too,
+/// where it is much, see IntegerRowKernels::leave_row. Their products with the integers are summed
+/// exactly; the sums, times their scales, are summed as float32. A row with infinities or NaN has
+/// results of NaN; one with numbers above 2^110 may have infinite ones.
 BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
                                const ByteMicroKernels& kernels);
 

@@ -35,19 +35,20 @@ Tensor QuantizedWeights(Random& random, std::int64_t depth, std::int64_t n, bool
 /// W [depth, n] as it is packed in 16 bits.
 Values RoundedWeights(const Tensor& packed, std::int64_t depth, std::int64_t n) {
   Values values(static_cast<std::size_t>(depth * n));
-  const std::int64_t panel_bytes = packed.shape()[1] * packed.shape()[2];
+  const IntegerForm form{.bits = kWideBits, .block = std::min(depth, kWideBlock)};
   for (std::int64_t c = 0; c < n; ++c) {
-    const std::byte* at = packed.data() + c / kPanel * panel_bytes;
+    const std::int64_t lines = PowerLines(depth, form) + c / kPanel * PanelLines(depth, form);
+    const std::byte* at = packed.data() + lines * kIntegerLine;
     for (std::int64_t first = 0; first < depth; first += kWideBlock) {
       const std::int64_t end = std::min(depth, first + kWideBlock);
       const float scale = reinterpret_cast<const float*>(at)[c % kPanel];
-      const auto* shorts = reinterpret_cast<const std::int16_t*>(at + 4 * kPanel);
+      const auto* shorts = reinterpret_cast<const std::int16_t*>(at + kIntegerLine);
       for (std::int64_t k = first; k < end; ++k) {
         const std::int64_t row = k - first;
         values[static_cast<std::size_t>(k * n + c)] =
             static_cast<double>(shorts[(row / 2 * kPanel + c % kPanel) * 2 + row % 2]) * scale;
       }
-      at += 4 * kPanel * (1 + (end - first + 1) / 2);
+      at += kIntegerLine * (1 + (end - first + 1) / 2);
     }
   }
   return values;
@@ -211,7 +212,8 @@ TEST(WeightOnlyGemm, LargestSumsOf16BitsAreExact) {
     std::vector<float> weights(2 * kWideBlock, sign * kMostWideSum / kWideBlock);
     const Tensor w = PackIntegers(
         Tensor({ElementType::kFloat32, {2 * kWideBlock, 1}}, weights.data()), false, form);
-    ASSERT_EQ(reinterpret_cast<const float*>(w.data())[0], 1);
+    const std::int64_t first = PowerLines(2 * kWideBlock, form) * kIntegerLine;
+    ASSERT_EQ(*reinterpret_cast<const float*>(w.data() + first), 1);
     for (const float x : {1.0F * kMostWideMultiple, -1.0F * kMostWideMultiple}) {
       const Tensor a({ElementType::kFloat32, {1, 2 * kWideBlock}},
                      std::vector<float>(2 * kWideBlock, x).data());
@@ -223,6 +225,82 @@ TEST(WeightOnlyGemm, LargestSumsOf16BitsAreExact) {
         EXPECT_EQ(y.as<float>()[0], 2 * sign * x * kMostWideSum) << kernels->name;
       }
     }
+  }
+}
+
+/// 200 numbers in [0, 1) and before them one that hides the others of its block when it is rounded;
+/// it meets a weight that makes it count as little as they do.
+TEST(WeightOnlyGemm, RowsOfWhichRoundingLeavesMuchAreMultipliedInTwoParts) {
+  constexpr std::int64_t kDepth = 201;
+  constexpr std::int64_t kRows = 15;
+  constexpr std::int64_t kColumns = 70;
+  Random random(3);
+  const IntegerForm form{.bits = kWideBits, .block = kWideBlock};
+  Tensor w = random.Values({ElementType::kFloat16, {kDepth, kColumns}});
+  for (std::int64_t c = 0; c < kColumns; ++c) w.as_mutable<Float16>()[c] = Float16(0x1p-8F);
+  const Tensor packed = PackIntegers(w, false, form);
+  const Values weights = RoundedWeights(packed, kDepth, kColumns);
+  for (const ElementType element : {ElementType::kFloat32, ElementType::kFloat16}) {
+    const TensorType y{element, {kRows, kColumns}};
+    Tensor a = random.Values({element, {kRows, kDepth}});
+    for (std::int64_t r = 0; r < kRows; r += 2) {
+      const std::size_t i = static_cast<std::size_t>(r * kDepth);
+      if (element == ElementType::kFloat32) a.as_mutable<float>()[i] = 0x1p14F;
+      if (element == ElementType::kFloat16) a.as_mutable<Float16>()[i] = Float16(0x1p14F);
+    }
+    const Values exact = Doubles(a);
+    Values rows = exact;
+    for (std::int64_t r = 0; r < kRows; ++r) RoundSpans(&rows[r * kDepth], kDepth, form);
+    for (std::int64_t r = 0; r < kRows; r += 2) {
+      std::vector<double> left(kDepth);
+      for (std::int64_t k = 0; k < kDepth; ++k)
+        left[k] = exact[r * kDepth + k] - rows[r * kDepth + k];
+      RoundSpans(left.data(), kDepth, form);
+      for (std::int64_t k = 0; k < kDepth; ++k) rows[r * kDepth + k] += left[k];
+    }
+    std::vector<Expected> expected(kRows * kColumns);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      for (std::size_t k = 0; k < kDepth; ++k) {
+        expected[i].Add(rows[i / kColumns * kDepth + k] * weights[k * kColumns + i % kColumns]);
+      }
+    }
+    const Attributes attributes{{"n", kColumns}, {"bits", form.bits}, {"block", form.block}};
+    for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
+      SCOPED_TRACE(kernels->name);
+      ExpectPacked(With(*kernels), {a, packed}, y, attributes, expected);
+    }
+  }
+}
+
+TEST(WeightOnlyGemm, WhatRoundingLeaves) {
+  constexpr std::int64_t kDepth = 100;
+  const IntegerDepth depth{.depth = kDepth, .block = kWideBlock, .bits = kWideBits};
+  std::vector<std::uint32_t> words(kDepth);
+  std::vector<float> scales(2);
+  std::vector<std::int32_t> bases(2);
+  const IntegerRows rows{words.data(), kDepth, scales.data(), bases.data(), 2};
+  std::vector<float> powers(kDepth, 1);
+  for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
+    SCOPED_TRACE(kernels->name);
+    std::vector<float> x(kDepth, 0.3F);
+    std::vector<float> left(kDepth, 7);
+    const auto leaves_much = [&] {
+      kernels->wide_integer_rows->scale_row(x.data(), depth, rows);
+      return kernels->wide_integer_rows->leave_row(x.data(), depth, rows, powers.data(),
+                                                   left.data());
+    };
+    powers[99] = 1;
+    EXPECT_FALSE(leaves_much());
+    x[99] = 4000;
+    EXPECT_FALSE(leaves_much()) << "the others do not count beside it";
+    powers[99] = 1e-7F;
+    EXPECT_TRUE(leaves_much());
+    EXPECT_EQ(scales[1], 0.25F);
+    EXPECT_EQ(left[98], 0.3F - 0.25F);
+    EXPECT_EQ(left[99], 0);
+    EXPECT_NEAR(left[0], 0, 0x1p-15);
+    x[3] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_FALSE(leaves_much());
   }
 }
 
