@@ -35,6 +35,7 @@
 #include "passes/conversion/replace_div_with_mul.hpp"
 #include "passes/conversion/replace_pow.hpp"
 #include "passes/conversion/replace_sum_with_add.hpp"
+#include "passes/conversion/round_weights_to_half.hpp"
 #include "passes/conversion/sink_transpose.hpp"
 #include "passes/lowering/attention_pattern.hpp"
 #include "passes/lowering/block_channels.hpp"
@@ -225,6 +226,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kConversion, ReplaceDivWithMul},
     {"replace_pow", "Writes the square as a product.", Stage::kConversion, ReplacePow},
     {"replace_sum_with_add", "Writes Sum as Adds.", Stage::kConversion, ReplaceSumWithAdd},
+    {"round_weights_to_half", "Rounds the weights of MatMul and Gemm to float16.",
+     Stage::kConversion, RoundWeightsToHalf},
     {"sink_channel_shuffle",
      "Moves shuffles of channels behind depthwise convolutions, to those that sum over channels.",
      Stage::kLowering, SinkChannelShuffle},
