@@ -46,7 +46,7 @@ ir::Graph ProductWithBits(int bits) {
   const int count = 1 << bits;
   int next = 0;
   for (float& weight : weights.as_mutable<float>()) {
-    weight = static_cast<float>(next - count / 2) / 2;
+    weight = static_cast<float>(2 * next - count) / 4;
     next = (next + 37) % count;
   }
   const ir::ValueId w = graph.AddConstant("w", weights);

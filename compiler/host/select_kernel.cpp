@@ -252,9 +252,12 @@ KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
     return choice;
   }
   if (node.op != "Softmax") return choice;
-  constexpr std::int64_t kFewestColumns = 16;
-  const Shape columns(type.shape.begin() + *axis + 1, type.shape.end());
-  if (ElementCount(columns) >= kFewestColumns && !rows) choice.kernel = "softmax_columns";
+  constexpr std::int64_t kFewestColumns = 4;
+  constexpr std::int64_t kFewestElements = 256;
+  const auto extent = type.shape.begin() + *axis;
+  const std::int64_t columns = ElementCount(Shape(extent + 1, type.shape.end()));
+  const bool pays = columns >= kFewestColumns && columns * *extent >= kFewestElements;
+  if (pays && !rows) choice.kernel = "softmax_columns";
   return choice;
 }
 

@@ -12,9 +12,23 @@
 namespace poprt::kernels {
 namespace {
 
-/// Columns of a strip: its rows are long enough to stream, its largest elements and sums stay in
-/// the first-level cache.
+/// Columns of a strip, or columns times rows where those are few: so many are long enough to
+/// stream, and the largest elements and sums stay in the first-level cache.
 constexpr std::int64_t kStrip = 512;
+
+/// Makes `rows` rows of n numbers the same: what `fold` makes of all of them.
+void FoldRows(ElementLoop fold, std::int64_t rows, std::int64_t n, float* x) {
+  for (std::int64_t left = rows; left > 1;) {
+    const std::int64_t half = (left + 1) / 2;
+    fold(x, x + half * n, x, (left - half) * n);
+    left = half;
+  }
+  for (std::int64_t done = 1; done < rows;) {
+    const std::int64_t more = std::min(done, rows - done);
+    std::copy_n(x, more * n, x + done * n);
+    done += more;
+  }
+}
 
 struct SoftmaxColumns {
   AxisSplit split;
@@ -41,23 +55,27 @@ struct SoftmaxColumns {
               });
   }
 
+  /// n columns; as many rows at once as make a strip, if they follow each other.
   void RunStrip(const float* x, float* y, std::int64_t n, float* scratch) const {
     float* const largest = scratch;
     float* const sums = scratch + kStrip;
-    std::copy_n(x, n, largest);
-    for (std::int64_t k = 1; k < split.length; ++k) {
-      larger(largest, x + k * split.inner, largest, n);
-    }
-    std::fill_n(sums, n, 0.0F);
-    for (std::int64_t k = 0; k < split.length; ++k) {
-      float* const row = y + k * split.inner;
-      subtract(x + k * split.inner, largest, row, n);
-      exp(row, nullptr, row, n);
-      add(sums, row, sums, n);
-    }
-    for (std::int64_t k = 0; k < split.length; ++k) {
-      divide(y + k * split.inner, sums, y + k * split.inner, n);
-    }
+    const std::int64_t rows = n == split.inner ? std::min(kStrip / n, split.length) : 1;
+    const auto each = [&](auto of_rows) {
+      for (std::int64_t k = 0; k < split.length; k += rows) {
+        of_rows(k * split.inner, std::min(rows, split.length - k) * n);
+      }
+    };
+    std::copy_n(x, rows * n, largest);
+    each([&](std::int64_t at, std::int64_t count) { larger(largest, x + at, largest, count); });
+    FoldRows(larger, rows, n, largest);
+    std::fill_n(sums, rows * n, 0.0F);
+    each([&](std::int64_t at, std::int64_t count) {
+      subtract(x + at, largest, y + at, count);
+      exp(y + at, nullptr, y + at, count);
+      add(sums, y + at, sums, count);
+    });
+    FoldRows(add, rows, n, sums);
+    each([&](std::int64_t at, std::int64_t count) { divide(y + at, sums, y + at, count); });
   }
 };
 

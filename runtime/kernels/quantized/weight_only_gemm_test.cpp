@@ -45,8 +45,9 @@ Values RoundedWeights(const Tensor& packed, std::int64_t depth, std::int64_t n) 
       const auto* shorts = reinterpret_cast<const std::int16_t*>(at + kIntegerLine);
       for (std::int64_t k = first; k < end; ++k) {
         const std::int64_t row = k - first;
+        const std::int64_t pair = row / 2 * kPanel + c % kPanel;
         values[static_cast<std::size_t>(k * n + c)] =
-            static_cast<double>(shorts[(row / 2 * kPanel + c % kPanel) * 2 + row % 2]) * scale;
+            static_cast<double>(shorts[pair * 2 + row % 2]) * scale;
       }
       at += kIntegerLine * (1 + (end - first + 1) / 2);
     }

@@ -21,6 +21,13 @@ namespace {
 template <typename T>
 using Sum = std::conditional_t<std::is_same_v<Accumulator<T>, float>, float, double>;
 
+/// Output lines that follow each other and take the same line of the input.
+struct EqualLines {
+  std::int64_t first;
+  std::int64_t count;
+  std::int64_t taken;  ///< where that begins in its block; -1 for lines outside
+};
+
 /// [outer, axes..., inner]: only `axes` change, and the last of them is done for whole lines.
 struct ResizePlan {
   std::int64_t outer = 1;
@@ -32,11 +39,11 @@ struct ResizePlan {
   std::int64_t lines_of_row = 1;      // input lines that an output line is made of
   std::size_t scratch_bytes = 0;
   std::array<std::byte, 8> extrapolated{};
-  bool any_outside = false;    ///< on the last axis
-  bool lines_outside = false;  ///< on any other
-  LineTaps line_taps;          ///< of the last axis; empty where it does not apply
-  /// Nearest: every element of a line that many times; 0 if that does not say it.
-  std::int64_t repeats = 0;
+  bool any_outside = false;             ///< on the last axis
+  bool lines_outside = false;           ///< on any other
+  LineTaps line_taps;                   ///< of the last axis; empty where it does not apply
+  std::vector<EqualLines> equal_lines;  ///< Nearest: all lines of a block
+  bool is_doubled = false;              ///< Nearest: every element of a line twice
 };
 
 template <typename T>
@@ -157,12 +164,23 @@ void RunWeighted(const ResizePlan& plan, const KernelArguments& args) {
 
 /// Every element twice.
 template <typename Unit>
-void DoubleInto(const Unit* in, std::int64_t count, Unit* out) {
-  POPRT_INDEPENDENT_LOOP
-  for (std::int64_t x = 0; x < count; ++x) {
-    out[2 * x] = in[x];
-    out[2 * x + 1] = in[x];
+[[gnu::always_inline]] inline void DoubleInto(const Unit* in, std::int64_t count, Unit* out) {
+  constexpr std::int64_t kTogether = 4;
+  using Four [[gnu::vector_size(kTogether * sizeof(Unit))]] = Unit;
+  const auto double_four = [&](std::int64_t x) __attribute__((always_inline)) {
+    Four four;
+    std::memcpy(&four, in + x, sizeof(four));
+    const Four low = __builtin_shufflevector(four, four, 0, 0, 1, 1);
+    const Four high = __builtin_shufflevector(four, four, 2, 2, 3, 3);
+    std::memcpy(out + 2 * x, &low, sizeof(low));
+    std::memcpy(out + 2 * x + kTogether, &high, sizeof(high));
+  };
+  if (count < kTogether) {
+    for (std::int64_t x = 0; x < count; ++x) out[2 * x] = out[2 * x + 1] = in[x];
+    return;
   }
+  for (std::int64_t x = 0; x + kTogether <= count; x += kTogether) double_four(x);
+  double_four(count - kTogether);  // some again
 }
 
 /// `lines` equal lines, at least one, that follow each other.
@@ -172,7 +190,7 @@ void NearestLines(const ResizePlan& plan, const Unit* in, std::int64_t lines, Un
   const ResizeAxis& last = plan.axes.back();
   const std::int64_t width = last.out * plan.inner;
   std::int64_t written = 1;
-  if (plan.repeats == 2) {
+  if (plan.is_doubled) {
     // From the input, which is faster to read than what was just written.
     for (; written <= lines; ++written) DoubleInto(in, last.in, out + (written - 1) * width);
     --written;
@@ -202,36 +220,41 @@ std::int64_t NearestInputLine(const ResizePlan& plan, std::int64_t row) {
   return at;
 }
 
+std::vector<EqualLines> FindEqualLines(const ResizePlan& plan) {
+  std::vector<EqualLines> found;
+  for (std::int64_t row = 0; row < plan.rows; ++row) {
+    const std::int64_t taken = NearestInputLine(plan, row);
+    if (!found.empty() && found.back().taken == taken) {
+      ++found.back().count;
+    } else {
+      found.push_back({.first = row, .count = 1, .taken = taken});
+    }
+  }
+  return found;
+}
+
 template <typename Unit>
 void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
-  const ResizeAxis& last = plan.axes.back();
-  const std::int64_t width = last.out * plan.inner;
+  const std::int64_t width = plan.axes.back().out * plan.inner;
+  const auto parts = static_cast<std::int64_t>(plan.equal_lines.size());
   Unit extrapolated;
   std::memcpy(&extrapolated, plan.extrapolated.data(), sizeof(Unit));
-  ForWideRanges(args.pool, plan.outer * plan.rows, GrainFor(width),
+  ForWideRanges(args.pool, plan.outer * parts, GrainFor(width * plan.rows / parts),
                 [&](std::int64_t begin, std::int64_t end, int) {
-                  const Unit* block = args.in<Unit>(0) + begin / plan.rows * plan.in_block;
-                  std::int64_t row = begin % plan.rows;
-                  std::int64_t at = NearestInputLine(plan, row);
-                  std::int64_t lines = 0;
-                  for (std::int64_t i = begin; i < end; i += lines) {
-                    const std::int64_t taken = at;
-                    const std::int64_t left = std::min(end - i, plan.rows - row);
-                    for (lines = 1; lines < left; ++lines) {
-                      at = NearestInputLine(plan, row + lines);
-                      if (at != taken) break;
-                    }
-                    Unit* const out = args.out<Unit>(0) + i * width;
-                    if (taken < 0) {
-                      std::fill_n(out, lines * width, extrapolated);
+                  std::int64_t block = begin / parts;
+                  std::int64_t part = begin % parts;
+                  for (std::int64_t i = begin; i < end; ++i) {
+                    const EqualLines& lines = plan.equal_lines[static_cast<std::size_t>(part)];
+                    Unit* const out = args.out<Unit>(0) + (block * plan.rows + lines.first) * width;
+                    if (lines.taken < 0) {
+                      std::fill_n(out, lines.count * width, extrapolated);
                     } else {
-                      NearestLines(plan, block + taken, lines, extrapolated, out);
+                      const Unit* const in = args.in<Unit>(0) + block * plan.in_block + lines.taken;
+                      NearestLines(plan, in, lines.count, extrapolated, out);
                     }
-                    row += lines;
-                    if (row == plan.rows) {
-                      row = 0;
-                      block += plan.in_block;
-                      at = NearestInputLine(plan, row);
+                    if (++part == parts) {
+                      part = 0;
+                      ++block;
                     }
                   }
                 });
@@ -245,13 +268,13 @@ void PrepareLoops(bool nearest, ElementType element, ResizePlan& plan) {
   };
   plan.any_outside = reaches_outside(last);
   plan.lines_outside = std::any_of(plan.axes.begin(), plan.axes.end() - 1, reaches_outside);
+  if (nearest) plan.equal_lines = FindEqualLines(plan);
   if (last.in >= std::numeric_limits<std::int32_t>::max()) return;
   if (nearest) {
-    bool doubled = plan.inner == 1 && last.out == 2 * last.in;
-    for (std::int64_t x = 0; x < last.out && doubled; ++x) {
-      doubled = last.index[static_cast<std::size_t>(x)] == x / 2;
+    plan.is_doubled = plan.inner == 1 && last.out == 2 * last.in;
+    for (std::int64_t x = 0; x < last.out && plan.is_doubled; ++x) {
+      plan.is_doubled = last.index[static_cast<std::size_t>(x)] == x / 2;
     }
-    plan.repeats = doubled ? 2 : 0;
   } else if (!plan.any_outside && element == ElementType::kFloat32) {
     plan.line_taps = LineTaps(last, plan.inner);
   }
