@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "passes/lowering/fused_operator.hpp"
+
 namespace poprt::passes {
 namespace {
 
@@ -15,11 +17,11 @@ constexpr std::size_t kAddend = 3;
 bool IsNormOfRows(const ir::Graph& graph, const Node& node) {
   if (node.op != "LayerNormalization" && node.op != "RMSNormalization") return false;
   const TensorType& type = graph.type(node.inputs[0]);
-  if (type.element != ElementType::kFloat32 || type.shape.empty()) return false;
+  if (!IsBackendType(type.element) || type.shape.empty()) return false;
   const auto axis = NormalizeAxis(node.attributes.get_int("axis", -1), type.shape.size());
   if (!axis || static_cast<std::size_t>(*axis) + 1 != type.shape.size()) return false;
   if (type.shape.back() == 0 || node.outputs.size() != 1) return false;
-  const TensorType parameter{ElementType::kFloat32, {type.shape.back()}};
+  const TensorType parameter{type.element, {type.shape.back()}};
   for (std::size_t i = kScale; i < node.inputs.size(); ++i) {
     if (node.inputs[i] != ir::kAbsent && graph.type(node.inputs[i]) != parameter) return false;
   }

@@ -52,14 +52,26 @@ TEST(LowerToFusedNormTest, LeavesOtherAxesParametersAndTypes) {
   GraphForTest first_axis = AddAndNorm("LayerNormalization", 0);
   GraphForTest scalar = AddAndNorm("LayerNormalization");
   scalar.graph.nodes[1].inputs[1] = scalar.Scalar(2);
-  GraphForTest half(ElementType::kFloat16);
-  half.Output(half.Op("y", "LayerNormalization",
-                      {half.Input("x", {3, 4}), half.Constant("g", {4}, {1, 2, 3, 4})}, {3, 4},
-                      {{"axis", kLast}}));
-  for (GraphForTest* g : {&first_axis, &scalar, &half}) {
+  GraphForTest bfloat(ElementType::kBFloat16);
+  bfloat.Output(bfloat.Op("y", "LayerNormalization",
+                          {bfloat.Input("x", {3, 4}), bfloat.Constant("g", {4}, {1, 2, 3, 4})},
+                          {3, 4}, {{"axis", kLast}}));
+  for (GraphForTest* g : {&first_axis, &scalar, &bfloat}) {
     const std::string before = g->Text();
     EXPECT_EQ(g->After("lower_to_fused_norm"), before);
   }
+}
+
+TEST(LowerToFusedNormTest, TakesFloat16) {
+  GraphForTest g(ElementType::kFloat16);
+  g.Output(g.Op("y", "LayerNormalization",
+                {g.Input("x", {3, 4}), g.Constant("g", {4}, {1, 2, 3, 4})}, {3, 4},
+                {{"axis", kLast}}));
+  const ir::Graph before = g.graph;
+  EXPECT_EQ(g.After("lower_to_fused_norm"),
+            "  y = FusedNorm(x, g) epsilon=1e-05 rms=0 : float16[3, 4]\n"
+            "  return y\n");
+  EXPECT_LE(LargestDifference(before, g.graph), 0x1p-9);
 }
 
 TEST(LowerToFusedNormTest, LeavesAddsThatBroadcast) {

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/kernels/bind_best.hpp"
+#include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/elementwise/float_math.hpp"
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/rows/row_kernels.hpp"
 #include "runtime/kernels/wide_loops.hpp"
@@ -33,20 +36,79 @@ struct Rows {
   }
 };
 
-Rows RequireRows(const TensorType& type) {
-  Require(type.element == ElementType::kFloat32 && !type.shape.empty() && type.shape.back() >= 1,
-          "input 0 is " + ToString(type) + ", expected is float32 with rows of at least 1 element");
+Rows RequireRows(const TensorType& type, ElementType element = ElementType::kFloat32) {
+  Require(type.element == element && !type.shape.empty() && type.shape.back() >= 1,
+          "input 0 is " + ToString(type) + ", expected is " + std::string(ElementName(element)) +
+              " with rows of at least 1 element");
   return {.count = ElementCount(Shape(type.shape.begin(), type.shape.end() - 1)),
           .length = type.shape.back()};
 }
 
+/// Rows of float16, which are widened: a sum is rounded before it is normalised.
+struct HalfNormRows {
+  NormRow whole;
+  Rows rows;
+  decltype(RowKernels::normalize) normalize;
+  Converter widen{ElementType::kFloat16, ElementType::kFloat32};
+  Converter narrow{ElementType::kFloat32, ElementType::kFloat16};
+  std::size_t scratch_bytes = FloatScratchBytes(kBuffers * whole.length);
+
+  static constexpr std::int64_t kBuffers = 4;  // scale, bias, a row, the result
+
+  void Run(const KernelArguments& args) const {
+    ForRanges(args.pool, rows.count, GrainFor(4 * rows.length),
+              [&](std::int64_t begin, std::int64_t end, int worker) {
+                RunRange(args, begin, end, WorkerScratch(args, worker, scratch_bytes));
+              });
+  }
+
+  void RunRange(const KernelArguments& args, std::int64_t begin, std::int64_t end,
+                float* buffers) const {
+    const std::int64_t n = rows.length;
+    const auto given = [&](std::size_t i) {
+      return i < args.inputs.size() ? args.in<std::uint16_t>(i) : nullptr;
+    };
+    const auto widened = [&](const std::uint16_t* from, float* to) {
+      if (from == nullptr) return static_cast<const float*>(nullptr);
+      widen(reinterpret_cast<const std::byte*>(from), reinterpret_cast<std::byte*>(to), n);
+      return static_cast<const float*>(to);
+    };
+    const auto store = [&](const float* from, std::uint16_t* to) {
+      narrow(reinterpret_cast<const std::byte*>(from), reinterpret_cast<std::byte*>(to), n);
+    };
+    float* const x = buffers + 2 * n;
+    float* const y = buffers + 3 * n;
+    NormRow row = whole;
+    row.a = x;
+    row.y = y;
+    row.scale = widened(given(kScale), buffers);
+    row.bias = widened(given(kBias), buffers + n);
+    for (std::int64_t at = begin * n; at < end * n; at += n) {
+      std::uint16_t* const out = args.out<std::uint16_t>(0) + at;
+      widened(given(kA) + at, x);
+      if (const std::uint16_t* const b = given(kB); b != nullptr) {
+        widened(b + at, y);
+        std::transform(x, x + n, y, x, std::plus<>());
+        std::uint16_t* const sum = args.outputs.size() > 1 ? args.out<std::uint16_t>(1) + at : out;
+        store(x, sum);
+        widened(sum, x);
+      } else if (args.outputs.size() > 1) {
+        std::copy_n(given(kA) + at, n, args.out<std::uint16_t>(1) + at);
+      }
+      normalize(row);
+      store(y, out);
+    }
+  }
+};
+
 BoundKernel BindNormRowsOf(const KernelCall& call, const RowKernels& kernels) {
   RequireArity(call, 1, 4, 1, 2);
   const TensorType& a = call.inputs[0];
-  const Rows rows = RequireRows(a);
+  const bool half = a.element == ElementType::kFloat16;
+  const Rows rows = RequireRows(a, half ? a.element : ElementType::kFloat32);
   for (const std::size_t i : {kScale, kBias}) {
     if (const TensorType& type = InputOrAbsent(call, i); type.defined()) {
-      RequireType(type, {ElementType::kFloat32, {rows.length}}, "input " + std::to_string(i));
+      RequireType(type, {a.element, {rows.length}}, "input " + std::to_string(i));
     }
   }
   if (const TensorType& b = InputOrAbsent(call, kB); b.defined()) RequireType(b, a, "input 3");
@@ -62,6 +124,14 @@ BoundKernel BindNormRowsOf(const KernelCall& call, const RowKernels& kernels) {
                       .length = rows.length,
                       .epsilon = FloatAttribute(call, "epsilon", 1e-5F),
                       .centered = !FlagAttribute(call, "rms", false)};
+  std::vector<std::size_t> in_place = {kA};
+  if (InputOrAbsent(call, kB).defined()) in_place.push_back(kB);
+  if (half) {
+    const HalfNormRows norm{.whole = whole, .rows = rows, .normalize = kernels.normalize};
+    return {.run = [norm](const KernelArguments& args) { norm.Run(args); },
+            .scratch_bytes = norm.scratch_bytes,
+            .in_place_inputs = std::move(in_place)};
+  }
   const auto run = [whole, rows, normalize = kernels.normalize](const KernelArguments& args) {
     const auto given = [&](std::size_t i) {
       return i < args.inputs.size() ? args.in<float>(i) : nullptr;
@@ -79,8 +149,6 @@ BoundKernel BindNormRowsOf(const KernelCall& call, const RowKernels& kernels) {
       normalize(row);
     });
   };
-  std::vector<std::size_t> in_place = {kA};
-  if (InputOrAbsent(call, kB).defined()) in_place.push_back(kB);
   return {.run = run, .in_place_inputs = std::move(in_place)};
 }
 

@@ -19,6 +19,7 @@ struct NormCase {
   bool addend = false;
   bool sum_output = false;
   bool rms = false;
+  ElementType element = ElementType::kFloat32;
 };
 
 /// Runs a kernel with one or two outputs on every processor's loops and two pool sizes, which must
@@ -32,7 +33,6 @@ std::vector<Values> RunRows(Bind bind, const std::vector<Tensor>& inputs, std::s
     sources.push_back(input.type().defined() ? input.data() : nullptr);
   }
   const BoundKernel kernel = bind(call, loops);
-  EXPECT_EQ(kernel.scratch_bytes, 0U);
   std::vector<Tensor> first;
   for (const int threads : {1, 3}) {
     std::vector<Tensor> results;
@@ -40,7 +40,8 @@ std::vector<Values> RunRows(Bind bind, const std::vector<Tensor>& inputs, std::s
     std::vector<std::byte*> targets;
     for (Tensor& result : results) targets.push_back(result.mutable_data());
     ThreadPool pool(threads);
-    kernel.run({.inputs = sources, .outputs = targets, .pool = &pool});
+    std::vector<std::byte> scratch(kernel.scratch_bytes * static_cast<std::size_t>(threads));
+    kernel.run({.inputs = sources, .outputs = targets, .scratch = scratch.data(), .pool = &pool});
     if (threads == 1) first = results;
     EXPECT_TRUE(first == results) << "other bits with " << threads << " threads";
   }
@@ -50,8 +51,9 @@ std::vector<Values> RunRows(Bind bind, const std::vector<Tensor>& inputs, std::s
 }
 
 void CheckNorm(Random& random, const NormCase& test) {
-  const TensorType type{ElementType::kFloat32, test.shape};
-  const TensorType parameter{ElementType::kFloat32, {test.shape.back()}};
+  const bool half = test.element == ElementType::kFloat16;
+  const TensorType type{test.element, test.shape};
+  const TensorType parameter{test.element, {test.shape.back()}};
   const Tensor a = random.Values(type);
   const Tensor scale = test.scale ? random.Values(parameter) : Tensor();
   const Tensor bias = test.bias ? random.Values(parameter) : Tensor();
@@ -72,6 +74,7 @@ void CheckNorm(Random& random, const NormCase& test) {
       double mean = 0;
       for (std::size_t i = 0; i < n; ++i) {
         x[i] = av[row + i] + (test.addend ? bv[row + i] : 0);
+        if (half) x[i] = static_cast<float>(Float16(static_cast<float>(x[i])));
         mean += test.rms ? 0 : x[i] / static_cast<double>(n);
       }
       double variance = 0;
@@ -80,7 +83,8 @@ void CheckNorm(Random& random, const NormCase& test) {
       for (std::size_t i = 0; i < n; ++i) {
         const double wanted =
             (x[i] - mean) * factor * (test.scale ? sv[i] : 1) + (test.bias ? ov[i] : 0);
-        ASSERT_NEAR(found[0][row + i], wanted, 5e-6) << "element " << row + i;
+        ASSERT_NEAR(found[0][row + i], wanted, 5e-6 + (half ? std::abs(wanted) * 0x1p-11 : 0.0))
+            << "element " << row + i;
         if (test.sum_output) {
           ASSERT_NEAR(found[1][row + i], x[i], 1e-6);
         }
@@ -101,7 +105,8 @@ TEST(RowNorms, NormalizesRowsOfAnyShape) {
                        .bias = random.Flip(),
                        .addend = random.Flip(),
                        .sum_output = random.Flip(),
-                       .rms = random.Flip()});
+                       .rms = random.Flip(),
+                       .element = random.FloatType()});
   });
 }
 
