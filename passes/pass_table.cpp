@@ -71,6 +71,7 @@
 #include "passes/lowering/lower_to_integer_matmul.hpp"
 #include "passes/lowering/sink_channel_shuffle.hpp"
 #include "passes/lowering/unblock_before_enlarging.hpp"
+#include "passes/lowering/widen_half_images.hpp"
 #include "passes/pass.hpp"
 
 namespace poprt::passes {
@@ -236,6 +237,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"unblock_before_enlarging",
      "Makes images planes before they are enlarged, where they are only made planes after it.",
      Stage::kLowering, UnblockBeforeEnlarging},
+    {"widen_half_images",
+     "Computes convolution networks of float16 as those of float32, with results rounded.",
+     Stage::kLowering, WidenHalfImages},
 });
 
 }  // namespace

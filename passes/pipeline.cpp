@@ -86,6 +86,7 @@ const Names kLowering = {
     "lower_to_integer_matmul",
     "lower_to_fused_norm",
     "sink_channel_shuffle",
+    "widen_half_images",
     "block_channels",
     "fuse_transpose_into_blocks",
     "unblock_before_enlarging",

@@ -264,6 +264,11 @@ KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
 KernelChoice Select(const ir::Graph& graph, const ir::Node& node) {
   if (node.op == "Softmax" || node.op == "LogSoftmax") return SelectSoftmax(graph, node);
   if (node.op == "FusedMatMul") return SelectGemm(graph, node);
+  if (node.op == "RoundHalf") {
+    return {.kernel = "fused_elementwise",
+            .operands = ValueOperands(node),
+            .attributes = {{"functions", Strings{"half"}}, {"operands", Ints{0}}}};
+  }
   if (node.op == "IntegerMatMul") return SelectIntegerGemm(graph, node);
   if (node.op == "QLinearMatMul") return SelectQLinearMatMul(graph, node);
   if (node.op == "FusedConv") return SelectConvolution(graph, node);

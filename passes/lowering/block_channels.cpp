@@ -219,9 +219,9 @@ bool BlockShuffle(Rewriter& rewriter, Node& shuffle) {
 // ---- Elementwise operators -------------------------------------------------------------------
 
 constexpr std::string_view kElementwise[] = {
-    "Abs",       "Add",  "Clip",    "Elu",      "Erf", "Gelu", "HardSigmoid", "HardSwish",
-    "LeakyRelu", "Max",  "Min",     "Mish",     "Mul", "Neg",  "PRelu",       "Relu",
-    "Round",     "Selu", "Sigmoid", "Softplus", "Sub", "Tanh"};
+    "Abs",       "Add",       "Clip", "Elu",     "Erf",      "Gelu", "HardSigmoid", "HardSwish",
+    "LeakyRelu", "Max",       "Min",  "Mish",    "Mul",      "Neg",  "PRelu",       "Relu",
+    "Round",     "RoundHalf", "Selu", "Sigmoid", "Softplus", "Sub",  "Tanh"};
 
 /// The same where spare lanes, which hold zeros or what such operators make of them, could become
 /// infinite or no number: only without spare lanes.

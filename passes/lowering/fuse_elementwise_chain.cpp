@@ -41,7 +41,7 @@ struct Named {
   std::string_view function;
 };
 
-constexpr std::array<Named, 11> kUnary = {{{"Abs", "abs"},
+constexpr std::array<Named, 12> kUnary = {{{"Abs", "abs"},
                                            {"Erf", "erf"},
                                            {"Exp", "exp"},
                                            {"HardSwish", "hardswish"},
@@ -49,6 +49,7 @@ constexpr std::array<Named, 11> kUnary = {{{"Abs", "abs"},
                                            {"Reciprocal", "reciprocal"},
                                            {"Relu", "relu"},
                                            {"Round", "round"},
+                                           {"RoundHalf", "half"},
                                            {"Sigmoid", "sigmoid"},
                                            {"Sqrt", "sqrt"},
                                            {"Tanh", "tanh"}}};

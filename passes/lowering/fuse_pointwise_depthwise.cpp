@@ -34,6 +34,11 @@ bool Fuse(Rewriter& rewriter, Node& node) {
   if (node.op != "BlockedConv" || !IsBlockedDepthwise(graph, node)) return false;
   if (HasInput(node, kResidualInput) || !rewriter.UsedOnlyBy(1, node.inputs[0])) return false;
   const Node* pointwise = rewriter.Producer(node.inputs[0]);
+  if (pointwise != nullptr && pointwise->op == "RoundHalf") {
+    // Fused operators round once.
+    if (!rewriter.UsedOnlyBy(1, pointwise->inputs[0])) return false;
+    pointwise = rewriter.Producer(pointwise->inputs[0]);
+  }
   if (pointwise == nullptr || !IsBlockedPointwise(graph, *pointwise)) return false;
   if (!WindowFits(graph, node)) return false;
 

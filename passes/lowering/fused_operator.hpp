@@ -14,6 +14,7 @@
 ///   FusedAttention(q, k, v [, mask] [, keep]) see the kernel attention
 ///   SubpixelShuffle(x)                        channels become blocks of pixels: see the kernel
 ///                                             subpixel_shuffle
+///   RoundHalf(x)                              x of float32 rounded to float16
 ///   FusedElementwise(x, ...)                  a tree of element-wise functions of operands that
 ///                                             broadcast to the result: see the kernel
 ///                                             fused_elementwise

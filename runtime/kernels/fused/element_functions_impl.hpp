@@ -81,6 +81,7 @@ POPRT_ELEMENT_FUNCTION(NegFunction, 1, V::Mul(a, V::Set(-1.0F)))
 POPRT_ELEMENT_FUNCTION(AbsFunction, 1, V::Abs(a))
 POPRT_ELEMENT_FUNCTION(SqrtFunction, 1, V::Sqrt(a))
 POPRT_ELEMENT_FUNCTION(RoundFunction, 1, V::Round(a))
+POPRT_ELEMENT_FUNCTION(HalfFunction, 1, V::RoundHalf(a))
 POPRT_ELEMENT_FUNCTION(ReciprocalFunction, 1, V::Div(V::Set(1.0F), a))
 POPRT_ELEMENT_FUNCTION(ExpFunction, 1, FullExp<V>(a))
 POPRT_ELEMENT_FUNCTION(ErfFunction, 1, tile::Erf<V>(a))
@@ -186,6 +187,7 @@ inline constexpr ElementFunction kRows[] = {
     Row<AbsFunction, V>("abs"),
     Row<SqrtFunction, V>("sqrt"),
     Row<RoundFunction, V>("round"),
+    Row<HalfFunction, V>("half"),
     Row<ReciprocalFunction, V>("reciprocal"),
     Row<ExpFunction, V>("exp"),
     Row<ErfFunction, V>("erf"),

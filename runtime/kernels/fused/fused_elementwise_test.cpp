@@ -201,6 +201,10 @@ TEST(FusedElementwise, FunctionsOfPositiveNumbersAndTheirLimits) {
       {"exp", 1, [](double a, double) { return std::exp(a); }},
       {"sqrt", 1, [](double a, double) { return std::sqrt(a); }},
       {"round", 1, [](double a, double) { return std::nearbyint(a); }},
+      {"half", 1,
+       [](double a, double) {
+         return static_cast<double>(static_cast<float>(Float16(static_cast<float>(a))));
+       }},
       {"reciprocal", 1, [](double a, double) { return 1 / a; }},
       {"relu", 1, [](double a, double) { return a; }},
       {"max", 2, [](double a, double b) { return std::isnan(a) ? a : std::max(a, b); }},

@@ -58,6 +58,9 @@ struct VectorGroup {
   [[gnu::always_inline]] static Register Round(const Register& x) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Round(x.part[i]); });
   }
+  [[gnu::always_inline]] static Register RoundHalf(const Register& x) {
+    return Each([&](int i) __attribute__((always_inline)) { return V::RoundHalf(x.part[i]); });
+  }
   [[gnu::always_inline]] static Register SelectLess(const Register& a, const Register& b,
                                                     const Register& x, const Register& y) {
     return Each([&](int i) __attribute__((always_inline)) {

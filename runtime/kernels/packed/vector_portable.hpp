@@ -99,6 +99,10 @@ struct Portable {
   static Register Round(const Register& x) {
     return Each([&](int i) { return std::nearbyint(x.lane[i]); });
   }
+  /// As float16 has it.
+  static Register RoundHalf(const Register& x) {
+    return Each([&](int i) { return static_cast<float>(Float16(x.lane[i])); });
+  }
   static Register SelectLess(const Register& a, const Register& b, const Register& x,
                              const Register& y) {
     return {a.lane < b.lane ? x.lane : y.lane};
