@@ -256,7 +256,7 @@ KernelChoice SelectSoftmax(const ir::Graph& graph, const ir::Node& node) {
   constexpr std::int64_t kFewestElements = 256;
   const auto extent = type.shape.begin() + *axis;
   const std::int64_t columns = ElementCount(Shape(extent + 1, type.shape.end()));
-  const bool pays = columns >= kFewestColumns && columns * *extent >= kFewestElements;
+  const bool pays = columns >= kFewestColumns && *extent > (kFewestElements - 1) / columns;
   if (pays && !rows) choice.kernel = "softmax_columns";
   return choice;
 }

@@ -32,20 +32,24 @@ TEST(RoundWeightsToHalfTest, WeightsOfProductsAloneAreRounded) {
 }
 
 TEST(RoundWeightsToHalfTest, LeavesWhatFloat16IsTooNarrowFor) {
-  GraphForTest g;
-  const auto w = g.Constant("w", {2, 2}, {1, 0.1, 70000, 2});
-  g.Output(g.Op("y", "MatMul", {g.Input("x", {1, 2}), w}, {1, 2}));
-  const ir::Graph before = g.graph;
-  std::vector<std::string> warnings;
-  PassContext context;
-  context.warn = [&](const std::string& message) { warnings.push_back(message); };
-  g.After("round_weights_to_half", context);
-  EXPECT_EQ(warnings,
-            (std::vector<std::string>{
-                "model 'g': node 'y_node' has weights beyond the range of float16, which stay "
-                "as they are"}));
-  EXPECT_EQ(LargestDifference(before, g.graph), 0);
-  EXPECT_EQ(g.graph.ConstantOf(g.graph.nodes[0].inputs[1])->as<float>()[1], 0.1F);
+  // Beyond the range; a column of numbers like the least of float16; a row of them.
+  for (const std::vector<double>& values :
+       {std::vector<double>{1, 0.1, 70000, 2}, {1.1, 1e-7, 2.3, 3e-7}, {1.1, 1.2, 1e-7, 3e-7}}) {
+    GraphForTest g;
+    const auto w = g.Constant("w", {2, 2}, values);
+    g.Output(g.Op("y", "MatMul", {g.Input("x", {1, 2}), w}, {1, 2}));
+    const std::string before = g.Text();
+    std::vector<std::string> warnings;
+    PassContext context;
+    context.warn = [&](const std::string& message) { warnings.push_back(message); };
+    EXPECT_EQ(g.After("round_weights_to_half", context), before);
+    EXPECT_EQ(warnings,
+              (std::vector<std::string>{
+                  "model 'g': node 'y_node' has weights that float16 is too narrow for, which stay "
+                  "as they are"}));
+    EXPECT_EQ(g.graph.ConstantOf(g.graph.nodes[0].inputs[1])->as<float>()[1],
+              static_cast<float>(values[1]));
+  }
 }
 
 }  // namespace

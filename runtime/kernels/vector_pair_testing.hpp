@@ -99,6 +99,9 @@ struct VectorPair {
   [[gnu::noinline]] static Register Abs(R x) { return {Half::Abs(x.low), Half::Abs(x.high)}; }
   [[gnu::noinline]] static Register Sqrt(R x) { return {Half::Sqrt(x.low), Half::Sqrt(x.high)}; }
   [[gnu::noinline]] static Register Round(R x) { return {Half::Round(x.low), Half::Round(x.high)}; }
+  [[gnu::noinline]] static Register RoundHalf(R x) {
+    return {Half::RoundHalf(x.low), Half::RoundHalf(x.high)};
+  }
   [[gnu::noinline]] static Register SelectLess(R a, R b, R x, R y) {
     return {Half::SelectLess(a.low, b.low, x.low, y.low),
             Half::SelectLess(a.high, b.high, x.high, y.high)};

@@ -6,20 +6,18 @@
 #include "runtime/kernels/quantized/integer_rows.hpp"
 
 /// IntegerRowKernels over a vector type V of one instruction set, with V::kLanes lanes and
-/// registers for the sums of V::kPanels panels of up to V::kRowsOfPanels rows:
+/// registers for the sums of V::kPanels panels of up to V::kRows rows:
 /// * V::kIsWide: whether weights have 16 bits, else 4 or 8;
 /// * V::kHasDigits: whether multiples are multiplied as two digits of 8 bits or as they are;
 /// * V::Words, V::Load(const std::byte*): words of weights;
-/// * V::Field<kBits, i>(words): numbers i and i + 16 / kBits of each lane as two of 16 bits, or
-/// with
-///   digits every (8 / kBits)-th from i on as four of 8 bits;
-/// * V::Factors, V::LoadFactors(const std::uint32_t*): in all lanes a word of two multiples, or
-/// with
-///   digits one of four upper and one of four lower digits;
+/// * V::Field<kBits, i>(words): of each lane numbers i and i + 16 / kBits as two of 16 bits;
+///   with digits every (8 / kBits)-th from i on as four of 8 bits;
+/// * V::Factors, V::LoadFactors(const std::uint32_t*): in all lanes a word of two multiples;
+///   with digits one of four upper and one of four lower digits;
 /// * V::Sums, V::SetSums(sum), V::Add(sums, field, factors): with the products of each lane;
-/// * V::AddScaled(sums, scale, const float* scales, float* to): adds (sum * scale) * scales to
-/// `to`. Included only by files that are compiled for one instruction set, hence the unnamed
-/// namespace.
+/// * V::AddScaled(sums, scale, const float* scales, float* to): to += (sum * scale) * scales.
+///
+/// Included only by files that are compiled for one instruction set, hence the unnamed namespace.
 namespace poprt::kernels {
 namespace {
 
@@ -164,9 +162,14 @@ void ScaleRow(const float* x, const IntegerDepth& depth, const IntegerRows& to) 
 }
 
 /// Whether rounding leaves much of a row: of every number, a twelfth of the square of its scale,
-/// where roundings are evenly distributed.
+/// where roundings are evenly distributed. All by the largest scale, whose square may be none.
 inline bool LeavesMuch(const float* x, const IntegerDepth& depth, const IntegerRows& of,
                        const float* powers) {
+  float largest = 0;
+  for (std::int64_t span = 0; span < of.spans; ++span) {
+    largest = of.scales[span] > largest ? of.scales[span] : largest;
+  }
+  const float inverse = 1 / largest;
   EightFloats row_powers = {};
   EightFloats left_powers = {};
   std::int64_t span = 0;
@@ -174,16 +177,17 @@ inline bool LeavesMuch(const float* x, const IntegerDepth& depth, const IntegerR
     const std::int64_t end = AtMost(at + depth.block, depth.depth);
     EightFloats sums = {};
     for (; at + kTogether <= end; at += kTogether) {
-      const auto eight = LoadAs<EightFloats>(x + at);
+      const auto eight = LoadAs<EightFloats>(x + at) * inverse;
       const auto eight_powers = LoadAs<EightFloats>(powers + at);
       row_powers += eight * eight * eight_powers;
       sums += eight_powers;
     }
     for (; at < end; ++at) {
-      row_powers[0] += x[at] * x[at] * powers[at];
+      row_powers[0] += x[at] * inverse * (x[at] * inverse) * powers[at];
       sums[0] += powers[at];
     }
-    left_powers += sums * (of.scales[span] * of.scales[span] / 12);
+    const float scale = of.scales[span] * inverse;
+    left_powers += sums * (scale * scale / 12);
   }
   float row_power = 0;
   float left_power = 0;
@@ -194,16 +198,22 @@ inline bool LeavesMuch(const float* x, const IntegerDepth& depth, const IntegerR
   return left_power > row_power * (kMostLeft * kMostLeft);
 }
 
-template <class V>
-bool LeaveRow(const float* x, const IntegerDepth& depth, const IntegerRows& of, const float* powers,
-              float* left) {
+/// Of numbers that meet nothing but zeros nothing is left: they would hide others again.
+inline bool LeaveRow(const float* x, const IntegerDepth& depth, const IntegerRows& of,
+                     const float* powers, float* left) {
   if (!LeavesMuch(x, depth, of, powers)) return false;
   // Adding and subtracting it rounds to an integer.
   constexpr float kRound = 0x1.8p23F;
-  for (std::int64_t i = 0; i < depth.depth; ++i) {
-    const float scale = of.scales[i / depth.block];
-    const float multiple = x[i] / scale;
-    left[i] = (multiple - (multiple + kRound - kRound)) * scale;
+  std::int64_t span = 0;
+  for (std::int64_t at = 0; at < depth.depth; ++span) {
+    const std::int64_t end = AtMost(at + depth.block, depth.depth);
+    const float scale = of.scales[span];
+    const float inverse = 1 / scale;
+    for (; at < end; ++at) {
+      const float multiple = x[at] * inverse;
+      const float rest = (multiple - (multiple + kRound - kRound)) * scale;
+      left[at] = powers[at] > 0 ? rest : 0;
+    }
   }
   return true;
 }
@@ -292,7 +302,7 @@ template <class V>
 inline constexpr IntegerRowKernels kIntegerRows = {.rows = V::kRows,
                                                    .panels = V::kPanels,
                                                    .scale_row = ScaleRow<V>,
-                                                   .leave_row = LeaveRow<V>,
+                                                   .leave_row = LeaveRow,
                                                    .multiply = MultiplyRowsByIntegers<V>};
 
 }  // namespace

@@ -163,7 +163,7 @@ std::optional<float> WideScaleOf(const Matrix& w, std::int64_t column, std::int6
 }
 
 /// By row of weights of 16 bits: the sums of the squares of all weights, and of what rounding takes
-/// from them; infinite where weights are no finite numbers.
+/// from them.
 struct RowPowers {
   std::vector<double> all;
   std::vector<double> lost;
@@ -317,9 +317,11 @@ TensorType PackedIntegersType(std::int64_t depth, std::int64_t n, const IntegerF
               (form.block % kMostRows == 0 || form.block == depth),
           "blocks have " + std::to_string(form.block) + " rows, which do not fit a depth of " +
               std::to_string(depth));
-  const std::int64_t panels = (n - 1) / kPanel + 1;
-  return {ElementType::kUint8,
-          {PowerLines(depth, form) + panels * PanelLines(depth, form), kIntegerLine}};
+  std::int64_t lines = (n - 1) / kPanel + 1;
+  Require(!__builtin_mul_overflow(lines, PanelLines(depth, form), &lines) &&
+              !__builtin_add_overflow(lines, PowerLines(depth, form), &lines),
+          "a packed matrix has more than 2^63 lines");
+  return {ElementType::kUint8, {lines, kIntegerLine}};
 }
 
 Tensor PackIntegers(const Tensor& weights, bool transposed, const IntegerForm& form) {

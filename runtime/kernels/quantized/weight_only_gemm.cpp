@@ -69,7 +69,7 @@ struct WeightOnlyGemm {
   Epilogue epilogue;
   EvenSplit rows;
   EvenSplit panels;
-  IntegerRowsLayout scaled;
+  IntegerRowsLayout scaled;       ///< of blocks of rows that are scaled together
   std::size_t scratch_bytes = 0;  ///< of every worker, and room for what all share
   AlternatingOrder order = {};
 
@@ -84,7 +84,7 @@ struct WeightOnlyGemm {
   /// what is left of them and whether that is much.
   std::size_t SharedBytes() const {
     const std::int64_t elements = scaled.Elements();
-    return FloatScratchBytes(MayLeave() ? 2 * elements + shape.rows : elements);
+    return FloatScratchBytes(MayLeave() ? 2 * elements + scaled.rows : elements);
   }
   std::size_t OwnBytes() const {
     const std::int64_t row_buffers = (shape.half ? 1 : 0) + (MayLeave() ? 1 : 0);
@@ -96,16 +96,26 @@ struct WeightOnlyGemm {
     finish.column_bias = args.inputs.size() > 2 ? args.in<float>(2) : nullptr;
     finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
     finish.out = args.outputs[0];
-    args.pool->Run(shape.rows, [&](std::int64_t row, int worker) { ScaleRow(args, row, worker); });
-    const auto task = [&](std::int64_t index, int worker) {
-      MultiplyBlock(args, index / panels.blocks(), index % panels.blocks(), finish,
-                    OwnScratch(args, worker));
-    };
-    args.pool->Run(rows.blocks() * panels.blocks(), task,
-                   shape.rows > kTileRows ? TaskOrder::kForwards : order.Next());
+    const std::int64_t together = scaled.rows / rows.largest();
+    for (std::int64_t block = 0; block < rows.blocks(); block += together) {
+      RunBlocks(args, block, std::min(together, rows.blocks() - block), finish);
+    }
   }
 
  private:
+  void RunBlocks(const KernelArguments& args, std::int64_t first_block, std::int64_t count,
+                 const Epilogue& finish) const {
+    const std::int64_t first_row = rows.begin(first_block);
+    args.pool->Run(rows.end(first_block + count - 1) - first_row,
+                   [&](std::int64_t i, int worker) { ScaleRow(args, first_row, i, worker); });
+    const auto task = [&](std::int64_t index, int worker) {
+      MultiplyBlock(args, first_row, first_block + index / panels.blocks(), index % panels.blocks(),
+                    finish, OwnScratch(args, worker));
+    };
+    args.pool->Run(count * panels.blocks(), task,
+                   shape.rows > kTileRows ? TaskOrder::kForwards : order.Next());
+  }
+
   float* OwnScratch(const KernelArguments& args, int worker) const {
     return reinterpret_cast<float*>(args.scratch + SharedBytes() +
                                     static_cast<std::size_t>(worker) * scratch_bytes);
@@ -120,40 +130,45 @@ struct WeightOnlyGemm {
     return reinterpret_cast<std::int32_t*>(args.scratch + 2 * scaled.Elements() * kElementBytes);
   }
 
-  void ScaleRow(const KernelArguments& args, std::int64_t row, int worker) const {
+  /// Row i behind the first of those that are scaled together.
+  void ScaleRow(const KernelArguments& args, std::int64_t first_row, std::int64_t i,
+                int worker) const {
     float* buffer = OwnScratch(args, worker);
-    const float* x = args.in<float>(0) + row * shape.depth;
+    const std::int64_t at = (first_row + i) * shape.depth;
+    const float* x = args.in<float>(0) + at;
     if (shape.half) {
-      loops->widen(args.in<std::uint16_t>(0) + row * shape.depth, shape.depth, buffer);
+      loops->widen(args.in<std::uint16_t>(0) + at, shape.depth, buffer);
       x = std::exchange(buffer, buffer + shape.depth);
     }
-    const IntegerRows to = scaled.At(args.scratch, row);
+    const IntegerRows to = scaled.At(args.scratch, i);
     kernels->scale_row(x, depth, to);
     if (!MayLeave()) return;
     const bool is_left = kernels->leave_row(x, depth, to, args.in<float>(1), buffer);
-    IsLeft(args)[row] = is_left ? 1 : 0;
-    if (is_left) kernels->scale_row(buffer, depth, LeftAt(args, row));
+    IsLeft(args)[i] = is_left ? 1 : 0;
+    if (is_left) kernels->scale_row(buffer, depth, LeftAt(args, i));
   }
 
-  /// Adds to a tile of `count` rows what is left of them.
-  void AddLeft(const KernelArguments& args, std::int64_t first_row, int count,
-               const IntegerPanels& b, float* tile) const {
+  /// Adds to a tile of `count` rows, from row i on, what is left of them.
+  void AddLeft(const KernelArguments& args, std::int64_t i, int count, const IntegerPanels& b,
+               float* tile) const {
+    const std::int32_t* const is_left = IsLeft(args) + i;
+    if (std::all_of(is_left, is_left + count, [](std::int32_t flag) { return flag == 0; })) return;
+    // Of the others whatever was left there before.
     float* const added = tile + kTileFloats;
+    kernels->multiply(count, LeftAt(args, i), b, depth, {added, kTileStride});
     for (int r = 0; r < count; ++r) {
-      if (IsLeft(args)[first_row + r] == 0) continue;
-      kernels->multiply(1, LeftAt(args, first_row + r), b, depth, {added, kTileStride});
+      if (is_left[r] == 0) continue;
       for (int panel = 0; panel < b.count; ++panel) {
-        const float* const from = added + panel * kTileStride;
-        float* const to = tile + panel * kTileStride + r * kPanel;
-        std::transform(to, to + kPanel, from, to, std::plus<>());
+        const std::int64_t at = panel * kTileStride + r * kPanel;
+        std::transform(tile + at, tile + at + kPanel, added + at, tile + at, std::plus<>());
       }
     }
   }
 
-  void MultiplyBlock(const KernelArguments& args, std::int64_t row_block, std::int64_t panel_block,
-                     const Epilogue& finish, float* tile) const {
-    const std::int64_t first_row = rows.begin(row_block);
-    const RegisterTiles tiles(rows.end(row_block) - first_row, kernels->rows);
+  void MultiplyBlock(const KernelArguments& args, std::int64_t first_row, std::int64_t row_block,
+                     std::int64_t panel_block, const Epilogue& finish, float* tile) const {
+    const std::int64_t first = rows.begin(row_block);
+    const RegisterTiles tiles(rows.end(row_block) - first, kernels->rows);
     const std::int64_t end = panels.end(panel_block);
     int count = 0;
     for (std::int64_t panel = panels.begin(panel_block); panel < end; panel += count) {
@@ -162,10 +177,10 @@ struct WeightOnlyGemm {
                             .stride = panel_bytes,
                             .count = count};
       for (std::int64_t t = 0; t < tiles.count(); ++t) {
-        const std::int64_t row = first_row + tiles.begin(t);
-        kernels->multiply(tiles.size(t), scaled.At(args.scratch, row), b, depth,
+        const std::int64_t row = first + tiles.begin(t);
+        kernels->multiply(tiles.size(t), scaled.At(args.scratch, row - first_row), b, depth,
                           {tile, kTileStride});
-        if (MayLeave()) AddLeft(args, row, tiles.size(t), b, tile);
+        if (MayLeave()) AddLeft(args, row - first_row, tiles.size(t), b, tile);
         for (int i = 0; i < count; ++i) {
           const std::int64_t column = (panel + i) * kPanel;
           loops->finish(finish, tile + i * kTileStride, kPanel, tiles.size(t),
@@ -175,6 +190,21 @@ struct WeightOnlyGemm {
     }
   }
 };
+
+}  // namespace
+
+namespace {
+
+/// How many rows are scaled at once: as many as stay in the caches, more where that makes them so
+/// few that weights are read too often, and no more than scratch memory may hold.
+std::int64_t RowsTogether(std::int64_t rows, const IntegerDepth& depth) {
+  constexpr std::int64_t kCached = std::int64_t{1} << 20;  // elements
+  constexpr std::int64_t kMost = std::int64_t{1} << 26;
+  constexpr std::int64_t kFewest = 96;
+  const std::int64_t of_row = IntegerRowsLayout(1, depth).Elements();
+  const std::int64_t together = std::min(std::max(kFewest, kCached / of_row), kMost / of_row);
+  return std::clamp<std::int64_t>(together, 1, rows);
+}
 
 }  // namespace
 
@@ -204,6 +234,9 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
   gemm->epilogue.row_stride = shape.columns;
   gemm->epilogue.half = shape.half;
   const Ints block_sizes = CutIntoBlocks(call.attributes, {&gemm->rows, &gemm->panels});
+  const std::int64_t together = RowsTogether(shape.rows, depth);
+  if (gemm->rows.largest() > together) gemm->rows = gemm->rows.WithLargest(together);
+  gemm->scaled = IntegerRowsLayout(together / gemm->rows.largest() * gemm->rows.largest(), depth);
   gemm->scratch_bytes = gemm->SharedBytes() + gemm->OwnBytes();
   return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
           .scratch_bytes = gemm->scratch_bytes,

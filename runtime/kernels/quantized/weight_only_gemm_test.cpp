@@ -273,6 +273,44 @@ TEST(WeightOnlyGemm, RowsOfWhichRoundingLeavesMuchAreMultipliedInTwoParts) {
   }
 }
 
+TEST(WeightOnlyGemm, NumbersThatMeetZerosAloneHideNothing) {
+  constexpr std::int64_t kDepth = 64;
+  Random random(4);
+  Tensor w = random.Values({ElementType::kFloat16, {kDepth, 20}});
+  for (std::size_t c = 0; c < 20; ++c) w.as_mutable<Float16>()[c] = Float16(0.0F);
+  const Tensor packed = PackIntegers(w, false, {.bits = kWideBits, .block = kWideBlock});
+  const Attributes attributes{{"n", std::int64_t{20}}, {"bits", kWideBits}, {"block", kWideBlock}};
+  Tensor a = random.Values({ElementType::kFloat32, {1, kDepth}});
+  const auto product = [&](float first, const ByteMicroKernels& kernels) {
+    a.as_mutable<float>()[0] = first;
+    return ToValues(RunPacked(With(kernels), {a, packed}, {ElementType::kFloat32, {1, 20}},
+                              attributes, PortableInnerLoops()));
+  };
+  for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
+    const Values wanted = product(0, *kernels);
+    for (const float first : {1e3F, 1.23e8F, 1e12F, 0x1p64F, 0x1p100F}) {
+      const Values found = product(first, *kernels);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        EXPECT_NEAR(found[i], wanted[i], 2e-3) << kernels->name << ' ' << first;
+      }
+    }
+  }
+}
+
+TEST(WeightOnlyGemm, ManyRowsAreScaledInTurns) {
+  Random random(6);
+  Check(random, 100, 16384, 1, {.bits = kWideBits, .block = kWideBlock});
+  constexpr std::int64_t kRows = 65536;
+  constexpr std::int64_t kDepth = 4096;
+  const IntegerForm form{.bits = kWideBits, .block = kWideBlock};
+  EXPECT_EQ(
+      BindError("weight_only_gemm",
+                {{ElementType::kFloat32, {kRows, kDepth}}, PackedIntegersType(kDepth, 8, form)},
+                {{ElementType::kFloat32, {kRows, 8}}},
+                {{"n", std::int64_t{8}}, {"bits", form.bits}, {"block", form.block}}),
+      "");
+}
+
 TEST(WeightOnlyGemm, WhatRoundingLeaves) {
   constexpr std::int64_t kDepth = 100;
   const IntegerDepth depth{.depth = kDepth, .block = kWideBlock, .bits = kWideBits};

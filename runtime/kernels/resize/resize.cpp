@@ -21,11 +21,10 @@ namespace {
 template <typename T>
 using Sum = std::conditional_t<std::is_same_v<Accumulator<T>, float>, float, double>;
 
-/// Output lines that follow each other and take the same line of the input.
+/// Lines that follow each other along the last axis but one and take the same line of the input.
 struct EqualLines {
   std::int64_t first;
   std::int64_t count;
-  std::int64_t taken;  ///< where that begins in its block; -1 for lines outside
 };
 
 /// [outer, axes..., inner]: only `axes` change, and the last of them is done for whole lines.
@@ -42,7 +41,7 @@ struct ResizePlan {
   bool any_outside = false;             ///< on the last axis
   bool lines_outside = false;           ///< on any other
   LineTaps line_taps;                   ///< of the last axis; empty where it does not apply
-  std::vector<EqualLines> equal_lines;  ///< Nearest: all lines of a block
+  std::vector<EqualLines> equal_lines;  ///< Nearest: of the last axis but one
   bool is_doubled = false;              ///< Nearest: every element of a line twice
 };
 
@@ -220,14 +219,22 @@ std::int64_t NearestInputLine(const ResizePlan& plan, std::int64_t row) {
   return at;
 }
 
+/// At most so many together: they are one thread's work.
+constexpr std::int64_t kMostEqualLines = 8;
+
 std::vector<EqualLines> FindEqualLines(const ResizePlan& plan) {
+  if (plan.axes.size() < 2) return {{.first = 0, .count = 1}};
+  const ResizeAxis& axis = plan.axes[plan.axes.size() - 2];
   std::vector<EqualLines> found;
-  for (std::int64_t row = 0; row < plan.rows; ++row) {
-    const std::int64_t taken = NearestInputLine(plan, row);
-    if (!found.empty() && found.back().taken == taken) {
+  for (std::int64_t line = 0; line < axis.out; ++line) {
+    const auto at = static_cast<std::size_t>(line);
+    const bool is_next = line > 0 && axis.index[at] == axis.index[at - 1] &&
+                         axis.outside[at] == axis.outside[at - 1] &&
+                         found.back().count < kMostEqualLines;
+    if (is_next) {
       ++found.back().count;
     } else {
-      found.push_back({.first = row, .count = 1, .taken = taken});
+      found.push_back({.first = line, .count = 1});
     }
   }
   return found;
@@ -236,28 +243,34 @@ std::vector<EqualLines> FindEqualLines(const ResizePlan& plan) {
 template <typename Unit>
 void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
   const std::int64_t width = plan.axes.back().out * plan.inner;
+  const std::int64_t lines = plan.axes.size() < 2 ? 1 : plan.axes[plan.axes.size() - 2].out;
   const auto parts = static_cast<std::int64_t>(plan.equal_lines.size());
   Unit extrapolated;
   std::memcpy(&extrapolated, plan.extrapolated.data(), sizeof(Unit));
-  ForWideRanges(args.pool, plan.outer * parts, GrainFor(width * plan.rows / parts),
-                [&](std::int64_t begin, std::int64_t end, int) {
-                  std::int64_t block = begin / parts;
-                  std::int64_t part = begin % parts;
-                  for (std::int64_t i = begin; i < end; ++i) {
-                    const EqualLines& lines = plan.equal_lines[static_cast<std::size_t>(part)];
-                    Unit* const out = args.out<Unit>(0) + (block * plan.rows + lines.first) * width;
-                    if (lines.taken < 0) {
-                      std::fill_n(out, lines.count * width, extrapolated);
-                    } else {
-                      const Unit* const in = args.in<Unit>(0) + block * plan.in_block + lines.taken;
-                      NearestLines(plan, in, lines.count, extrapolated, out);
-                    }
-                    if (++part == parts) {
-                      part = 0;
-                      ++block;
-                    }
-                  }
-                });
+  const auto run = [&](std::int64_t outer, const EqualLines& equal) __attribute__((always_inline)) {
+    const std::int64_t row = outer * lines + equal.first;
+    const std::int64_t taken = NearestInputLine(plan, row % plan.rows);
+    Unit* const out = args.out<Unit>(0) + row * width;
+    if (taken < 0) {
+      std::fill_n(out, equal.count * width, extrapolated);
+    } else {
+      const Unit* const in = args.in<Unit>(0) + row / plan.rows * plan.in_block + taken;
+      NearestLines(plan, in, equal.count, extrapolated, out);
+    }
+  };
+  ForWideRanges(
+      args.pool, plan.outer * (plan.rows / lines) * parts, GrainFor(width * lines / parts),
+      [&](std::int64_t begin, std::int64_t end, int) __attribute__((always_inline)) {
+        std::int64_t outer = begin / parts;
+        std::int64_t part = begin % parts;
+        for (std::int64_t i = begin; i < end; ++i) {
+          run(outer, plan.equal_lines[static_cast<std::size_t>(part)]);
+          if (++part == parts) {
+            part = 0;
+            ++outer;
+          }
+        }
+      });
 }
 
 /// What the loops take besides the tables of the axes.
