@@ -58,6 +58,7 @@ struct IntegerRowKernels {
   /// result is the same either way.
   int rows;
   int panels;
+  int panels_of_one_row;  ///< up to kMostTilePanels
   /// Makes the first row of `to` of x. The scales of a span with infinities or NaN are NaN.
   void (*scale_row)(const float* x, const IntegerDepth& depth, const IntegerRows& to);
   /// Whether scale_row, for weights of 16 bits, leaves more than kMostLeft of x when each number

@@ -6,7 +6,8 @@
 #include "runtime/kernels/quantized/integer_rows.hpp"
 
 /// IntegerRowKernels over a vector type V of one instruction set, with V::kLanes lanes and
-/// registers for the sums of V::kPanels panels of up to V::kRows rows:
+/// registers for the sums of V::kPanels panels of up to V::kRows rows, and of
+/// V::kPanelsOfOneRow:
 /// * V::kIsWide: whether weights have 16 bits, else 4 or 8;
 /// * V::kHasDigits: whether multiples are multiplied as two digits of 8 bits or as they are;
 /// * V::Words, V::Load(const std::byte*): words of weights;
@@ -280,20 +281,31 @@ void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const Integ
   }
 }
 
+template <class V, int kRows, int kPanels>
+void MultiplyTileOf(const IntegerRows& a, const IntegerPanels& b, const IntegerDepth& depth,
+                    const Tiles& tiles) {
+  if constexpr (V::kIsWide) {
+    MultiplyTile<V, 16, kRows, kPanels>(a, b, depth, tiles);
+  } else if (depth.bits == 4) {
+    MultiplyTile<V, 4, kRows, kPanels>(a, b, depth, tiles);
+  } else {
+    MultiplyTile<V, 8, kRows, kPanels>(a, b, depth, tiles);
+  }
+}
+
 template <class V>
 void MultiplyRowsByIntegers(int rows, const IntegerRows& a, const IntegerPanels& b,
                             const IntegerDepth& depth, const Tiles& tiles) {
+  if constexpr (V::kPanelsOfOneRow > V::kPanels) {
+    if (b.count > V::kPanels) {
+      return MultiplyTileOf<V, 1, V::kPanelsOfOneRow>(a, b, depth, tiles);
+    }
+  }
   tile::WithPanels<V>(b.count, [&](auto panels) POPRT_INLINED {
     tile::WithRows<V::kRows>(rows, [&](auto constant) POPRT_INLINED {
       constexpr int kRows = decltype(constant)::value;
       constexpr int kPanels = decltype(panels)::value;
-      if constexpr (V::kIsWide) {
-        MultiplyTile<V, 16, kRows, kPanels>(a, b, depth, tiles);
-      } else if (depth.bits == 4) {
-        MultiplyTile<V, 4, kRows, kPanels>(a, b, depth, tiles);
-      } else {
-        MultiplyTile<V, 8, kRows, kPanels>(a, b, depth, tiles);
-      }
+      MultiplyTileOf<V, kRows, kPanels>(a, b, depth, tiles);
     });
   });
 }
@@ -301,6 +313,7 @@ void MultiplyRowsByIntegers(int rows, const IntegerRows& a, const IntegerPanels&
 template <class V>
 inline constexpr IntegerRowKernels kIntegerRows = {.rows = V::kRows,
                                                    .panels = V::kPanels,
+                                                   .panels_of_one_row = V::kPanelsOfOneRow,
                                                    .scale_row = ScaleRow<V>,
                                                    .leave_row = LeaveRow,
                                                    .multiply = MultiplyRowsByIntegers<V>};

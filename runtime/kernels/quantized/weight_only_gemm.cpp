@@ -59,6 +59,12 @@ struct IntegerRowsLayout {
   std::int64_t spans;
 };
 
+/// How many of the `left` panels one call multiplies by `rows` rows.
+int PanelsAtOnce(const IntegerRowKernels& kernels, std::int64_t rows, std::int64_t left) {
+  if (rows == 1 && left >= kernels.panels_of_one_row) return kernels.panels_of_one_row;
+  return static_cast<int>(std::min<std::int64_t>(kernels.panels, left));
+}
+
 struct WeightOnlyGemm {
   const GemmMicroKernels* loops;
   const IntegerRowKernels* kernels;
@@ -75,7 +81,7 @@ struct WeightOnlyGemm {
 
   static constexpr std::int64_t kElementBytes = sizeof(std::uint32_t);
   static constexpr std::int64_t kTileStride = kMostIntegerRows * kPanel;
-  static constexpr std::int64_t kTileFloats = kTilePanels * kTileStride;
+  static constexpr std::int64_t kTileFloats = kMostTilePanels * kTileStride;
 
   /// Whether rows of which rounding leaves too much are multiplied in two parts.
   bool MayLeave() const { return power_bytes > 0; }
@@ -172,7 +178,7 @@ struct WeightOnlyGemm {
     const std::int64_t end = panels.end(panel_block);
     int count = 0;
     for (std::int64_t panel = panels.begin(panel_block); panel < end; panel += count) {
-      count = static_cast<int>(std::min<std::int64_t>(kernels->panels, end - panel));
+      count = PanelsAtOnce(*kernels, shape.rows, end - panel);
       const IntegerPanels b{.first = args.inputs[1] + power_bytes + panel * panel_bytes,
                             .stride = panel_bytes,
                             .count = count};
