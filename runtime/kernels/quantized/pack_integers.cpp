@@ -137,23 +137,33 @@ bool WasRounded(const Matrix& w) {
 }
 
 /// The least power of two of which a part of a column are multiples of 16 bits, when they are
-/// rounded, that sum up to at most kMostWideSum.
+/// rounded, that sum up to at most kMostWideSum. count is at most kWideBlock.
 std::optional<float> WideScaleOf(const Matrix& w, std::int64_t column, std::int64_t first,
                                  std::int64_t count) {
-  constexpr float kMost = std::numeric_limits<std::int16_t>::max();
-  const auto magnitude = [&](std::int64_t k) { return std::abs(w.at(first + k, column)); };
+  // Adding it rounds to an integer and leaves that in the lower bits.
+  constexpr float kRound = 0x1.8p23F;
+  constexpr std::int32_t kRoundBits = 0x4B400000;
+  float magnitudes[kWideBlock];
+  float largest = 0;
   double sum = 0;
-  for (std::int64_t k = 0; k < count; ++k) sum += magnitude(k);
+  for (std::int64_t k = 0; k < count; ++k) {
+    magnitudes[k] = std::abs(w.at(first + k, column));
+    largest = std::max(largest, magnitudes[k]);
+    sum += magnitudes[k];
+  }
   if (!std::isfinite(sum)) return {};
   if (sum == 0) return 1.0F;
   const auto fits = [&](float scale) {
-    float multiples = 0;
+    const float inverse = 1 / scale;
+    if (sum > double{kMostWideSum} * scale || largest * inverse > kMostWideSum) return false;
+    std::int32_t multiples = 0;
+    std::int32_t most = 0;
     for (std::int64_t k = 0; k < count; ++k) {
-      const float multiple = std::nearbyint(magnitude(k) / scale);
-      if (multiple > kMost) return false;
-      multiples += multiple;
+      const auto bits = std::bit_cast<std::int32_t>(magnitudes[k] * inverse + kRound) - kRoundBits;
+      multiples += bits;
+      most = std::max(most, bits);
     }
-    return multiples <= kMostWideSum;
+    return most <= std::numeric_limits<std::int16_t>::max() && multiples <= kMostWideSum;
   };
   const int exponent = std::ilogb(sum) - std::ilogb(kMostWideSum);
   float scale =
@@ -162,49 +172,49 @@ std::optional<float> WideScaleOf(const Matrix& w, std::int64_t column, std::int6
   return scale;
 }
 
-/// By row of weights of 16 bits: the sums of the squares of all weights, and of what rounding takes
-/// from them.
-struct RowPowers {
-  std::vector<double> all;
-  std::vector<double> lost;
-};
-
-RowPowers PowersOf(const Matrix& w, std::int64_t block) {
-  const auto depth = static_cast<std::size_t>(w.depth);
-  RowPowers powers{std::vector<double>(depth), std::vector<double>(depth)};
+/// Calls each(column, first row, rows) for every column of every block, those of a block on one
+/// thread.
+template <typename Each>
+void EachOfRows(const Matrix& w, std::int64_t block, const Each& each) {
   ProcessThreadPool().Run((w.depth - 1) / block + 1, [&](std::int64_t i, int /*worker*/) {
     const std::int64_t first = i * block;
     const std::int64_t count = std::min(block, w.depth - first);
-    for (std::int64_t column = 0; column < w.columns; ++column) {
-      const auto scale = WideScaleOf(w, column, first, count);
-      for (std::int64_t k = first; k < first + count; ++k) {
-        const double value = w.at(k, column);
-        const double lost =
-            scale ? value - std::nearbyint(w.at(k, column) / *scale) * double{*scale} : value;
-        powers.all[static_cast<std::size_t>(k)] += value * value;
-        powers.lost[static_cast<std::size_t>(k)] += lost * lost;
-      }
-    }
+    for (std::int64_t column = 0; column < w.columns; ++column) each(column, first, count);
   });
-  return powers;
 }
 
 /// Whether rounding to 16 bits leaves of every row what matters, also of those that are smaller
 /// than their neighbours because they meet larger numbers.
 bool KeepsRows(const Matrix& w, std::int64_t block) {
   constexpr double kMostLost = 0x1p-14;  // of squares
-  const RowPowers powers = PowersOf(w, block);
-  for (std::size_t k = 0; k < powers.all.size(); ++k) {
-    if (powers.lost[k] > kMostLost * powers.all[k]) return false;
+  std::vector<double> all(static_cast<std::size_t>(w.depth));
+  std::vector<double> lost(all.size());
+  EachOfRows(w, block, [&](std::int64_t column, std::int64_t first, std::int64_t count) {
+    const float scale = *WideScaleOf(w, column, first, count);
+    for (std::int64_t k = first; k < first + count; ++k) {
+      const float value = w.at(k, column);
+      const double rest = value - std::nearbyint(value / scale) * scale;
+      all[static_cast<std::size_t>(k)] += double{value} * value;
+      lost[static_cast<std::size_t>(k)] += rest * rest;
+    }
+  });
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (lost[k] > kMostLost * all[k]) return false;
   }
   return true;
 }
 
+/// Mean squares of rows, by the largest.
 void PackPowers(const Matrix& w, std::int64_t block, std::byte* to) {
-  const RowPowers powers = PowersOf(w, block);
-  const double largest = *std::max_element(powers.all.begin(), powers.all.end());
-  for (std::size_t k = 0; k < powers.all.size(); ++k) {
-    const auto power = static_cast<float>(largest > 0 ? powers.all[k] / largest : 0);
+  std::vector<double> powers(static_cast<std::size_t>(w.depth));
+  EachOfRows(w, block, [&](std::int64_t column, std::int64_t first, std::int64_t count) {
+    for (std::int64_t k = first; k < first + count; ++k) {
+      powers[static_cast<std::size_t>(k)] += double{w.at(k, column)} * w.at(k, column);
+    }
+  });
+  const double largest = *std::max_element(powers.begin(), powers.end());
+  for (std::size_t k = 0; k < powers.size(); ++k) {
+    const auto power = static_cast<float>(largest > 0 ? powers[k] / largest : 0);
     std::memcpy(to + k * sizeof(float), &power, sizeof(float));
   }
 }

@@ -25,6 +25,7 @@ using Sum = std::conditional_t<std::is_same_v<Accumulator<T>, float>, float, dou
 struct EqualLines {
   std::int64_t first;
   std::int64_t count;
+  std::int64_t taken;  ///< where that begins, as far as this axis is concerned; -1 if outside
 };
 
 /// [outer, axes..., inner]: only `axes` change, and the last of them is done for whole lines.
@@ -211,66 +212,69 @@ void NearestLines(const ResizePlan& plan, const Unit* in, std::int64_t lines, Un
   for (; written < lines; ++written) std::copy_n(out, width, out + written * width);
 }
 
-/// Where the line of the input is that an output line takes; -1 for lines outside.
-std::int64_t NearestInputLine(const ResizePlan& plan, std::int64_t row) {
-  if (LineOutside(plan, row)) return -1;
-  std::int64_t at = 0;
-  EachInputLine(plan, row, [&](std::int64_t begin, double) { at = begin; });
-  return at;
+/// Where an axis takes position `at` from; -1 for what is outside.
+std::int64_t NearestOf(const ResizePlan& plan, std::size_t axis, std::int64_t at) {
+  const auto i = static_cast<std::size_t>(at);
+  return plan.axes[axis].outside[i] != 0 ? -1 : plan.axes[axis].index[i] * plan.strides[axis];
 }
 
 /// At most so many together: they are one thread's work.
 constexpr std::int64_t kMostEqualLines = 8;
 
 std::vector<EqualLines> FindEqualLines(const ResizePlan& plan) {
-  if (plan.axes.size() < 2) return {{.first = 0, .count = 1}};
-  const ResizeAxis& axis = plan.axes[plan.axes.size() - 2];
+  if (plan.axes.size() < 2) return {{.first = 0, .count = 1, .taken = 0}};
+  const std::size_t axis = plan.axes.size() - 2;
   std::vector<EqualLines> found;
-  for (std::int64_t line = 0; line < axis.out; ++line) {
-    const auto at = static_cast<std::size_t>(line);
-    const bool is_next = line > 0 && axis.index[at] == axis.index[at - 1] &&
-                         axis.outside[at] == axis.outside[at - 1] &&
-                         found.back().count < kMostEqualLines;
-    if (is_next) {
+  for (std::int64_t line = 0; line < plan.axes[axis].out; ++line) {
+    const std::int64_t taken = NearestOf(plan, axis, line);
+    if (line > 0 && taken == found.back().taken && found.back().count < kMostEqualLines) {
       ++found.back().count;
     } else {
-      found.push_back({.first = line, .count = 1});
+      found.push_back({.first = line, .count = 1, .taken = taken});
     }
   }
   return found;
+}
+
+/// What the axes before the last two take; -1 if any is outside.
+std::int64_t NearestBlock(const ResizePlan& plan, std::int64_t position) {
+  std::int64_t taken = 0;
+  for (std::size_t i = plan.axes.size() < 2 ? 0 : plan.axes.size() - 2; i-- > 0;) {
+    const std::int64_t of_axis = NearestOf(plan, i, position % plan.axes[i].out);
+    if (of_axis < 0) return -1;
+    taken += of_axis;
+    position /= plan.axes[i].out;
+  }
+  return taken;
 }
 
 template <typename Unit>
 void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
   const std::int64_t width = plan.axes.back().out * plan.inner;
   const std::int64_t lines = plan.axes.size() < 2 ? 1 : plan.axes[plan.axes.size() - 2].out;
+  const std::int64_t blocks = plan.rows / lines;
   const auto parts = static_cast<std::int64_t>(plan.equal_lines.size());
   Unit extrapolated;
   std::memcpy(&extrapolated, plan.extrapolated.data(), sizeof(Unit));
-  const auto run = [&](std::int64_t outer, const EqualLines& equal) __attribute__((always_inline)) {
-    const std::int64_t row = outer * lines + equal.first;
-    const std::int64_t taken = NearestInputLine(plan, row % plan.rows);
-    Unit* const out = args.out<Unit>(0) + row * width;
-    if (taken < 0) {
-      std::fill_n(out, equal.count * width, extrapolated);
-    } else {
-      const Unit* const in = args.in<Unit>(0) + row / plan.rows * plan.in_block + taken;
-      NearestLines(plan, in, equal.count, extrapolated, out);
-    }
-  };
-  ForWideRanges(
-      args.pool, plan.outer * (plan.rows / lines) * parts, GrainFor(width * lines / parts),
-      [&](std::int64_t begin, std::int64_t end, int) __attribute__((always_inline)) {
-        std::int64_t outer = begin / parts;
-        std::int64_t part = begin % parts;
-        for (std::int64_t i = begin; i < end; ++i) {
-          run(outer, plan.equal_lines[static_cast<std::size_t>(part)]);
-          if (++part == parts) {
-            part = 0;
-            ++outer;
-          }
-        }
-      });
+  ForWideRanges(args.pool, plan.outer * blocks * parts, GrainFor(width * lines / parts),
+                [&](std::int64_t begin, std::int64_t end, int) {
+                  std::int64_t block = begin / parts;
+                  std::int64_t part = begin % parts;
+                  std::int64_t taken = NearestBlock(plan, block % blocks);
+                  for (std::int64_t i = begin; i < end; ++i) {
+                    const EqualLines& equal = plan.equal_lines[static_cast<std::size_t>(part)];
+                    Unit* const out = args.out<Unit>(0) + (block * lines + equal.first) * width;
+                    if (taken < 0 || equal.taken < 0) {
+                      std::fill_n(out, equal.count * width, extrapolated);
+                    } else {
+                      const Unit* const in = args.in<Unit>(0) + block / blocks * plan.in_block;
+                      NearestLines(plan, in + taken + equal.taken, equal.count, extrapolated, out);
+                    }
+                    if (++part < parts) continue;
+                    part = 0;
+                    taken = NearestBlock(plan, ++block % blocks);
+                  }
+                });
 }
 
 /// What the loops take besides the tables of the axes.
