@@ -24,7 +24,7 @@ struct NormCase {
 
 /// Runs a kernel with one or two outputs on every processor's loops and two pool sizes, which must
 /// agree to the bit.
-std::vector<Values> RunRows(Bind bind, const std::vector<Tensor>& inputs, std::size_t outputs,
+std::vector<Values> RunRows(const Bind& bind, const std::vector<Tensor>& inputs, std::size_t outputs,
                             const Attributes& attributes, const InnerLoops& loops) {
   KernelCall call{.inputs = {}, .outputs = {outputs, inputs[0].type()}, .attributes = attributes};
   std::vector<const std::byte*> sources;
@@ -38,6 +38,7 @@ std::vector<Values> RunRows(Bind bind, const std::vector<Tensor>& inputs, std::s
     std::vector<Tensor> results;
     for (std::size_t i = 0; i < outputs; ++i) results.emplace_back(inputs[0].type());
     std::vector<std::byte*> targets;
+    targets.reserve(outputs);
     for (Tensor& result : results) targets.push_back(result.mutable_data());
     ThreadPool pool(threads);
     std::vector<std::byte> scratch(kernel.scratch_bytes * static_cast<std::size_t>(threads));
@@ -46,6 +47,7 @@ std::vector<Values> RunRows(Bind bind, const std::vector<Tensor>& inputs, std::s
     EXPECT_TRUE(first == results) << "other bits with " << threads << " threads";
   }
   std::vector<Values> values;
+  values.reserve(outputs);
   for (const Tensor& result : first) values.push_back(ToValues(result));
   return values;
 }
