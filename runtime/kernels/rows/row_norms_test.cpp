@@ -24,8 +24,9 @@ struct NormCase {
 
 /// Runs a kernel with one or two outputs on every processor's loops and two pool sizes, which must
 /// agree to the bit.
-std::vector<Values> RunRows(const Bind& bind, const std::vector<Tensor>& inputs, std::size_t outputs,
-                            const Attributes& attributes, const InnerLoops& loops) {
+std::vector<Values> RunRows(const Bind& bind, const std::vector<Tensor>& inputs,
+                            std::size_t outputs, const Attributes& attributes,
+                            const InnerLoops& loops) {
   KernelCall call{.inputs = {}, .outputs = {outputs, inputs[0].type()}, .attributes = attributes};
   std::vector<const std::byte*> sources;
   for (const Tensor& input : inputs) {
