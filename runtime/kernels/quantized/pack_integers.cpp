@@ -2,20 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <bitset>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <mutex>
-#include <set>
 #include <string>
 
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack_elements.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/quantized/integer_rows.hpp"
-#include "runtime/kernels/thread_pool.hpp"
+#include "runtime/kernels/quantized/wide_weights.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -25,31 +22,8 @@ constexpr std::int64_t kBlocks[] = {256, 128, 64, 32, 16};
 /// The largest multiple of four bits, or else of eight: what most scales are chosen by first.
 constexpr int kLikely[] = {7, 8, 1, 2, 3, 4, 5, 6, 127, 128};
 
-/// A matrix or its transpose, by column.
-struct Matrix {
-  Matrix(const Tensor& w, bool transposed)
-      : depth(w.shape()[transposed ? 1 : 0]),
-        columns(w.shape()[transposed ? 0 : 1]),
-        data(reinterpret_cast<const float*>(w.data())),
-        row_stride(transposed ? 1 : columns),
-        column_stride(transposed ? depth : 1) {}
-
-  float at(std::int64_t row, std::int64_t column) const {
-    return data[row * row_stride + column * column_stride];
-  }
-
-  std::int64_t depth;
-  std::int64_t columns;
-  const float* data;
-  std::int64_t row_stride;
-  std::int64_t column_stride;
-};
-
 /// Of multiples; bit i: some are i or -i.
 using Magnitudes = std::bitset<129>;
-/// Numbers that were quantised have more. Others, which select, count or average, say, are left as
-/// they are: their products are expected to be exact.
-constexpr std::size_t kFewestMagnitudes = 6;
 
 /// The scale of a part of a column, and whether its multiples are from -8 to 7.
 struct Scale {
@@ -58,7 +32,7 @@ struct Scale {
   Magnitudes magnitudes = 1;
 };
 
-std::optional<Scale> ScaleOf(const Matrix& w, std::int64_t column, std::int64_t first,
+std::optional<Scale> ScaleOf(const WeightMatrix& w, std::int64_t column, std::int64_t first,
                              std::int64_t count) {
   const float* const from = w.data + first * w.row_stride + column * w.column_stride;
   float largest = 0;
@@ -98,7 +72,7 @@ std::optional<Scale> ScaleOf(const Matrix& w, std::int64_t column, std::int64_t 
   return {};
 }
 
-std::optional<IntegerForm> FormOfBlock(const Matrix& w, std::int64_t block) {
+std::optional<IntegerForm> FormOfBlock(const WeightMatrix& w, std::int64_t block) {
   std::atomic<bool> has_form = true;
   std::atomic<bool> has_four_bits = true;
   std::mutex mutex;
@@ -121,106 +95,8 @@ std::optional<IntegerForm> FormOfBlock(const Matrix& w, std::int64_t block) {
   return IntegerForm{.bits = has_four_bits ? 4 : 8, .block = block};
 }
 
-/// Whether every number was rounded to float16 or bfloat16, or may as well have been, and there are
-/// kFewestMagnitudes of them.
-bool WasRounded(const Matrix& w) {
-  constexpr std::uint32_t kLostBits = (1 << 13) - 1;  // of 24, 11 are left
-  constexpr std::uint32_t kMagnitude = 0x7FFFFFFF;
-  constexpr std::uint32_t kInfinity = 0x7F800000;
-  std::set<std::uint32_t> magnitudes;
-  for (std::int64_t i = 0; i < w.depth * w.columns; ++i) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(w.data[i]) & kMagnitude;
-    if ((bits & kLostBits) != 0 || bits >= kInfinity) return false;
-    if (magnitudes.size() < kFewestMagnitudes) magnitudes.insert(bits);
-  }
-  return magnitudes.size() == kFewestMagnitudes;
-}
-
-/// The least power of two of which a part of a column are multiples of 16 bits, when they are
-/// rounded, that sum up to at most kMostWideSum. count is at most kWideBlock.
-std::optional<float> WideScaleOf(const Matrix& w, std::int64_t column, std::int64_t first,
-                                 std::int64_t count) {
-  // Adding it rounds to an integer and leaves that in the lower bits.
-  constexpr float kRound = 0x1.8p23F;
-  constexpr std::int32_t kRoundBits = 0x4B400000;
-  float magnitudes[kWideBlock];
-  float largest = 0;
-  double sum = 0;
-  for (std::int64_t k = 0; k < count; ++k) {
-    magnitudes[k] = std::abs(w.at(first + k, column));
-    largest = std::max(largest, magnitudes[k]);
-    sum += magnitudes[k];
-  }
-  if (!std::isfinite(sum)) return {};
-  if (sum == 0) return 1.0F;
-  const auto fits = [&](float scale) {
-    const float inverse = 1 / scale;
-    if (sum > double{kMostWideSum} * scale || largest * inverse > kMostWideSum) return false;
-    std::int32_t multiples = 0;
-    std::int32_t most = 0;
-    for (std::int64_t k = 0; k < count; ++k) {
-      const auto bits = std::bit_cast<std::int32_t>(magnitudes[k] * inverse + kRound) - kRoundBits;
-      multiples += bits;
-      most = std::max(most, bits);
-    }
-    return most <= std::numeric_limits<std::int16_t>::max() && multiples <= kMostWideSum;
-  };
-  const int exponent = std::ilogb(sum) - std::ilogb(kMostWideSum);
-  float scale =
-      std::max(static_cast<float>(std::exp2(exponent)), std::numeric_limits<float>::min());
-  while (!fits(scale)) scale *= 2;
-  return scale;
-}
-
-/// Calls each(column, first row, rows) for every column of every block, those of a block on one
-/// thread.
-template <typename Each>
-void EachOfRows(const Matrix& w, std::int64_t block, const Each& each) {
-  ProcessThreadPool().Run((w.depth - 1) / block + 1, [&](std::int64_t i, int /*worker*/) {
-    const std::int64_t first = i * block;
-    const std::int64_t count = std::min(block, w.depth - first);
-    for (std::int64_t column = 0; column < w.columns; ++column) each(column, first, count);
-  });
-}
-
-/// Whether rounding to 16 bits leaves of every row what matters, also of those that are smaller
-/// than their neighbours because they meet larger numbers.
-bool KeepsRows(const Matrix& w, std::int64_t block) {
-  constexpr double kMostLost = 0x1p-14;  // of squares
-  std::vector<double> all(static_cast<std::size_t>(w.depth));
-  std::vector<double> lost(all.size());
-  EachOfRows(w, block, [&](std::int64_t column, std::int64_t first, std::int64_t count) {
-    const float scale = *WideScaleOf(w, column, first, count);
-    for (std::int64_t k = first; k < first + count; ++k) {
-      const float value = w.at(k, column);
-      const double rest = value - std::nearbyint(value / scale) * scale;
-      all[static_cast<std::size_t>(k)] += double{value} * value;
-      lost[static_cast<std::size_t>(k)] += rest * rest;
-    }
-  });
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    if (lost[k] > kMostLost * all[k]) return false;
-  }
-  return true;
-}
-
-/// Mean squares of rows, by the largest.
-void PackPowers(const Matrix& w, std::int64_t block, std::byte* to) {
-  std::vector<double> powers(static_cast<std::size_t>(w.depth));
-  EachOfRows(w, block, [&](std::int64_t column, std::int64_t first, std::int64_t count) {
-    for (std::int64_t k = first; k < first + count; ++k) {
-      powers[static_cast<std::size_t>(k)] += double{w.at(k, column)} * w.at(k, column);
-    }
-  });
-  const double largest = *std::max_element(powers.begin(), powers.end());
-  for (std::size_t k = 0; k < powers.size(); ++k) {
-    const auto power = static_cast<float>(largest > 0 ? powers[k] / largest : 0);
-    std::memcpy(to + k * sizeof(float), &power, sizeof(float));
-  }
-}
-
 /// The scale of a part of a column, if it has that form.
-std::optional<float> ScaleOf(const Matrix& w, std::int64_t column, std::int64_t first,
+std::optional<float> ScaleOf(const WeightMatrix& w, std::int64_t column, std::int64_t first,
                              std::int64_t count, std::int64_t bits) {
   if (bits == kWideBits) return WideScaleOf(w, column, first, count);
   const auto scale = ScaleOf(w, column, first, count);
@@ -246,7 +122,7 @@ void PutInteger(std::int32_t integer, std::int64_t row, std::int64_t column, std
 }
 
 /// The 16 columns of one panel of zeros. False if they do not have that form.
-bool PackPanel(const Matrix& w, std::int64_t panel, const IntegerForm& form, std::byte* to) {
+bool PackPanel(const WeightMatrix& w, std::int64_t panel, const IntegerForm& form, std::byte* to) {
   const std::int64_t rows = RowsOfGroup(form.bits);
   const std::int64_t columns = std::min(kPanel, w.columns - panel * kPanel);
   for (std::int64_t first = 0; first < w.depth; first += form.block) {
@@ -281,7 +157,7 @@ std::optional<Tensor> AsFloats(const Tensor& w) {
 std::optional<std::vector<float>> ByteScales(const Tensor& weights, bool transposed) {
   RequireWeights(weights, 2);
   if (weights.element() != ElementType::kFloat32) return {};
-  const Matrix w(weights, transposed);
+  const WeightMatrix w(weights, transposed);
   std::vector<float> scales;
   for (std::int64_t column = 0; column < w.columns; ++column) {
     const auto scale = ScaleOf(w, column, 0, w.depth);
@@ -294,7 +170,7 @@ std::optional<std::vector<float>> ByteScales(const Tensor& weights, bool transpo
 std::optional<IntegerForm> IntegerFormOf(const Tensor& weights, bool transposed) {
   const std::optional<Tensor> floats = AsFloats(weights);
   if (!floats) return {};
-  const Matrix w(*floats, transposed);
+  const WeightMatrix w(*floats, transposed);
   if (const auto form = FormOfBlock(w, w.depth)) return form;
   for (const std::int64_t block : kBlocks) {
     if (block >= w.depth) continue;
@@ -338,7 +214,7 @@ Tensor PackIntegers(const Tensor& weights, bool transposed, const IntegerForm& f
   const std::optional<Tensor> floats = AsFloats(weights);
   Require(floats.has_value(),
           "weights are " + ToString(weights.type()) + ", only floats are stored as integers");
-  const Matrix w(*floats, transposed);
+  const WeightMatrix w(*floats, transposed);
   Tensor packed(PackedIntegersType(w.depth, w.columns, form));
   std::byte* const to = packed.mutable_data();
   std::fill_n(to, packed.bytes(), std::byte{0});
