@@ -50,12 +50,6 @@ std::optional<Tensor> Rounded(const Tensor& weights) {
   return rounded;
 }
 
-bool WasRounded(const Tensor& weights) {
-  const auto values = weights.as<float>();
-  return std::all_of(values.begin(), values.end(),
-                     [](float x) { return static_cast<float>(Float16(x)) == x; });
-}
-
 }  // namespace
 
 absl::Status RoundWeightsToHalf(ir::Graph& graph, const PassContext& context) {
@@ -65,7 +59,6 @@ absl::Status RoundWeightsToHalf(ir::Graph& graph, const PassContext& context) {
     const Tensor* weights = rewriter.graph().ConstantOf(node.inputs[kWeights]);
     if (weights == nullptr || weights->element() != ElementType::kFloat32) return false;
     if (weights->shape().empty() || weights->count() == 0) return false;
-    if (WasRounded(*weights)) return false;
     std::optional<Tensor> rounded = Rounded(*weights);
     if (!rounded) {
       if (!left.insert(node.name).second) return false;
@@ -74,6 +67,7 @@ absl::Status RoundWeightsToHalf(ir::Graph& graph, const PassContext& context) {
                                 "they are"));
       return false;
     }
+    if (*rounded == *weights) return false;
     node.inputs[kWeights] = rewriter.AddConstant(node.name + "_weights", *std::move(rounded));
     return true;
   });

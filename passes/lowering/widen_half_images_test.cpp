@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
 
 namespace poprt::passes {
@@ -25,6 +26,7 @@ GraphForTest Convolutions(ElementType element, int count) {
 
 TEST(WidenHalfImagesTest, ResultsAreRoundedAndTypesOfInputsAndOutputsStay) {
   GraphForTest g = Convolutions(ElementType::kFloat16, 2);
+  const ir::Graph before = g.graph;
   EXPECT_EQ(g.After("widen_half_images"),
             "  x_float16 = Cast(x) to=1 : float32[1, 2, 2, 2]\n"
             "  c0 = FusedConv(x_float16, w) : float32[1, 2, 2, 2]\n"
@@ -36,6 +38,8 @@ TEST(WidenHalfImagesTest, ResultsAreRoundedAndTypesOfInputsAndOutputsStay) {
   const ir::Value& input = g.graph.value(g.graph.inputs[0]);
   EXPECT_EQ(input.name, "x");
   EXPECT_EQ(input.type.element, ElementType::kFloat16);
+  g.After("fuse_elementwise_chain");  // which makes rounding a kernel
+  EXPECT_EQ(LargestDifference(before, g.graph), 0);
 }
 
 TEST(WidenHalfImagesTest, WhatMovesOrChoosesIsNotRounded) {

@@ -7,12 +7,16 @@
 
 namespace poprt::kernels {
 
+/// `most` panels, a power of two, or as many as `left` >= 1 of them allow.
+inline int PanelsOf(std::int64_t left, int most) {
+  while (most > left) most /= 2;
+  return most;
+}
+
 /// How many of the `left` >= 1 panels, whose products with `rows` rows are wanted, one call of a
 /// tile kernel should take.
 inline int PanelsAtOnce(const GemmMicroKernels& kernels, std::int64_t rows, std::int64_t left) {
-  int count = rows <= kTileRows ? kernels.panels_of_few_rows : kernels.panels;
-  while (count > left) count /= 2;
-  return count;
+  return PanelsOf(left, rows <= kTileRows ? kernels.panels_of_few_rows : kernels.panels);
 }
 
 }  // namespace poprt::kernels

@@ -46,6 +46,10 @@ struct IntegerRows {
 
 inline constexpr std::int64_t kMostIntegerRows = 12;
 
+/// Adding it to a float32 rounds that to an integer, whose bits the sum has above kRoundBits.
+inline constexpr float kRound = 0x1.8p23F;
+inline constexpr std::int32_t kRoundBits = 0x4B400000;
+
 /// Panels of 16 columns as PackIntegers stores them.
 struct IntegerPanels {
   const std::byte* first;

@@ -75,9 +75,6 @@ MultipleBytes Arrange(Multiples x) {
 template <class V, int kBits>
 std::int32_t ScaleSpan(const float* x, std::int64_t count, float inverse, std::uint32_t* words) {
   using Integers [[gnu::vector_size(sizeof(EightFloats))]] = std::int32_t;
-  // Adding it rounds to an integer and leaves that in the lower bits.
-  constexpr float kRound = 0x1.8p23F;
-  constexpr std::int32_t kRoundBits = 0x4B400000;
   Integers sums = {};
   const auto scale = [&](const float* from) POPRT_INLINED {
     const EightFloats rounded = LoadAs<EightFloats>(from) * inverse + kRound;
@@ -203,8 +200,6 @@ inline bool LeavesMuch(const float* x, const IntegerDepth& depth, const IntegerR
 inline bool LeaveRow(const float* x, const IntegerDepth& depth, const IntegerRows& of,
                      const float* powers, float* left) {
   if (!LeavesMuch(x, depth, of, powers)) return false;
-  // Adding and subtracting it rounds to an integer.
-  constexpr float kRound = 0x1.8p23F;
   std::int64_t span = 0;
   for (std::int64_t at = 0; at < depth.depth; ++span) {
     const std::int64_t end = AtMost(at + depth.block, depth.depth);

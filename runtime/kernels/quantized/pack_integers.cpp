@@ -225,9 +225,11 @@ Tensor PackIntegers(const Tensor& weights, bool transposed, const IntegerForm& f
   PackPanels(w.columns, [&](std::int64_t panel) {
     if (!PackPanel(w, panel, form, first + panel * panel_bytes)) has_form = false;
   });
-  Require(has_form, "weights are no multiples by " + std::to_string(form.bits) +
-                        " bits of a scale for each " + std::to_string(form.block) +
-                        " rows of a column");
+  Require(has_form, form.bits == kWideBits
+                        ? std::string("weights are not all finite; leave them floats")
+                        : "weights are no multiples by " + std::to_string(form.bits) +
+                              " bits of a scale for each " + std::to_string(form.block) +
+                              " rows of a column");
   return packed;
 }
 

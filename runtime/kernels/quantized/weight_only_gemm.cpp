@@ -10,6 +10,7 @@
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/quantized/pack_integers.hpp"
 
 namespace poprt::kernels {
@@ -58,12 +59,6 @@ struct IntegerRowsLayout {
   std::int64_t words;
   std::int64_t spans;
 };
-
-/// How many of the `left` panels one call multiplies by `rows` rows.
-int PanelsAtOnce(const IntegerRowKernels& kernels, std::int64_t rows, std::int64_t left) {
-  if (rows == 1 && left >= kernels.panels_of_one_row) return kernels.panels_of_one_row;
-  return static_cast<int>(std::min<std::int64_t>(kernels.panels, left));
-}
 
 struct WeightOnlyGemm {
   const GemmMicroKernels* loops;
@@ -178,7 +173,7 @@ struct WeightOnlyGemm {
     const std::int64_t end = panels.end(panel_block);
     int count = 0;
     for (std::int64_t panel = panels.begin(panel_block); panel < end; panel += count) {
-      count = PanelsAtOnce(*kernels, shape.rows, end - panel);
+      count = PanelsOf(end - panel, shape.rows == 1 ? kernels->panels_of_one_row : kernels->panels);
       const IntegerPanels b{.first = args.inputs[1] + power_bytes + panel * panel_bytes,
                             .stride = panel_bytes,
                             .count = count};
@@ -196,10 +191,6 @@ struct WeightOnlyGemm {
     }
   }
 };
-
-}  // namespace
-
-namespace {
 
 /// How many rows are scaled at once: as many as stay in the caches, more where that makes them so
 /// few that weights are read too often, and no more than scratch memory may hold.
@@ -224,8 +215,12 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
   if (shape.rows == 0) return NothingToRun();
 
   const std::int64_t panel_count = (shape.columns - 1) / kPanel + 1;
-  const MatrixBlocking blocking(1, shape.rows, panel_count, shape.depth, shape.half);
+  MatrixBlocking blocking(1, shape.rows, panel_count, shape.depth, shape.half);
   const IntegerDepth depth{.depth = shape.depth, .block = form.block, .bits = form.bits};
+  const Ints block_sizes = CutIntoBlocks(call.attributes, {&blocking.rows, &blocking.panels});
+  const std::int64_t together = RowsTogether(shape.rows, depth);
+  if (blocking.rows.largest() > together) blocking.rows = blocking.rows.WithLargest(together);
+  const std::int64_t whole_blocks = together / blocking.rows.largest() * blocking.rows.largest();
   const std::shared_ptr<WeightOnlyGemm> gemm(new WeightOnlyGemm{
       .loops = &loops.gemm,
       .kernels = form.bits == kWideBits ? kernels.wide_integer_rows : kernels.integer_rows,
@@ -236,13 +231,9 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
       .epilogue = EpilogueWithActivation(call.attributes),
       .rows = blocking.rows,
       .panels = blocking.panels,
-      .scaled = IntegerRowsLayout(shape.rows, depth)});
+      .scaled = IntegerRowsLayout(whole_blocks, depth)});
   gemm->epilogue.row_stride = shape.columns;
   gemm->epilogue.half = shape.half;
-  const Ints block_sizes = CutIntoBlocks(call.attributes, {&gemm->rows, &gemm->panels});
-  const std::int64_t together = RowsTogether(shape.rows, depth);
-  if (gemm->rows.largest() > together) gemm->rows = gemm->rows.WithLargest(together);
-  gemm->scaled = IntegerRowsLayout(together / gemm->rows.largest() * gemm->rows.largest(), depth);
   gemm->scratch_bytes = gemm->SharedBytes() + gemm->OwnBytes();
   return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
           .scratch_bytes = gemm->scratch_bytes,

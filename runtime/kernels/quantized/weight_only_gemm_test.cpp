@@ -278,16 +278,20 @@ TEST(WeightOnlyGemm, NumbersThatMeetZerosAloneHideNothing) {
   Random random(4);
   Tensor w = random.Values({ElementType::kFloat16, {kDepth, 20}});
   for (std::size_t c = 0; c < 20; ++c) w.as_mutable<Float16>()[c] = Float16(0.0F);
+  const Values weights = ToValues(w);
   const Tensor packed = PackIntegers(w, false, {.bits = kWideBits, .block = kWideBlock});
   const Attributes attributes{{"n", std::int64_t{20}}, {"bits", kWideBits}, {"block", kWideBlock}};
   Tensor a = random.Values({ElementType::kFloat32, {1, kDepth}});
+  Values wanted(20);
+  for (std::size_t i = 20; i < weights.size(); ++i) {
+    wanted[i % 20] += weights[i] * a.as<float>()[i / 20];
+  }
   const auto product = [&](float first, const ByteMicroKernels& kernels) {
     a.as_mutable<float>()[0] = first;
     return ToValues(RunPacked(With(kernels), {a, packed}, {ElementType::kFloat32, {1, 20}},
                               attributes, PortableInnerLoops()));
   };
   for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
-    const Values wanted = product(0, *kernels);
     for (const float first : {1e3F, 1.23e8F, 1e12F, 0x1p64F, 0x1p100F}) {
       const Values found = product(first, *kernels);
       for (std::size_t i = 0; i < wanted.size(); ++i) {

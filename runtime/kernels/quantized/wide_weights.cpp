@@ -42,9 +42,6 @@ bool WasRounded(const WeightMatrix& w) {
 
 std::optional<float> WideScaleOf(const WeightMatrix& w, std::int64_t column, std::int64_t first,
                                  std::int64_t count) {
-  // Adding it rounds to an integer and leaves that in the lower bits.
-  constexpr float kRound = 0x1.8p23F;
-  constexpr std::int32_t kRoundBits = 0x4B400000;
   float magnitudes[kWideBlock];
   float largest = 0;
   double sum = 0;
