@@ -37,6 +37,20 @@ ir::Graph Convolutions() {
   return graph;
 }
 
+/// A convolution of single pixels of an image with sides of `side`, to 16 channels.
+ir::Graph SinglePixels(std::int64_t channels, std::int64_t side) {
+  ir::Graph graph;
+  graph.name = "g";
+  graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {1, channels, side, side}})};
+  const ir::ValueId w =
+      graph.AddConstant("w", Tensor({ElementType::kFloat32, {16, channels, 1, 1}}));
+  graph.nodes.push_back(graph.MakeNode("Conv", {graph.inputs[0], w},
+                                       {ElementType::kFloat32, {1, 16, side, side}}, {}, "conv"));
+  graph.outputs = graph.nodes.back().outputs;
+  graph.output_names = {"y"};
+  return graph;
+}
+
 /// A product of [3, 64] with weights of a number of bits.
 ir::Graph ProductWithBits(int bits) {
   ir::Graph graph;
@@ -96,6 +110,15 @@ std::vector<std::string> Kernels(tuner::KernelTuner* tuner,
 TEST(LowerGraphTest, TheCostTableDecidesWithoutATuner) {
   EXPECT_THAT(Kernels(nullptr), ElementsAre("block_channels", "blocked_winograd_conv2d",
                                             "blocked_winograd_conv2d", "unblock_channels"));
+}
+
+TEST(LowerGraphTest, LongSumsOverManyPixelsAreComputedBlockByBlock) {
+  using Size = std::pair<std::int64_t, std::int64_t>;
+  for (const auto& [channels, side] : {Size{1024, 9}, Size{1040, 8}}) {
+    EXPECT_THAT(Kernels(nullptr, {}, SinglePixels(channels, side)),
+                Contains("blocked_pointwise_conv2d"));
+  }
+  EXPECT_THAT(Kernels(nullptr, {}, SinglePixels(1040, 9)), Contains("blocked_conv2d"));
 }
 
 TEST(LowerGraphTest, WeightsOfFewBitsAreIntegersUnlessThatIsForbidden) {

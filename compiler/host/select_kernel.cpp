@@ -130,7 +130,8 @@ bool TakesSinglePixels(const ir::Graph& graph, const ir::Node& node, const Shape
   }
   const bool whole_blocks = group == 1 || (weights[1] % 16 == 0 && weights[0] / group % 16 == 0);
   return !whole_blocks || node.attributes.has("channel_order") ||
-         node.attributes.has("channels_last") || weights[1] <= kernels::kLongestPointwiseSum;
+         node.attributes.has("channels_last") ||
+         kernels::IsFasterByPixels(weights[1], x[2] * x[3]);
 }
 
 /// The form of a convolution in blocks of channels, with its weights packed for it.

@@ -57,7 +57,8 @@ bool FuseIntoConv(Rewriter& rewriter, Node& unblock) {
   if (conv == nullptr || !rewriter.UsedOnlyBy(1, unblock.inputs[0])) return false;
   const ir::Graph& graph = rewriter.graph();
   if (!IsBlockedPointwise(graph, *conv)) return false;
-  if (graph.type(conv->inputs[1]).shape[1] > kernels::kLongestPointwiseSum) return false;
+  const Shape& x = graph.type(conv->inputs[0]).shape;
+  if (!kernels::IsFasterByPixels(graph.type(conv->inputs[1]).shape[1], x[2] * x[3])) return false;
   if (conv->attributes.get_int("out_channels", 0) != unblock.attributes.get_int("channels", 0)) {
     return false;
   }

@@ -23,10 +23,14 @@ namespace poprt::kernels {
 /// X blocked. Attribute group; more than one only where 16 divides the channels of a group.
 BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops);
 
-/// Input channels of a group up to which "blocked_pointwise_conv2d" is the faster one of the two
-/// for filters of one pixel: weights of longer sums leave the first-level cache before the next
-/// pixels.
-inline constexpr std::int64_t kLongestPointwiseSum = 512;
+/// Whether "blocked_pointwise_conv2d" is the faster one of the two for a filter of one pixel that
+/// sums over `channels` of an image of `pixels`: but for few pixels, weights of longer sums leave
+/// the nearer caches before the next pixels.
+inline bool IsFasterByPixels(std::int64_t channels, std::int64_t pixels) {
+  constexpr std::int64_t kLongestSum = 1024;
+  constexpr std::int64_t kFewPixels = 64;
+  return channels <= kLongestSum || pixels <= kFewPixels;
+}
 
 /// X blocked; a filter of one pixel, stride 1, no padding; any group.
 /// Attributes channel_order, optional: channel c of the convolution is channel channel_order[c] of
