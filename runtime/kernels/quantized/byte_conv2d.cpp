@@ -73,7 +73,8 @@ struct ByteConv2d {
         outs(conv.out.blocks, WholeTilePanels(conv.out.blocks), kTilePanels) {
     RequireType(call.inputs[1], PackedByteConvType(out_channels, in_channels, taps),
                 "the weights, input 1,");
-    if (ReadsEveryPixelOnce(conv.window)) {
+    is_run = ReadsEveryPixelOnce(conv.window);
+    if (is_run) {
       conv.in = {conv.in.batch, conv.in.blocks, 1, conv.in.Pixels()};
       conv.out = {conv.out.batch, conv.out.blocks, 1, conv.out.Pixels()};
     }
@@ -142,7 +143,9 @@ struct ByteConv2d {
            .last_quads = last_quads,
            .padding = padding.data(),
            .weights = args.in<Quad>(1) + o * weights,
+           .ahead = o + some < end ? args.in<Quad>(1) + (o + some) * weights : nullptr,
            .taps = taps,
+           .is_run = is_run,
            .outs = some,
            .weights_stride = weights,
            .epilogue = conv.EpilogueOf(args, o),
@@ -165,6 +168,7 @@ struct ByteConv2d {
   std::int64_t taps;
   std::int64_t last_quads;
   const ByteMicroKernels& kernels;
+  bool is_run = false;         ///< each pixel meets its own, so that the image is one row
   bool small_weights = false;  ///< smaller than the image
   EvenSplit pixels;            ///< of the output
   EvenSplit outs;              ///< of its blocks

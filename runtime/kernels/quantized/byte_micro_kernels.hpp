@@ -47,7 +47,9 @@ struct BytePanel {
   std::int64_t last_quads;      ///< quads of channels in the last of them
   const std::uint8_t* padding;  ///< the 16 channels of a pixel outside
   const Quad* weights;          ///< [blocks][taps][4][16]
+  const Quad* ahead;            ///< those that are needed next, or null; never accessed
   std::int64_t taps;            ///< of the filter
+  bool is_run;                  ///< there is one, and it meets the pixels of a tile side by side
   std::int64_t outs;            ///< output blocks, up to ByteMicroKernels::outs
   std::int64_t weights_stride;  ///< from one output block to the next, as y_stride
   ByteEpilogue epilogue;        ///< of the first output block; the next lie behind

@@ -15,6 +15,7 @@ struct Avx2 {
   static constexpr int kTilePixels = 4;
   static constexpr int kTileOuts = 1;
   static constexpr bool kPairsPixels = false;
+  static constexpr bool kStoresFour = false;
   struct Pairs {
     __m256i even;
     __m256i odd;

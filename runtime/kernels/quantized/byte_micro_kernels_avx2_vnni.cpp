@@ -14,6 +14,7 @@ struct Avx2Vnni {
   static constexpr int kTilePixels = 6;
   static constexpr int kTileOuts = 1;
   static constexpr bool kPairsPixels = false;
+  static constexpr bool kStoresFour = false;
   using Values = __m256i;
   using Factors = __m256i;
   // As the instruction has it: g++ copies sums of type __m256i around it.

@@ -15,6 +15,7 @@ struct Avx512 {
   static constexpr int kTilePixels = 8;
   static constexpr int kTileOuts = 2;
   static constexpr bool kPairsPixels = true;
+  static constexpr bool kStoresFour = true;
   struct Pairs {
     __m512i even;
     __m512i odd;
@@ -49,6 +50,10 @@ struct Avx512 {
   }
   static void StoreBytes(const Sums (&sums)[1], const ByteEpilogue& epilogue, std::uint8_t* y) {
     StoreSixteenBytes(sums[0], epilogue, y);
+  }
+  [[gnu::always_inline]] static void StoreFour(const Sums (*sums)[1], const ByteEpilogue& epilogue,
+                                               std::uint8_t* y) {
+    StoreFourPixels(sums[0][0], sums[1][0], sums[2][0], sums[3][0], epilogue, y);
   }
   static void Store(std::int32_t* to, Sums sums) { _mm512_storeu_si512(to, sums); }
 };

@@ -14,6 +14,7 @@ struct Avx512Vnni {
   static constexpr int kTilePixels = 8;
   static constexpr int kTileOuts = 2;
   static constexpr bool kPairsPixels = true;
+  static constexpr bool kStoresFour = true;
   using Values = __m512i;
   using Factors = __m512i;
   // As the instruction has it: g++ copies sums of type __m512i around it.
@@ -36,6 +37,12 @@ struct Avx512Vnni {
   }
   static void StoreBytes(const Sums (&sums)[1], const ByteEpilogue& epilogue, std::uint8_t* y) {
     StoreSixteenBytes(reinterpret_cast<__m512i>(sums[0]), epilogue, y);
+  }
+  [[gnu::always_inline]] static void StoreFour(const Sums (*sums)[1], const ByteEpilogue& epilogue,
+                                               std::uint8_t* y) {
+    StoreFourPixels(reinterpret_cast<__m512i>(sums[0][0]), reinterpret_cast<__m512i>(sums[1][0]),
+                    reinterpret_cast<__m512i>(sums[2][0]), reinterpret_cast<__m512i>(sums[3][0]),
+                    epilogue, y);
   }
   static void Store(std::int32_t* to, Sums sums) {
     _mm512_storeu_si512(to, reinterpret_cast<__m512i>(sums));

@@ -11,6 +11,7 @@ struct Portable {
   static constexpr int kTilePixels = 4;
   static constexpr int kTileOuts = 1;
   static constexpr bool kPairsPixels = false;
+  static constexpr bool kStoresFour = false;
   struct Values {
     Quad lane[kLanes];
   };

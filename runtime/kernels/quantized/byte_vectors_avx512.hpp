@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 
 namespace poprt::kernels {
@@ -14,13 +15,17 @@ inline __m512i RepeatQuad(const std::uint8_t* four) {
   return _mm512_set1_epi32(quad);
 }
 
+/// Rows of a square of 4 x 4 dwords in the place of its columns.
+inline __m512i SquareOfDwords() {
+  return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+}
+
 /// Quads of 16 channels, whose bytes are of four pixels side by side.
 inline __m512i QuadsOfPixels(const std::uint8_t* pixels) {
-  // Dwords of the four pixels side by side, then their bytes.
-  const __m512i dwords = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const __m512i bytes =
       _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-  return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(dwords, _mm512_loadu_si512(pixels)), bytes);
+  return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(SquareOfDwords(), _mm512_loadu_si512(pixels)),
+                             bytes);
 }
 
 /// 8 sums of a block, their bases added, as results.
@@ -42,14 +47,19 @@ inline __m256i RoundEight(__m256i sums, const ByteEpilogue& epilogue, int first)
   _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm512_cvtepi32_epi8(all));
 }
 
-/// A block of bytes from its sums.
-inline void StoreSixteenBytes(__m512i sums, const ByteEpilogue& epilogue, std::uint8_t* y) {
-  sums = _mm512_add_epi32(sums, _mm512_loadu_si512(epilogue.bases));
+/// Sums, their bases added, as results in units and a half of one and one more.
+inline __m512i InUnits(__m512i sums, const ByteEpilogue& epilogue) {
   const __m512 units = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(epilogue.factors));
   // Of a NaN the second operand is the result, and of that the lowest integer.
   const __m512i integers = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(kClipped), units));
   const std::int32_t point = epilogue.point * kByteUnit + kByteUnit / 2 + 1;
-  const __m512i moved = _mm512_add_epi32(integers, _mm512_set1_epi32(point));
+  return _mm512_add_epi32(integers, _mm512_set1_epi32(point));
+}
+
+/// A block of bytes from its sums.
+inline void StoreSixteenBytes(__m512i sums, const ByteEpilogue& epilogue, std::uint8_t* y) {
+  sums = _mm512_add_epi32(sums, _mm512_loadu_si512(epilogue.bases));
+  const __m512i moved = InUnits(sums, epilogue);
   const __m512i tested = _mm512_set1_epi32(kByteUnit - 1 - kNearTie);
   if (_mm512_testn_epi32_mask(moved, tested) != 0) [[unlikely]] {
     return StoreExactBytes(sums, epilogue, y);
@@ -57,6 +67,33 @@ inline void StoreSixteenBytes(__m512i sums, const ByteEpilogue& epilogue, std::u
   const __m512i rounded = _mm512_srai_epi32(moved, kByteUnitBits);
   const __m512i floor = _mm512_max_epi32(rounded, _mm512_setzero_si512());
   _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm512_cvtusepi32_epi8(floor));
+}
+
+/// The same of four pixels side by side, all of which are packed at once. The sums one by one, so
+/// that they stay in registers.
+[[gnu::always_inline]] inline void StoreFourPixels(__m512i first, __m512i second, __m512i third,
+                                                   __m512i fourth, const ByteEpilogue& epilogue,
+                                                   std::uint8_t* y) {
+  const __m512i bases = _mm512_loadu_si512(epilogue.bases);
+  const __m512i tested = _mm512_set1_epi32(kByteUnit - 1 - kNearTie);
+  const auto in_units = [&](__m512i sums) POPRT_INLINED {
+    return InUnits(_mm512_add_epi32(sums, bases), epilogue);
+  };
+  const __m512i units[] = {in_units(first), in_units(second), in_units(third), in_units(fourth)};
+  const auto distance = [&](int i) POPRT_INLINED { return _mm512_and_si512(units[i], tested); };
+  const __m512i least = _mm512_min_epu32(_mm512_min_epu32(distance(0), distance(1)),
+                                         _mm512_min_epu32(distance(2), distance(3)));
+  if (_mm512_testn_epi32_mask(least, least) != 0) [[unlikely]] {
+    StoreSixteenBytes(first, epilogue, y);
+    StoreSixteenBytes(second, epilogue, y + kBlock);
+    StoreSixteenBytes(third, epilogue, y + 2 * kBlock);
+    return StoreSixteenBytes(fourth, epilogue, y + 3 * kBlock);
+  }
+  const auto result = [&](int i)
+                          POPRT_INLINED { return _mm512_srai_epi32(units[i], kByteUnitBits); };
+  const __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(result(0), result(1)),
+                                            _mm512_packs_epi32(result(2), result(3)));
+  _mm512_storeu_si512(y, _mm512_permutexvar_epi32(SquareOfDwords(), bytes));
 }
 
 }  // namespace
