@@ -38,6 +38,15 @@ inline constexpr std::int32_t kNearTie = 3;
 /// Beyond all results that are not clipped; as a result, a signed integer of 16 bits.
 inline constexpr float kClipped = 0x1p27F;
 
+/// The sum of two bytes as left * of_left + right * of_right + base in units of which kByteUnit are
+/// one. It is less than kMostOff units off of what is computed in more steps.
+struct LinearSum {
+  static constexpr std::int32_t kMostOff = 8;
+  float of_left;
+  float of_right;
+  float base;
+};
+
 /// What tiles of pixels share: output blocks of 16 channels of a convolution of an image of bytes
 /// in blocks of channels, see byte_conv2d.hpp.
 struct BytePanel {
@@ -91,6 +100,11 @@ struct ByteMicroKernels {
   void (*convolve)(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                    const TileTap* taps);
   void (*depthwise)(const ByteDepthwiseRow& row);
+  /// Adds bytes, results clipped, until those that come next are fewer than pass at once, or one of
+  /// them is so near a tie that more precision must decide. Returns how many it added. Null where
+  /// there is nothing faster than all steps. Results may be written over operands.
+  std::int64_t (*add)(const LinearSum& sum, const std::uint8_t* left, const std::uint8_t* right,
+                      std::int64_t count, std::uint8_t* to);
   const IntegerRowKernels* integer_rows;       ///< for weights of 4 and 8 bits
   const IntegerRowKernels* wide_integer_rows;  ///< for those of 16
 };

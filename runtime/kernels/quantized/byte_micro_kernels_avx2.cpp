@@ -67,6 +67,7 @@ const ByteMicroKernels kAvx2ByteMicroKernels{.name = "avx2",
                                              .interleave = Interleave,
                                              .convolve = Convolve<Avx2>,
                                              .depthwise = Depthwise<Avx2>,
+                                             .add = AddBytes,
                                              .integer_rows = &kAvx2IntegerRows,
                                              .wide_integer_rows = &kAvx2WideIntegerRows};
 

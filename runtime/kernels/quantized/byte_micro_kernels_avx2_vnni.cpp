@@ -56,6 +56,7 @@ const ByteMicroKernels kAvx2VnniByteMicroKernels{.name = "avx2_vnni",
                                                  .interleave = Interleave,
                                                  .convolve = Convolve<Avx2Vnni>,
                                                  .depthwise = Depthwise<Avx2Vnni>,
+                                                 .add = AddBytes,
                                                  .integer_rows = &kAvx2IntegerRows,
                                                  .wide_integer_rows = &kAvx2WideIntegerRows};
 

@@ -69,6 +69,7 @@ const ByteMicroKernels kAvx512ByteMicroKernels{.name = "avx512",
                                                .interleave = Interleave,
                                                .convolve = Convolve<Avx512>,
                                                .depthwise = Depthwise<Avx512>,
+                                               .add = AddBytes,
                                                .integer_rows = &kAvx512IntegerRows,
                                                .wide_integer_rows = &kAvx512WideIntegerRows};
 

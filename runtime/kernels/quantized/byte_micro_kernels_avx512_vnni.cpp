@@ -61,6 +61,7 @@ const ByteMicroKernels kAvx512VnniByteMicroKernels{
     .interleave = Interleave,
     .convolve = Convolve<Avx512Vnni>,
     .depthwise = Depthwise<Avx512Vnni>,
+    .add = AddBytes,
     .integer_rows = &kAvx512VnniIntegerRows,
     .wide_integer_rows = &kAvx512VnniWideIntegerRows};
 

@@ -93,6 +93,7 @@ const ByteMicroKernels kPortableByteMicroKernels{.name = "portable",
                                                  .interleave = Interleave,
                                                  .convolve = Convolve<Portable>,
                                                  .depthwise = Depthwise<Portable>,
+                                                 .add = nullptr,
                                                  .integer_rows = &kPortableIntegerRows,
                                                  .wide_integer_rows = &kPortableWideIntegerRows};
 

@@ -2,9 +2,13 @@
 
 #include <array>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/packed/packed_testing.hpp"
+#include "runtime/kernels/quantized/add_bytes.hpp"
+#include "runtime/kernels/quantized/best_byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/quantized_test_tensors.hpp"
 #include "runtime/kernels/window/window.hpp"
 
@@ -40,8 +44,42 @@ TEST(AddBytesTest, IsTheSumOfWhatIsDequantised) {
     }
     std::vector<Tensor> inputs = parameters("y");
     inputs.insert(inputs.begin(), Run1("Add", floats, {kFloat32, shape}));
-    EXPECT_EQ(Run1("add_bytes", operands, {kUint8, shape}, attributes),
-              Run1("QuantizeLinear", inputs, {kUint8, shape}));
+    const Tensor wanted = Run1("QuantizeLinear", inputs, {kUint8, shape});
+    const TensorType type{kUint8, shape};
+    for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
+      SCOPED_TRACE(kernels->name);
+      const BoundKernel add = BindAddBytes(testing::CallOf(operands, type, attributes), *kernels);
+      EXPECT_EQ(testing::RunBound(add, operands, type, 1), wanted);
+    }
+  });
+}
+
+/// Of all pairs of bytes those that lie between two results are among them.
+TEST(AddBytesTest, EveryPairIsRoundedAsInSteps) {
+  ForSeeds(8, [](std::mt19937& random) {
+    const TensorType type{kUint8, {256, 256}};
+    Tensor left(type);
+    Tensor right(type);
+    for (std::size_t i = 0; i < 256 * 256; ++i) {
+      left.as_mutable<std::uint8_t>()[i] = static_cast<std::uint8_t>(i / 256);
+      right.as_mutable<std::uint8_t>()[i] = static_cast<std::uint8_t>(i);
+    }
+    const std::vector<Tensor> operands{left, right};
+    Attributes attributes;
+    for (const char* name : {"a", "b", "y"}) {
+      attributes.set(std::string(name) + "_scale",
+                     static_cast<float>(Draw(random, 500, 999)) / 1000);
+      attributes.set(std::string(name) + "_point", Draw(random, 0, 255));
+    }
+    const auto sums = [&](const ByteMicroKernels& kernels) {
+      return testing::RunBound(BindAddBytes(testing::CallOf(operands, type, attributes), kernels),
+                               operands, type, 1);
+    };
+    const Tensor wanted = sums(kPortableByteMicroKernels);
+    for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
+      SCOPED_TRACE(kernels->name);
+      EXPECT_EQ(sums(*kernels), wanted);
+    }
   });
 }
 
@@ -54,7 +92,8 @@ TEST(AddBytesTest, WritesOverItsOperands) {
                                             {"b_scale", 0.25F},
                                             {"b_point", std::int64_t{9}},
                                             {"y_scale", 0.75F},
-                                            {"y_point", std::int64_t{1}}}});
+                                            {"y_point", std::int64_t{1}}}},
+                                          BestByteMicroKernels());
   ThreadPool pool(2);
   std::mt19937 random(1);
   const Tensor a = RandomIntegers(random, kUint8, type.shape);

@@ -83,5 +83,40 @@ inline void StoreSixteenBytes(__m256i first, __m256i second, const ByteEpilogue&
   _mm_storeu_si128(reinterpret_cast<__m128i*>(y), bytes);
 }
 
+/// ByteMicroKernels::add.
+inline std::int64_t AddBytes(const LinearSum& sum, const std::uint8_t* left,
+                             const std::uint8_t* right, std::int64_t count, std::uint8_t* to) {
+  constexpr std::int64_t kTogether = 32;
+  constexpr std::int32_t kMoved = kByteUnit / 2 + LinearSum::kMostOff;
+  const __m256 of_left = _mm256_set1_ps(sum.of_left);
+  const __m256 of_right = _mm256_set1_ps(sum.of_right);
+  const __m256 base = _mm256_set1_ps(sum.base + static_cast<float>(kMoved));
+  const __m256i tested = _mm256_set1_epi32(kByteUnit - 2 * LinearSum::kMostOff);
+  const auto load = [](const std::uint8_t* from) {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+  };
+  std::int64_t done = 0;
+  for (; done + kTogether <= count; done += kTogether) {
+    __m256i results[4];
+    __m256i least = tested;
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t at = done + 8 * i;
+      const __m256 rest = _mm256_fmadd_ps(load(right + at), of_right, base);
+      const __m256i units = _mm256_cvtps_epi32(_mm256_fmadd_ps(load(left + at), of_left, rest));
+      least = _mm256_min_epu32(least, _mm256_and_si256(units, tested));
+      results[i] = _mm256_srai_epi32(units, kByteUnitBits);
+    }
+    const __m256i near_tie = _mm256_cmpeq_epi32(least, _mm256_setzero_si256());
+    if (_mm256_movemask_epi8(near_tie) != 0) break;
+    const __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(results[0], results[1]),
+                                              _mm256_packs_epi32(results[2], results[3]));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + done),
+                        _mm256_permutevar8x32_epi32(bytes, order));
+  }
+  return done;
+}
+
 }  // namespace
 }  // namespace poprt::kernels

@@ -69,6 +69,21 @@ inline void StoreSixteenBytes(__m512i sums, const ByteEpilogue& epilogue, std::u
   _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm512_cvtusepi32_epi8(floor));
 }
 
+/// Whether a lane is zero.
+inline bool HasZero(__m512i a, __m512i b, __m512i c, __m512i d) {
+  const __m512i least = _mm512_min_epu32(_mm512_min_epu32(a, b), _mm512_min_epu32(c, d));
+  return _mm512_testn_epi32_mask(least, least) != 0;
+}
+
+/// 64 results, clipped, of units moved by a half of one.
+[[gnu::always_inline]] inline __m512i RoundUnits(const __m512i (&units)[4]) {
+  const auto result = [&](int i)
+                          POPRT_INLINED { return _mm512_srai_epi32(units[i], kByteUnitBits); };
+  const __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(result(0), result(1)),
+                                            _mm512_packs_epi32(result(2), result(3)));
+  return _mm512_permutexvar_epi32(SquareOfDwords(), bytes);
+}
+
 /// The same of four pixels side by side, all of which are packed at once. The sums one by one, so
 /// that they stay in registers.
 [[gnu::always_inline]] inline void StoreFourPixels(__m512i first, __m512i second, __m512i third,
@@ -81,19 +96,40 @@ inline void StoreSixteenBytes(__m512i sums, const ByteEpilogue& epilogue, std::u
   };
   const __m512i units[] = {in_units(first), in_units(second), in_units(third), in_units(fourth)};
   const auto distance = [&](int i) POPRT_INLINED { return _mm512_and_si512(units[i], tested); };
-  const __m512i least = _mm512_min_epu32(_mm512_min_epu32(distance(0), distance(1)),
-                                         _mm512_min_epu32(distance(2), distance(3)));
-  if (_mm512_testn_epi32_mask(least, least) != 0) [[unlikely]] {
+  if (HasZero(distance(0), distance(1), distance(2), distance(3))) [[unlikely]] {
     StoreSixteenBytes(first, epilogue, y);
     StoreSixteenBytes(second, epilogue, y + kBlock);
     StoreSixteenBytes(third, epilogue, y + 2 * kBlock);
     return StoreSixteenBytes(fourth, epilogue, y + 3 * kBlock);
   }
-  const auto result = [&](int i)
-                          POPRT_INLINED { return _mm512_srai_epi32(units[i], kByteUnitBits); };
-  const __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(result(0), result(1)),
-                                            _mm512_packs_epi32(result(2), result(3)));
-  _mm512_storeu_si512(y, _mm512_permutexvar_epi32(SquareOfDwords(), bytes));
+  _mm512_storeu_si512(y, RoundUnits(units));
+}
+
+/// ByteMicroKernels::add.
+inline std::int64_t AddBytes(const LinearSum& sum, const std::uint8_t* left,
+                             const std::uint8_t* right, std::int64_t count, std::uint8_t* to) {
+  constexpr std::int64_t kTogether = 64;
+  constexpr std::int32_t kMoved = kByteUnit / 2 + LinearSum::kMostOff;
+  const __m512 of_left = _mm512_set1_ps(sum.of_left);
+  const __m512 of_right = _mm512_set1_ps(sum.of_right);
+  const __m512 base = _mm512_set1_ps(sum.base + static_cast<float>(kMoved));
+  const __m512i tested = _mm512_set1_epi32(kByteUnit - 2 * LinearSum::kMostOff);
+  const auto load = [](const std::uint8_t* from) POPRT_INLINED {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));
+  };
+  std::int64_t done = 0;
+  for (; done + kTogether <= count; done += kTogether) {
+    const auto add = [&](std::int64_t at) POPRT_INLINED {
+      const __m512 rest = _mm512_fmadd_ps(load(right + at), of_right, base);
+      return _mm512_cvtps_epi32(_mm512_fmadd_ps(load(left + at), of_left, rest));
+    };
+    const __m512i units[] = {add(done), add(done + 16), add(done + 32), add(done + 48)};
+    const auto distance = [&](int i) POPRT_INLINED { return _mm512_and_si512(units[i], tested); };
+    if (HasZero(distance(0), distance(1), distance(2), distance(3))) break;
+    _mm512_storeu_si512(to + done, RoundUnits(units));
+  }
+  return done;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/quantized/add_bytes.hpp"
 #include "runtime/kernels/quantized/best_byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/byte_conv2d.hpp"
 #include "runtime/kernels/quantized/weight_only_gemm.hpp"
@@ -83,7 +84,7 @@ std::span<const KernelDef> QuantizedKernels() {
       KernelDef{"QLinearConv", &GuardedBind<BindQLinearConv>},
       KernelDef{"QLinearMatMul", &GuardedBind<BindQLinearMatMul>},
       KernelDef{"QuantizeLinear", &GuardedBind<BindQuantizeLinear>},
-      KernelDef{"add_bytes", &GuardedBind<BindAddBytes>},
+      KernelDef{"add_bytes", &GuardedBind<BindBest<BindAddBytes>>},
       KernelDef{"blocked_byte_conv2d", &GuardedBind<BindBest<BindByteConv2d>>},
       KernelDef{"blocked_byte_depthwise_conv2d", &GuardedBind<BindBest<BindByteDepthwiseConv2d>>},
       KernelDef{"blocked_byte_max_pool", &GuardedBind<BindByteMaxPool>},

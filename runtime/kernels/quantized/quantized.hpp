@@ -26,9 +26,6 @@ BoundKernel BindQLinearMatMul(const KernelCall& call);
 BoundKernel BindIntegerGemm(const KernelCall& call);
 BoundKernel BindConvInteger(const KernelCall& call);
 BoundKernel BindQLinearConv(const KernelCall& call);
-/// "add_bytes": QuantizeLinear(DequantizeLinear(a) + DequantizeLinear(b)) of uint8 of one shape, in
-/// float32. Attributes a_scale, a_point, b_scale, b_point, y_scale, y_point.
-BoundKernel BindAddBytes(const KernelCall& call);
 /// "blocked_byte_max_pool": MaxPool of uint8 in blocks of channels. Attributes kernel_shape,
 /// ceil_mode, those of ResolveWindow.
 BoundKernel BindByteMaxPool(const KernelCall& call);
