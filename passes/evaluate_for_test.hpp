@@ -216,6 +216,10 @@ class Evaluator {
 
   static Tensor BlockedByteConv(const ir::Node& node, std::vector<Tensor> inputs,
                                 const TensorType& type) {
+    if (inputs[0].shape().size() == 4) {
+      inputs[1] = kernels::PackBytePlanesWeights(inputs[1]);
+      return One("blocked_byte_conv2d_planes", inputs, type, node.attributes);
+    }
     const bool depthwise = node.attributes.get_int("group", 1) > 1;
     inputs[1] = depthwise ? kernels::PackByteDepthwiseWeights(inputs[1])
                           : kernels::PackByteConvWeights(inputs[1]);

@@ -130,13 +130,14 @@ bool TakesSinglePixels(const ir::Graph& graph, const ir::Node& node, const Shape
   }
   const bool whole_blocks = group == 1 || (weights[1] % 16 == 0 && weights[0] / group % 16 == 0);
   return !whole_blocks || node.attributes.has("channel_order") ||
-         node.attributes.has("channels_last") ||
-         kernels::IsFasterByPixels(weights[1], x[2] * x[3]);
+         node.attributes.has("channels_last") || kernels::IsFasterByPixels(weights[1], x[2] * x[3]);
 }
+
+/// Of an image that is not in blocks of channels.
+constexpr std::size_t kPlainRank = 4;
 
 /// The form of a convolution in blocks of channels, with its weights packed for it.
 KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& node) {
-  constexpr std::size_t kPlainRank = 4;
   const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
   const std::int64_t group = node.attributes.get_int("group", 1);
   const std::int64_t tile = node.attributes.get_int("winograd_tile", 0);
@@ -168,12 +169,19 @@ KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& no
 
 KernelChoice SelectByteConvolution(const ir::Graph& graph, const ir::Node& node) {
   const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
-  const bool depthwise = node.attributes.get_int("group", 1) > 1;
-  KernelChoice choice{.kernel = depthwise ? "blocked_byte_depthwise_conv2d" : "blocked_byte_conv2d",
+  KernelChoice choice{.kernel = "blocked_byte_conv2d",
                       .operands = ValueOperands(node),
                       .attributes = node.attributes};
-  choice.operands[kWeights].packed = depthwise ? kernels::PackByteDepthwiseWeights(weights)
-                                               : kernels::PackByteConvWeights(weights);
+  std::optional<Tensor>& packed = choice.operands[kWeights].packed;
+  if (graph.type(node.inputs[kInput]).shape.size() == kPlainRank) {
+    choice.kernel = "blocked_byte_conv2d_planes";
+    packed = kernels::PackBytePlanesWeights(weights);
+  } else if (node.attributes.get_int("group", 1) > 1) {
+    choice.kernel = "blocked_byte_depthwise_conv2d";
+    packed = kernels::PackByteDepthwiseWeights(weights);
+  } else {
+    packed = kernels::PackByteConvWeights(weights);
+  }
   return choice;
 }
 

@@ -12,6 +12,7 @@
 #include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/quantization_parameters.hpp"
+#include "runtime/kernels/quantized/byte_conv2d.hpp"
 #include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/quantized/requantizer.hpp"
@@ -129,7 +130,10 @@ bool BlockQLinearConv(Rewriter& rewriter, Node& conv) {
   attributes.set("kernel_shape", Ints{weights.shape()[2], weights.shape()[3]});
   attributes.set("x_point", static_cast<std::int64_t>(number(In::kXPoint)));
   attributes.set("y_point", static_cast<std::int64_t>(number(In::kYPoint)));
-  std::vector<ir::ValueId> inputs{Block(rewriter, conv.inputs[In::kX]),
+  const ir::ValueId image = conv.inputs[In::kX];
+  const bool reads_planes = conv.attributes.get_int("group", 1) == 1 &&
+                            in_channels <= kernels::kMostBytePlanes && !IsBlocked(rewriter, image);
+  std::vector<ir::ValueId> inputs{reads_planes ? image : Block(rewriter, image),
                                   rewriter.AddConstant(conv.name + "_weights", weights),
                                   rewriter.AddConstant(conv.name + "_bases", bases),
                                   rewriter.AddConstant(conv.name + "_factors", *factors)};

@@ -82,8 +82,16 @@ TEST(BlockQuantizedTest, ConvolutionsStayInBlocks) {
   const auto b = g.Conv("b", a, 24, {.side = 3, .group = 24, .biased = false});
   const auto c = g.Conv("c", b, 40, {.weights = ElementType::kUint8, .w_point = 128});
   g.Output(c);
-  EXPECT_EQ(g.Blocked(),
-            "BlockChannels BlockedByteConv BlockedByteConv BlockedByteConv UnblockChannels");
+  EXPECT_EQ(g.Blocked(), "BlockedByteConv BlockedByteConv BlockedByteConv UnblockChannels");
+}
+
+TEST(BlockQuantizedTest, ImagesOfFewPlanesAreReadAsTheyAre) {
+  for (const auto& [ins, text] : {std::pair{3, "BlockedByteConv UnblockChannels"},
+                                  std::pair{5, "BlockChannels BlockedByteConv UnblockChannels"}}) {
+    QuantizedNetwork g;
+    g.Output(g.Conv("a", g.Input("x", Bytes({1, ins, 5, 5})), 20, {.side = 3}));
+    EXPECT_EQ(g.Blocked(), text);
+  }
 }
 
 TEST(BlockQuantizedTest, SumsOfWhatIsDequantisedStayInBlocks) {

@@ -126,6 +126,7 @@ const std::vector<PropertyTest>& PropertyTests() {
       {"ByteMaxPoolTest.IsMaxPoolOfRandomSizes", {"blocked_byte_max_pool"}},
       {"ByteConv2dTest.IsQLinearConvOfRandomSizes",
        {"blocked_byte_conv2d", "blocked_byte_depthwise_conv2d"}},
+      {"ByteConv2dTest.IsQLinearConvOfFewPlanes", {"blocked_byte_conv2d_planes"}},
       {"RandomTest.AnyShapeHoldsOneSequence", {"RandomNormal", "RandomUniform"}},
       {"RandomTest.MultinomialMatchesTheDefinition", {"Multinomial"}},
       {"RoiAlignTest.PoolsLikeTheReference", {"RoiAlign"}},

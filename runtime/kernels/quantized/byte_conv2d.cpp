@@ -9,12 +9,11 @@
 #include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/blocked/tile_taps.hpp"
 #include "runtime/kernels/even_split.hpp"
-#include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/quantized/byte_conv.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
-#include "runtime/kernels/quantized/quantized.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -22,51 +21,14 @@ namespace {
 // Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
 constexpr double kWorkOfTask = 1 << 20;
 constexpr std::int64_t kTasks = 8;
-constexpr std::int64_t kMostTaps = std::int64_t{1} << 22;
-
-/// What both kinds share.
-struct ByteConv {
-  ByteConv(const KernelCall& call, std::int64_t in_channels, std::int64_t out_channels)
-      : in(RequireBlockedImage(call.inputs[0], in_channels, "input 0", ElementType::kUint8)),
-        kernel(RequireKernelShape(call.attributes)),
-        window(ResolveWindow(call.attributes, {in.height, in.width}, kernel)),
-        x_point(ByteAttribute(call, "x_point")),
-        y_point(ByteAttribute(call, "y_point")) {
-    const auto taps = CheckedElementCount(kernel);
-    Require(taps.has_value() && *taps <= kMostTaps, "the filter has more than 2^22 taps");
-    const Shape extents = WindowOutputExtents(window, {in.height, in.width}, false);
-    out = {in.batch, BlocksOf(out_channels), extents[0], extents[1]};
-    RequireType(
-        call.outputs[0],
-        BlockedImageType(in.batch, out_channels, out.height, out.width, ElementType::kUint8),
-        "output 0");
-    const Shape lanes{out.blocks * kBlock};
-    RequireType(call.inputs[2], {ElementType::kInt32, lanes}, "the bases, input 2,");
-    RequireType(call.inputs[3], {ElementType::kFloat32, lanes}, "the factors, input 3,");
-    RequireSmallOffsets(window, in.height, in.width);
-  }
-
-  ByteEpilogue EpilogueOf(const KernelArguments& args, std::int64_t block) const {
-    return {.bases = args.in<std::int32_t>(2) + block * kBlock,
-            .factors = args.in<float>(3) + block * kBlock,
-            .point = y_point};
-  }
-
-  BlockedImage in;
-  BlockedImage out{};
-  Ints kernel;
-  Window window;
-  std::uint8_t x_point;
-  std::uint8_t y_point;
-};
 
 // ---- Sums over channels ----------------------------------------------------------------------
 
 struct ByteConv2d {
   ByteConv2d(const KernelCall& call, std::int64_t in_channels, std::int64_t out_channels,
              const ByteMicroKernels& best)
-      : conv(call, in_channels, out_channels),
-        taps(conv.kernel[0] * conv.kernel[1]),
+      : conv(call, RequireByteImage(call, in_channels), out_channels),
+        taps(conv.taps()),
         last_quads((in_channels - (conv.in.blocks - 1) * kBlock + 3) / 4),
         kernels(PaysOnUnit() || best.without_unit == nullptr ? best : *best.without_unit),
         pixels(0, 1),
@@ -182,7 +144,7 @@ struct ByteConv2d {
 /// A task copies the rows that it reads, with their padding.
 struct ByteDepthwiseConv2d {
   ByteDepthwiseConv2d(const KernelCall& call, std::int64_t channels, const ByteMicroKernels& best)
-      : conv(call, channels, channels),
+      : conv(call, RequireByteImage(call, channels), channels),
         kernels(best),
         segments((conv.kernel[1] + 3) / 4),
         width(conv.in.width + conv.window.pads_begin[1] + conv.window.pads_end[1]),

@@ -94,6 +94,20 @@ struct Case {
   Tensor Blocked(const ByteMicroKernels& tiles, int threads) const {
     const Shape& s = x.shape();
     const TensorType in = BlockedImageType(s[0], s[1], s[2], s[3], kUint8);
+    const Tensor image = RunOnce("block_channels", {x}, {in}, {}).front();
+    if (group() > 1) {
+      return Result(BindByteDepthwiseConv2d, image, PackByteDepthwiseWeights(w), tiles, threads);
+    }
+    return Result(BindByteConv2d, image, PackByteConvWeights(w), tiles, threads);
+  }
+
+  Tensor OfPlanes(const ByteMicroKernels& tiles, int threads) const {
+    return Result(BindBytePlanesConv2d, x, PackBytePlanesWeights(w), tiles, threads);
+  }
+
+  Tensor Result(BoundKernel (*bind)(const KernelCall&, const ByteMicroKernels&),
+                const Tensor& image, const Tensor& weights, const ByteMicroKernels& tiles,
+                int threads) const {
     const TensorType out = BlockedImageType(y.shape[0], y.shape[1], y.shape[2], y.shape[3], kUint8);
     const std::int64_t lanes = out.shape[1] * out.shape[4];
     const auto of_channel = [&](std::size_t i, auto value) {
@@ -105,20 +119,15 @@ struct Case {
       if (i >= w_scales.size()) return 0;
       return static_cast<float>(kByteUnit * ProductFactor(kFloat32, x_scale, w_scales[i], y_scale));
     });
-    const bool depthwise = group() > 1;
     Attributes blocked = attributes;
-    blocked.set("in_channels", s[1]);
+    blocked.set("in_channels", x.shape()[1]);
     blocked.set("out_channels", outs());
     blocked.set("kernel_shape", Ints{w.shape()[2], w.shape()[3]});
     blocked.set("x_point", x_point);
     blocked.set("y_point", y_point);
-    const Tensor image = RunOnce("block_channels", {x}, {in}, {}).front();
-    const Tensor weights = depthwise ? PackByteDepthwiseWeights(w) : PackByteConvWeights(w);
     const std::vector<Tensor> operands{image, weights, bases, factors};
-    const KernelCall call = testing::CallOf(operands, out, blocked);
-    const Tensor result = testing::RunBound(
-        depthwise ? BindByteDepthwiseConv2d(call, tiles) : BindByteConv2d(call, tiles), operands,
-        out, threads);
+    const Tensor result = testing::RunBound(bind(testing::CallOf(operands, out, blocked), tiles),
+                                            operands, out, threads);
     return RunOnce("unblock_channels", {result}, {y}, {{"channels", outs()}}).front();
   }
 
@@ -133,11 +142,11 @@ struct Case {
   }
 };
 
-Case RandomCase(std::mt19937& random) {
-  const bool depthwise = random() % 3 == 0;
+Case RandomCase(std::mt19937& random, bool has_few_planes = false) {
+  const bool depthwise = !has_few_planes && random() % 3 == 0;
   // More blocks than any processor computes at once, now and then.
   const bool is_large = !depthwise && random() % 16 == 0;
-  const std::int64_t ins = Draw(random, 1, is_large ? 120 : 40);
+  const std::int64_t ins = Draw(random, 1, has_few_planes ? kMostBytePlanes : is_large ? 120 : 40);
   const std::int64_t outs = depthwise ? ins : Draw(random, 1, is_large ? 300 : 50);
   const Ints kernel{Draw(random, 1, is_large ? 2 : 4), Draw(random, 1, is_large ? 2 : 6)};
   const Ints strides{Draw(random, 1, 3), Draw(random, 1, 3)};
@@ -195,6 +204,17 @@ TEST(ByteConv2dTest, IsQLinearConvOfRandomSizes) {
     for (const ByteMicroKernels* tiles : SupportedByteMicroKernels()) {
       SCOPED_TRACE(tiles->name);
       for (const int threads : {1, 3}) ExpectSameBytes(c.Blocked(*tiles, threads), wanted);
+    }
+  });
+}
+
+TEST(ByteConv2dTest, IsQLinearConvOfFewPlanes) {
+  ForSeeds(200, [](std::mt19937& random) {
+    const Case c = RandomCase(random, true);
+    const Tensor wanted = c.Wanted();
+    for (const ByteMicroKernels* tiles : SupportedByteMicroKernels()) {
+      SCOPED_TRACE(tiles->name);
+      for (const int threads : {1, 3}) ExpectSameBytes(c.OfPlanes(*tiles, threads), wanted);
     }
   });
 }
@@ -265,14 +285,37 @@ TEST(ByteConv2dTest, LargeImagesAreCutIntoTasks) {
   });
 }
 
-std::string ErrorOf(const KernelCall& call, bool depthwise = false) {
+std::string ErrorOf(const KernelCall& call,
+                    BoundKernel (*bind)(const KernelCall&,
+                                        const ByteMicroKernels&) = BindByteConv2d) {
   try {
-    depthwise ? BindByteDepthwiseConv2d(call, kPortableByteMicroKernels)
-              : BindByteConv2d(call, kPortableByteMicroKernels);
+    bind(call, kPortableByteMicroKernels);
   } catch (const KernelError& error) {
     return error.what();
   }
   return "";
+}
+
+TEST(ByteConv2dTest, BindRejectsPlanesThatDoNotFit) {
+  const auto error = [](std::int64_t channels, std::int64_t side, const Attributes& more = {}) {
+    Attributes attributes{{"in_channels", channels},
+                          {"kernel_shape", Ints{side, side}},
+                          {"out_channels", std::int64_t{8}},
+                          {"x_point", std::int64_t{0}},
+                          {"y_point", std::int64_t{0}}};
+    for (const auto& [name, value] : more.entries()) attributes.set(name, value);
+    const std::int64_t out = 6 - side;
+    return ErrorOf(
+        {{{kUint8, {1, 3, 5, 5}}, PackedBytePlanesType(8, 4), {kInt32, {16}}, {kFloat32, {16}}},
+         {BlockedImageType(1, 8, out, out, kUint8)},
+         attributes},
+        BindBytePlanesConv2d);
+  };
+  EXPECT_EQ(error(3, 2), "");
+  EXPECT_EQ(error(2, 2), "input 0 has 3 channels; they must be in_channels, and at most 4");
+  EXPECT_EQ(error(3, 3), "the weights, input 1, is int8[1, 4, 16, 4], expected int8[1, 9, 16, 4]");
+  EXPECT_NE(error(3, 2, {{"kernel_shape", Ints{1 << 20, 1 << 20}}}), "");
+  EXPECT_NE(error(3, 2, {{"pads", Ints{0, std::int64_t{1} << 40, 0, 0}}}), "");
 }
 
 TEST(ByteConv2dTest, BindRejectsWhatDoesNotFit) {
@@ -308,7 +351,8 @@ TEST(ByteConv2dTest, BindRejectsWhatDoesNotFit) {
   KernelCall few = call(w);
   few.inputs[2].shape = {33};
   EXPECT_NE(ErrorOf(few), "");
-  EXPECT_EQ(ErrorOf(call(w), true), "attributes 'in_channels' and 'out_channels' must be the same");
+  EXPECT_EQ(ErrorOf(call(w), BindByteDepthwiseConv2d),
+            "attributes 'in_channels' and 'out_channels' must be the same");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/kernels/packed/register_tile.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 
@@ -45,6 +46,15 @@ template <typename V, int kPixels>
 /// The sums of a tile of kPixels pixels by kOuts blocks.
 template <typename V, int kPixels, int kOuts>
 using TileSums = typename V::Sums[kOuts][kPixels][kBlockVectors<V>];
+
+template <typename V, int kPixels, int kOuts>
+[[gnu::always_inline]] inline void ClearSums(TileSums<V, kPixels, kOuts>& sums) {
+  tile::Unroll<kOuts>([&](auto o) POPRT_INLINED {
+    tile::Unroll<kPixels>([&](auto r) POPRT_INLINED {
+      for (auto& sum : sums[decltype(o)::value][decltype(r)::value]) sum = V::Zero();
+    });
+  });
+}
 
 /// Adds the products of a quad of channels of each pixel, of which input_of(r) is the first byte.
 template <typename V, int kPixels, int kOuts, typename InputOf>
@@ -121,11 +131,7 @@ template <typename V, int kPixels, int kOuts, bool kIsRun>
 void ConvolveTile(const BytePanel& panel, const TileTap* taps, std::int64_t tap_count,
                   const Quad* ahead, std::uint8_t* y) {
   TileSums<V, kPixels, kOuts> sums;
-  tile::Unroll<kOuts>([&](auto o) POPRT_INLINED {
-    tile::Unroll<kPixels>([&](auto r) POPRT_INLINED {
-      for (auto& sum : sums[decltype(o)::value][decltype(r)::value]) sum = V::Zero();
-    });
-  });
+  ClearSums<V, kPixels, kOuts>(sums);
   const std::uint8_t* x = panel.x;
   const Quad* weights = panel.weights;
   for (std::int64_t block = 0; block < panel.blocks; ++block) {
@@ -180,6 +186,51 @@ void Convolve(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_c
     y += tile.pixels * kBlock;
     taps += tile.taps;
   }
+}
+
+/// kPixels pixels by kOuts blocks of an image of planes, from pixel `first` on.
+template <typename V, int kPixels, int kOuts>
+void ConvolvePlanesTile(const BytePlanesRow& row, std::int64_t first) {
+  TileSums<V, kPixels, kOuts> sums;
+  ClearSums<V, kPixels, kOuts>(sums);
+  const std::uint8_t* inputs[kPixels];
+  tile::Unroll<kPixels>([&](auto r) POPRT_INLINED {
+    constexpr int kR = decltype(r)::value;
+    inputs[kR] = reinterpret_cast<const std::uint8_t*>(row.x + (first + kR) * row.pixel_quads);
+  });
+  const Quad* weights = row.weights;
+  for (std::int64_t t = 0; t < row.taps; ++t, weights += kBlock) {
+    const std::int64_t offset = std::int64_t{4} * row.tap_offsets[t];
+    AddQuad<V, kPixels, kOuts>(
+        weights, row.taps * kBlock, [&](int r) POPRT_INLINED { return inputs[r] + offset; }, sums);
+  }
+  tile::Unroll<kOuts>([&](auto o) POPRT_INLINED {
+    constexpr int kOut = decltype(o)::value;
+    StorePixels<V>(sums[kOut], EpilogueOfOut(row.epilogue, kOut),
+                   row.y + kOut * row.y_stride + first * kBlock);
+  });
+}
+
+/// Tiles of at most kMost pixels, as even as they can be.
+template <typename V, int kMost, int kOuts>
+void ConvolvePlanesTiles(const BytePlanesRow& row) {
+  const std::int64_t tiles = (row.pixels + kMost - 1) / kMost;
+  std::int64_t pixel = 0;
+  for (std::int64_t t = 0; t < tiles; ++t) {
+    const std::int64_t pixels = (row.pixels - pixel) / (tiles - t);
+    tile::WithRows<kMost>(pixels, [&](auto count) POPRT_INLINED {
+      ConvolvePlanesTile<V, decltype(count)::value, kOuts>(row, pixel);
+    });
+    pixel += pixels;
+  }
+}
+
+template <typename V>
+void ConvolvePlanes(const BytePlanesRow& row) {
+  if (row.outs == V::kTileOuts) {
+    return ConvolvePlanesTiles<V, V::kTilePixels, V::kTileOuts>(row);
+  }
+  ConvolvePlanesTiles<V, V::kTilePixels, 1>(row);
 }
 
 /// The sums of pixels of a depthwise convolution.

@@ -66,6 +66,20 @@ struct BytePanel {
   std::int64_t y_stride;
 };
 
+/// Pixels of a row of a convolution of few planes, whose padding is there.
+struct BytePlanesRow {
+  const Quad* x;                    ///< the window of the first pixel
+  std::int64_t pixel_quads;         ///< from it to that of the next
+  const std::int32_t* tap_offsets;  ///< in quads, from the start of a window
+  std::int64_t taps;
+  const Quad* weights;    ///< [outs][taps][16]
+  std::int64_t outs;      ///< output blocks, up to ByteMicroKernels::planes_outs
+  ByteEpilogue epilogue;  ///< of the first output block; the next lie behind
+  std::uint8_t* y;
+  std::int64_t y_stride;  ///< from one output block to the next
+  std::int64_t pixels;
+};
+
 /// Pixels of a row of a depthwise convolution of one block, whose padding is there.
 struct ByteDepthwiseRow {
   const std::uint8_t* x;     ///< 16 bytes of each pixel; up to 48 more than are needed are read
@@ -99,6 +113,8 @@ struct ByteMicroKernels {
   /// All tiles of a panel, one after the other. Bytes of the image are unsigned, weights signed.
   void (*convolve)(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                    const TileTap* taps);
+  std::int64_t planes_outs;  ///< output blocks that `convolve_planes` has registers for
+  void (*convolve_planes)(const BytePlanesRow& row);
   void (*depthwise)(const ByteDepthwiseRow& row);
   /// Adds bytes, results clipped, until those that come next are fewer than pass at once, or one of
   /// them is so near a tie that more precision must decide. Returns how many it added. Null where

@@ -60,6 +60,8 @@ const ByteMicroKernels kAvx512VnniByteMicroKernels{
     .multiply = Multiply<Avx512Vnni>,
     .interleave = Interleave,
     .convolve = Convolve<Avx512Vnni>,
+    .planes_outs = Avx512Vnni::kTileOuts,
+    .convolve_planes = ConvolvePlanes<Avx512Vnni>,
     .depthwise = Depthwise<Avx512Vnni>,
     .add = AddBytes,
     .integer_rows = &kAvx512VnniIntegerRows,

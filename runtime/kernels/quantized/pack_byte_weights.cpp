@@ -50,6 +50,27 @@ Tensor PackByteConvWeights(const Tensor& w) {
   return packed;
 }
 
+TensorType PackedBytePlanesType(std::int64_t out_channels, std::int64_t taps) {
+  return CheckedType({BlocksOf(out_channels), taps, kBlock, kQuad});
+}
+
+Tensor PackBytePlanesWeights(const Tensor& w) {
+  RequireByteWeights(w);
+  const std::int64_t ins = w.shape()[1];
+  Require(ins <= kQuad, "the weights are " + ToString(w.type()) + ", of more than four channels");
+  const std::int64_t taps = w.shape()[2] * w.shape()[3];
+  Tensor packed(PackedBytePlanesType(w.shape()[0], taps));
+  const auto* from = reinterpret_cast<const std::int8_t*>(w.data());
+  auto* const to = reinterpret_cast<std::int8_t*>(packed.mutable_data());
+  for (std::int64_t o = 0; o < w.shape()[0]; ++o) {
+    std::int8_t* const quad = to + o / kBlock * taps * kBlock * kQuad + o % kBlock * kQuad;
+    for (std::int64_t i = 0; i < ins; ++i) {
+      for (std::int64_t t = 0; t < taps; ++t) quad[t * kBlock * kQuad + i] = *from++;
+    }
+  }
+  return packed;
+}
+
 TensorType PackedByteDepthwiseType(std::int64_t channels, std::int64_t rows, std::int64_t columns) {
   return CheckedType({BlocksOf(channels), rows, (columns + kQuad - 1) / kQuad, kBlock, kQuad});
 }

@@ -16,6 +16,13 @@ TensorType PackedByteConvType(std::int64_t out_channels, std::int64_t in_channel
 /// Packs W int8 [out_channels, in_channels, rows, columns].
 Tensor PackByteConvWeights(const Tensor& w);
 
+/// Type of "blocked_byte_conv2d_planes" weights, int8 [ceil(outs / 16), taps, 16, 4]: all input
+/// channels, up to four, are a quad.
+TensorType PackedBytePlanesType(std::int64_t out_channels, std::int64_t taps);
+
+/// Packs W int8 [out_channels, in_channels, rows, columns].
+Tensor PackBytePlanesWeights(const Tensor& w);
+
 /// Type of "blocked_byte_depthwise_conv2d" weights, int8
 /// [ceil(channels / 16), rows, ceil(columns / 4), 16, 4]: quads of the taps of a row.
 TensorType PackedByteDepthwiseType(std::int64_t channels, std::int64_t rows, std::int64_t columns);

@@ -86,6 +86,7 @@ std::span<const KernelDef> QuantizedKernels() {
       KernelDef{"QuantizeLinear", &GuardedBind<BindQuantizeLinear>},
       KernelDef{"add_bytes", &GuardedBind<BindBest<BindAddBytes>>},
       KernelDef{"blocked_byte_conv2d", &GuardedBind<BindBest<BindByteConv2d>>},
+      KernelDef{"blocked_byte_conv2d_planes", &GuardedBind<BindBest<BindBytePlanesConv2d>>},
       KernelDef{"blocked_byte_depthwise_conv2d", &GuardedBind<BindBest<BindByteDepthwiseConv2d>>},
       KernelDef{"blocked_byte_max_pool", &GuardedBind<BindByteMaxPool>},
       KernelDef{"integer_gemm", &GuardedBind<BindIntegerGemm>},
