@@ -154,8 +154,9 @@ void ConvolvePixels(const BytePanel& panel, const PixelTiles& of, Memory& memory
     epilogue.bases += out * kBlock;
     epilogue.factors += out * kBlock;
     const std::int32_t* const sums = memory.sums + out * kPixels * kBlock;
+    const __m512i bases = _mm512_loadu_si512(epilogue.bases);
     for (std::int64_t r = 0; r < of.pixels; ++r) {
-      StoreSixteenBytes(_mm512_load_si512(sums + r * kBlock), epilogue,
+      StoreSixteenBytes(_mm512_add_epi32(_mm512_load_si512(sums + r * kBlock), bases), epilogue,
                         y + out * panel.y_stride + r * kBlock);
     }
   }

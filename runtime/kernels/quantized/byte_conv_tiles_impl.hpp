@@ -43,15 +43,23 @@ template <typename V, int kPixels>
   });
 }
 
+template <typename V>
+[[gnu::always_inline]] inline void StartPixel(const std::int32_t* bases,
+                                              typename V::Sums (&sums)[kBlockVectors<V>]) {
+  for (int v = 0; v < kBlockVectors<V>; ++v) sums[v] = V::LoadSums(bases + v * V::kLanes);
+}
+
 /// The sums of a tile of kPixels pixels by kOuts blocks.
 template <typename V, int kPixels, int kOuts>
 using TileSums = typename V::Sums[kOuts][kPixels][kBlockVectors<V>];
 
 template <typename V, int kPixels, int kOuts>
-[[gnu::always_inline]] inline void ClearSums(TileSums<V, kPixels, kOuts>& sums) {
+[[gnu::always_inline]] inline void StartSums(const std::int32_t* bases,
+                                             TileSums<V, kPixels, kOuts>& sums) {
   tile::Unroll<kOuts>([&](auto o) POPRT_INLINED {
     tile::Unroll<kPixels>([&](auto r) POPRT_INLINED {
-      for (auto& sum : sums[decltype(o)::value][decltype(r)::value]) sum = V::Zero();
+      constexpr int kOut = decltype(o)::value;
+      StartPixel<V>(bases + kOut * kBlock, sums[kOut][decltype(r)::value]);
     });
   });
 }
@@ -131,7 +139,7 @@ template <typename V, int kPixels, int kOuts, bool kIsRun>
 void ConvolveTile(const BytePanel& panel, const TileTap* taps, std::int64_t tap_count,
                   const Quad* ahead, std::uint8_t* y) {
   TileSums<V, kPixels, kOuts> sums;
-  ClearSums<V, kPixels, kOuts>(sums);
+  StartSums<V, kPixels, kOuts>(panel.epilogue.bases, sums);
   const std::uint8_t* x = panel.x;
   const Quad* weights = panel.weights;
   for (std::int64_t block = 0; block < panel.blocks; ++block) {
@@ -192,7 +200,7 @@ void Convolve(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_c
 template <typename V, int kPixels, int kOuts>
 void ConvolvePlanesTile(const BytePlanesRow& row, std::int64_t first) {
   TileSums<V, kPixels, kOuts> sums;
-  ClearSums<V, kPixels, kOuts>(sums);
+  StartSums<V, kPixels, kOuts>(row.epilogue.bases, sums);
   const std::uint8_t* inputs[kPixels];
   tile::Unroll<kPixels>([&](auto r) POPRT_INLINED {
     constexpr int kR = decltype(r)::value;
@@ -241,7 +249,7 @@ template <typename V>
 [[gnu::always_inline]] inline void SumPixel(const ByteDepthwiseRow& row, std::int64_t pixel,
                                             typename V::Sums (&sums)[kBlockVectors<V>]) {
   const std::int64_t segments = (row.columns + 3) / 4;
-  for (auto& sum : sums) sum = V::Zero();
+  StartPixel<V>(row.epilogue.bases, sums);
   const Quad* weights = row.weights;
   for (std::int64_t i = 0; i < row.rows; ++i) {
     const std::uint8_t* x = row.x + pixel * row.pixel_bytes + i * row.row_bytes;
@@ -290,8 +298,8 @@ void DepthwiseInPairs(const ByteDepthwiseRow& row) {
       constexpr int kLeft = 2 * decltype(pair)::value;
       auto& left = sums[kLeft][0];
       auto& right = sums[kLeft + 1][0];
-      left = V::Zero();
-      right = V::Zero();
+      left = V::LoadSums(row.epilogue.bases);
+      right = left;
       for (int i = 0; i < kRows; ++i) {
         const auto values = V::FourPixels(row.x + (p + kLeft) * kBlock + i * row.row_bytes, 0);
         left = V::Add(left, values, first[i]);

@@ -21,10 +21,10 @@ inline constexpr std::int64_t kMostByteOuts = 16;
 inline constexpr std::int64_t kQuadLanes = 48;
 inline constexpr std::int64_t kQuadVector = 16;
 
-/// How sums become bytes: y = (sum + base) * factor + point in double precision, clipped to 0 to
-/// 255 and rounded to nearest even. NaN becomes 0.
+/// How sums become bytes: y = sum * factor + point in double precision, clipped to 0 to 255 and
+/// rounded to nearest even. NaN becomes 0.
 struct ByteEpilogue {
-  const std::int32_t* bases;  ///< of the channels of a block
+  const std::int32_t* bases;  ///< of the channels of a block, which sums start from
   const float* factors;       ///< of the channels of a block, times kByteUnit
   std::int32_t point;         ///< 0 to 255
 };

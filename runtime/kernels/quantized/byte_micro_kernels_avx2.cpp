@@ -43,6 +43,9 @@ struct Avx2 {
     return Unsigned(QuadsOfPixels(pixels, lane));
   }
   static Sums Zero() { return _mm256_setzero_si256(); }
+  static Sums LoadSums(const std::int32_t* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  }
   static Sums Add(Sums sums, const Values& values, const Factors& factors) {
     const __m256i even = _mm256_madd_epi16(values.even, factors.even);
     const __m256i odd = _mm256_madd_epi16(values.odd, factors.odd);

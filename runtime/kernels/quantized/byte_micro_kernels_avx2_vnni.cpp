@@ -32,6 +32,9 @@ struct Avx2Vnni {
     return QuadsOfPixels(pixels, lane);
   }
   static Sums Zero() { return Sums{}; }
+  static Sums LoadSums(const std::int32_t* from) {
+    return reinterpret_cast<Sums>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  }
   static Sums Add(Sums sums, Values values, Factors factors) {
     return reinterpret_cast<Sums>(
         _mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sums), values, factors));

@@ -43,6 +43,7 @@ struct Avx512 {
     return Unsigned(QuadsOfPixels(pixels));
   }
   static Sums Zero() { return _mm512_setzero_si512(); }
+  static Sums LoadSums(const std::int32_t* from) { return _mm512_loadu_si512(from); }
   static Sums Add(Sums sums, const Values& values, const Factors& factors) {
     const __m512i even = _mm512_madd_epi16(values.even, factors.even);
     const __m512i odd = _mm512_madd_epi16(values.odd, factors.odd);

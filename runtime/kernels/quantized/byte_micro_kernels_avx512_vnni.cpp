@@ -31,6 +31,9 @@ struct Avx512Vnni {
     return QuadsOfPixels(pixels);
   }
   static Sums Zero() { return Sums{}; }
+  static Sums LoadSums(const std::int32_t* from) {
+    return reinterpret_cast<Sums>(_mm512_loadu_si512(from));
+  }
   static Sums Add(Sums sums, Values values, Factors factors) {
     return reinterpret_cast<Sums>(
         _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sums), values, factors));

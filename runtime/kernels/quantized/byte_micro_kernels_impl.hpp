@@ -4,7 +4,8 @@
 
 /// The tiles over a vector type V of one instruction set, with V::kLanes lanes:
 /// * V::Values, V::Factors, V::Sums: what four bytes per lane are kept as, and 32-bit sums;
-/// * V::Load(const Quad*), V::Broadcast(Quad), V::Zero(), V::Store(std::int32_t*, Sums);
+/// * V::Load(const Quad*), V::Broadcast(Quad), V::Zero(), V::LoadSums(const std::int32_t*),
+///   V::Store(std::int32_t*, Sums);
 /// * V::Add(Sums, Values, Factors): the sums with the four products of each lane;
 /// * V::Repeat(four bytes), V::FourPixels(pixels, lane): values of all lanes, or whose lane c are
 ///   bytes lane + c of four pixels of 16 bytes; V::LoadFactors(const Quad*), and Add for these;

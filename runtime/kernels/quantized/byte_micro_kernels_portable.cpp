@@ -46,6 +46,11 @@ struct Portable {
     return values;
   }
   static Sums Zero() { return {}; }
+  static Sums LoadSums(const std::int32_t* from) {
+    Sums sums;
+    for (std::int64_t i = 0; i < kLanes; ++i) sums.lane[i] = static_cast<Quad>(from[i]);
+    return sums;
+  }
   static Sums Add(Sums sums, const Values& values, Factors factor) {
     for (int byte = 0; byte < 4; ++byte) {
       // Extended by its sign.
@@ -67,8 +72,7 @@ struct Portable {
   }
   static void StoreBytes(const Sums (&sums)[1], const ByteEpilogue& epilogue, std::uint8_t* y) {
     for (std::int64_t c = 0; c < kLanes; ++c) {
-      const auto sum =
-          static_cast<std::int32_t>(sums[0].lane[c] + static_cast<Quad>(epilogue.bases[c]));
+      const auto sum = static_cast<std::int32_t>(sums[0].lane[c]);
       const double product = static_cast<double>(sum) * static_cast<double>(epilogue.factors[c]);
       const double value = product / kByteUnit + epilogue.point;
       const double floor = value > 0 ? value : 0;

@@ -24,7 +24,7 @@ inline __m256i QuadsOfPixels(const std::uint8_t* pixels, std::int64_t lane) {
   return _mm256_set_m128i(_mm_unpackhi_epi16(first, second), _mm_unpacklo_epi16(first, second));
 }
 
-/// 4 sums of a block, their bases added, as results.
+/// 4 sums of a block as results.
 inline __m128i RoundFour(__m128i sums, const ByteEpilogue& epilogue, int first) {
   const __m256d factors = _mm256_cvtps_pd(_mm_loadu_ps(epilogue.factors + first));
   const __m256d units = _mm256_mul_pd(_mm256_cvtepi32_pd(sums), factors);
@@ -55,11 +55,12 @@ struct Integers {
   __m256i near_tie;
 };
 inline Integers RoundFloats(__m256i sums, const float* factors, std::int32_t point) {
-  const __m256 units = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), _mm256_loadu_ps(factors));
+  const __m256 moved_point =
+      _mm256_set1_ps(static_cast<float>(point * kByteUnit + kByteUnit / 2 + 1));
+  const __m256 units =
+      _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_loadu_ps(factors), moved_point);
   // Of a NaN the second operand is the result, and of that the lowest integer.
-  const __m256i integers = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(kClipped), units));
-  const __m256i moved =
-      _mm256_add_epi32(integers, _mm256_set1_epi32(point * kByteUnit + kByteUnit / 2 + 1));
+  const __m256i moved = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(kClipped), units));
   const __m256i tested = _mm256_set1_epi32(kByteUnit - 1 - kNearTie);
   return {_mm256_srai_epi32(moved, kByteUnitBits),
           _mm256_cmpeq_epi32(_mm256_and_si256(moved, tested), _mm256_setzero_si256())};
@@ -68,9 +69,6 @@ inline Integers RoundFloats(__m256i sums, const float* factors, std::int32_t poi
 /// A block of bytes from its sums.
 inline void StoreSixteenBytes(__m256i first, __m256i second, const ByteEpilogue& epilogue,
                               std::uint8_t* y) {
-  const auto* bases = reinterpret_cast<const __m256i*>(epilogue.bases);
-  first = _mm256_add_epi32(first, _mm256_loadu_si256(bases));
-  second = _mm256_add_epi32(second, _mm256_loadu_si256(bases + 1));
   const Integers low = RoundFloats(first, epilogue.factors, epilogue.point);
   const Integers high = RoundFloats(second, epilogue.factors + 8, epilogue.point);
   if (_mm256_movemask_epi8(_mm256_or_si256(low.near_tie, high.near_tie)) != 0) [[unlikely]] {

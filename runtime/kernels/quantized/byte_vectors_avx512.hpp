@@ -28,7 +28,7 @@ inline __m512i QuadsOfPixels(const std::uint8_t* pixels) {
                              bytes);
 }
 
-/// 8 sums of a block, their bases added, as results.
+/// 8 sums of a block as results.
 inline __m256i RoundEight(__m256i sums, const ByteEpilogue& epilogue, int first) {
   const __m512d factors = _mm512_cvtps_pd(_mm256_loadu_ps(epilogue.factors + first));
   const __m512d units = _mm512_mul_pd(_mm512_cvtepi32_pd(sums), factors);
@@ -47,18 +47,17 @@ inline __m256i RoundEight(__m256i sums, const ByteEpilogue& epilogue, int first)
   _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm512_cvtepi32_epi8(all));
 }
 
-/// Sums, their bases added, as results in units and a half of one and one more.
+/// Sums as results in units and a half of one and one more.
 inline __m512i InUnits(__m512i sums, const ByteEpilogue& epilogue) {
-  const __m512 units = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(epilogue.factors));
-  // Of a NaN the second operand is the result, and of that the lowest integer.
-  const __m512i integers = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(kClipped), units));
   const std::int32_t point = epilogue.point * kByteUnit + kByteUnit / 2 + 1;
-  return _mm512_add_epi32(integers, _mm512_set1_epi32(point));
+  const __m512 units = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(epilogue.factors),
+                                       _mm512_set1_ps(static_cast<float>(point)));
+  // Of a NaN the second operand is the result, and of that the lowest integer.
+  return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(kClipped), units));
 }
 
 /// A block of bytes from its sums.
 inline void StoreSixteenBytes(__m512i sums, const ByteEpilogue& epilogue, std::uint8_t* y) {
-  sums = _mm512_add_epi32(sums, _mm512_loadu_si512(epilogue.bases));
   const __m512i moved = InUnits(sums, epilogue);
   const __m512i tested = _mm512_set1_epi32(kByteUnit - 1 - kNearTie);
   if (_mm512_testn_epi32_mask(moved, tested) != 0) [[unlikely]] {
@@ -89,12 +88,9 @@ inline bool HasZero(__m512i a, __m512i b, __m512i c, __m512i d) {
 [[gnu::always_inline]] inline void StoreFourPixels(__m512i first, __m512i second, __m512i third,
                                                    __m512i fourth, const ByteEpilogue& epilogue,
                                                    std::uint8_t* y) {
-  const __m512i bases = _mm512_loadu_si512(epilogue.bases);
   const __m512i tested = _mm512_set1_epi32(kByteUnit - 1 - kNearTie);
-  const auto in_units = [&](__m512i sums) POPRT_INLINED {
-    return InUnits(_mm512_add_epi32(sums, bases), epilogue);
-  };
-  const __m512i units[] = {in_units(first), in_units(second), in_units(third), in_units(fourth)};
+  const __m512i units[] = {InUnits(first, epilogue), InUnits(second, epilogue),
+                           InUnits(third, epilogue), InUnits(fourth, epilogue)};
   const auto distance = [&](int i) POPRT_INLINED { return _mm512_and_si512(units[i], tested); };
   if (HasZero(distance(0), distance(1), distance(2), distance(3))) [[unlikely]] {
     StoreSixteenBytes(first, epilogue, y);
