@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/quantized/byte_micro_kernels.hpp"
 
 /// The tiles over a vector type V of one instruction set, with V::kLanes lanes:
@@ -24,9 +25,13 @@ template <typename V, int kRows, int kVectors>
 void MultiplyVectors(const Quad* values, const std::int64_t* offsets, const Quad* factors,
                      std::int64_t count, std::int32_t* out, std::int64_t pitch) {
   typename V::Sums sums[kRows][kVectors];
-  for (auto& row : sums) {
-    for (auto& sum : row) sum = V::Zero();
-  }
+  const auto each_sum = [](auto f) POPRT_INLINED {
+    tile::Unroll<kRows>([&](auto r) POPRT_INLINED {
+      tile::Unroll<kVectors>([&](auto v) POPRT_INLINED { f(r, v); });
+    });
+  };
+  each_sum([&](auto r, auto v)
+               POPRT_INLINED { sums[decltype(r)::value][decltype(v)::value] = V::Zero(); });
   for (std::int64_t t = 0; t < count; ++t) {
     const Quad* from = values + offsets[t];
     typename V::Values lanes[kVectors];
@@ -36,9 +41,11 @@ void MultiplyVectors(const Quad* values, const std::int64_t* offsets, const Quad
       for (int v = 0; v < kVectors; ++v) sums[r][v] = V::Add(sums[r][v], lanes[v], factor);
     }
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) V::Store(out + r * pitch + v * V::kLanes, sums[r][v]);
-  }
+  each_sum([&](auto r, auto v) POPRT_INLINED {
+    constexpr int kR = decltype(r)::value;
+    constexpr int kV = decltype(v)::value;
+    V::Store(out + kR * pitch + kV * V::kLanes, sums[kR][kV]);
+  });
 }
 
 /// All rows of kVectors vectors of lanes.
