@@ -110,14 +110,10 @@ template <typename V, int kPixels, int kOuts>
 [[gnu::always_inline]] inline void AddRun(const BytePanel& panel, const std::uint8_t* x,
                                           const Quad* weights, std::int64_t quads,
                                           TileSums<V, kPixels, kOuts>& sums) {
-  constexpr int kQuads = kBlock / 4;
-  const auto add = [&](int q) POPRT_INLINED {
+  for (std::int64_t q = 0; q < quads; ++q, weights += kBlock, x += 4) {
     AddQuad<V, kPixels, kOuts>(
-        weights + q * kBlock, panel.weights_stride,
-        [&](int r) POPRT_INLINED { return x + r * kBlock + 4 * q; }, sums);
-  };
-  if (quads == kQuads) return tile::Unroll<kQuads>([&](auto q) POPRT_INLINED { add(q); });
-  for (int q = 0; q < quads; ++q) add(q);
+        weights, panel.weights_stride, [&](int r) POPRT_INLINED { return x + r * kBlock; }, sums);
+  }
 }
 
 /// A cache line of the next panel of each output block, which a tile fetches for every (input
