@@ -46,7 +46,9 @@ template <typename V, int kPixels>
 template <typename V>
 [[gnu::always_inline]] inline void StartPixel(const std::int32_t* bases,
                                               typename V::Sums (&sums)[kBlockVectors<V>]) {
-  for (int v = 0; v < kBlockVectors<V>; ++v) sums[v] = V::LoadSums(bases + v * V::kLanes);
+  tile::Unroll<kBlockVectors<V>>([&](auto v) POPRT_INLINED {
+    sums[decltype(v)::value] = V::LoadSums(bases + decltype(v)::value * V::kLanes);
+  });
 }
 
 /// The sums of a tile of kPixels pixels by kOuts blocks.
