@@ -4,10 +4,12 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "runtime/kernels/bind_best.hpp"
 #include "runtime/kernels/families.hpp"
+#include "runtime/kernels/fused/byte_table.hpp"
 #include "runtime/kernels/fused/element_functions.hpp"
 #include "runtime/kernels/fused/softmax_columns.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
@@ -475,17 +477,14 @@ void RequireElements(const KernelCall& call) {
   }
 }
 
-}  // namespace
-
-BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops) {
-  RequireArity(call, 1, kMostInputs);
+/// Whatever the functions are.
+BoundKernel BindLoops(const KernelCall& call, std::int64_t count, const InnerLoops& loops) {
   const TensorType& output = call.outputs[0];
   auto fused = std::make_shared<FusedElementwise>();
   fused->kernels = &loops.gemm;
-  RequireElements(call);
   fused->element = output.element;
   if (Contains(kByteTypes, output.element)) fused->point = PointAttribute(call, "point");
-  fused->count = RequireCount(output.shape, "output 0");
+  fused->count = count;
   LayOut(call, *fused);
   ReadInstructions(call, loops.element_functions, *fused);
   if (fused->count == 0) return NothingToRun();
@@ -497,6 +496,38 @@ BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops
   return {.run = [fused](const KernelArguments& args) { fused->Run(args); },
           .scratch_bytes = fused->scratch_bytes,
           .in_place_inputs = fused->InPlaceInputs()};
+}
+
+/// Bytes of one input, so many that a table of all results pays.
+bool IsFunctionOfBytes(const KernelCall& call, std::int64_t count) {
+  constexpr std::int64_t kFewest = 1024;
+  if (call.inputs.size() != 1 || call.inputs[0].shape != call.outputs[0].shape) return false;
+  return Contains(kByteTypes, call.inputs[0].element) &&
+         Contains(kByteTypes, call.outputs[0].element) && count >= kFewest;
+}
+
+ByteTable TableOf(KernelCall call, const InnerLoops& loops) {
+  ByteTable bytes;
+  std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+  constexpr auto kBytes = static_cast<std::int64_t>(bytes.size());
+  call.inputs[0].shape = call.outputs[0].shape = {kBytes};
+  const BoundKernel kernel = BindLoops(call, kBytes, loops);
+  Tensor scratch({ElementType::kUint8, {static_cast<std::int64_t>(kernel.scratch_bytes)}});
+  ByteTable table;
+  const std::array inputs{reinterpret_cast<const std::byte*>(bytes.data())};
+  const std::array outputs{reinterpret_cast<std::byte*>(table.data())};
+  kernel.run({.inputs = inputs, .outputs = outputs, .scratch = scratch.mutable_data()});
+  return table;
+}
+
+}  // namespace
+
+BoundKernel BindFusedElementwise(const KernelCall& call, const InnerLoops& loops) {
+  RequireArity(call, 1, kMostInputs);
+  RequireElements(call);
+  const std::int64_t count = RequireCount(call.outputs[0].shape, "output 0");
+  if (IsFunctionOfBytes(call, count)) return BindByteTable(TableOf(call, loops), count);
+  return BindLoops(call, count, loops);
 }
 
 std::span<const KernelDef> FusedKernels() {

@@ -177,6 +177,36 @@ TEST(FusedElementwise, ReadsAndWritesBytes) {
   }
 }
 
+/// Few bytes pass through the functions, many are looked up.
+TEST(FusedElementwise, ManyBytesBecomeWhatFewDo) {
+  constexpr std::int64_t kFew = 700;
+  constexpr std::int64_t kTimes = 3;
+  const std::vector<ElementType> bytes{ElementType::kInt8, ElementType::kUint8};
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const ElementType from = random.Of(bytes);
+    const ElementType to = random.Of(bytes);
+    const Attributes attributes{
+        {"constants", Floats{static_cast<float>(random.Int(0, 127)), 0.05F, 0.01F}},
+        {"functions", Strings{"sub", "mul", "hardswish", "div"}},
+        {"operands", Ints{0, 1, 4, 2, 5, 6, 3}},
+        {"point", random.Int(0, 127)}};
+    const Tensor x = RandomBytes(random, from, {kTimes, kFew});
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      SCOPED_TRACE(loops->instruction_set);
+      const Tensor many =
+          RunPacked(BindFusedElementwise, {x}, {to, x.shape()}, attributes, *loops, 2);
+      for (std::int64_t i = 0; i < kTimes; ++i) {
+        const Tensor part({from, {kFew}}, x.data() + i * kFew);
+        const Tensor few =
+            RunPacked(BindFusedElementwise, {part}, {to, {kFew}}, attributes, *loops, 1);
+        EXPECT_EQ(std::memcmp(many.data() + i * kFew, few.data(), kFew), 0);
+      }
+    }
+  }
+}
+
 TEST(FusedElementwise, WhatIsNoNumberBecomesTheLowestByte) {
   const std::vector<float> x{std::numeric_limits<float>::quiet_NaN(), 1e9F, -1e9F, 2.5F};
   const Tensor input({ElementType::kFloat32, {4}}, x.data());
