@@ -70,7 +70,7 @@ TEST(BuildPipelineTest, SkipsAndAppends) {
                                   "lower_quantized_matmul", "lower_quantized_move"}});
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
   const auto names = NamesOf(*pipeline);
-  EXPECT_EQ(names.front(), "lower_quantize_pair");
+  EXPECT_EQ(names.front(), "lower_to_integer_matmul");
   EXPECT_EQ(names.back(), "gelu_pattern") << "of the extra passes those of the stage run";
 }
 

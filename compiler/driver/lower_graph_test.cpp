@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -129,6 +130,42 @@ TEST(LowerGraphTest, WeightsOfFewBitsAreIntegersUnlessThatIsForbidden) {
     EXPECT_THAT(Kernels(nullptr, options, ProductWithBits(bits)), ElementsAre("gemm"));
   }
   EXPECT_THAT(Kernels(nullptr, {}, ProductWithBits(13)), ElementsAre("gemm"));
+}
+
+/// Quantised, multiplied, and quantised before and behind Relu.
+TEST(LowerGraphTest, ProductsOfBytesEndWithTheQuantisationBehindThem) {
+  ir::Graph graph;
+  graph.name = "g";
+  const TensorType bytes{ElementType::kUint8, {4, 64}};
+  graph.inputs = {graph.AddValue("x", bytes)};
+  const auto constant = [&](const char* name, const TensorType& type, auto value) {
+    Tensor tensor(type);
+    std::ranges::fill(tensor.as_mutable<decltype(value)>(), value);
+    return graph.AddConstant(name, tensor);
+  };
+  const ir::ValueId scale = constant("scale", {ElementType::kFloat32, {}}, 0.25F);
+  const ir::ValueId point = constant("point", {ElementType::kUint8, {}}, std::uint8_t{3});
+  const ir::ValueId weights = constant("w", {ElementType::kFloat32, {64, 64}}, 0.5F);
+  ir::ValueId value = graph.inputs[0];
+  const auto add = [&](const char* op, std::vector<ir::ValueId> inputs, ElementType element) {
+    graph.nodes.push_back(graph.MakeNode(op, std::move(inputs), {element, bytes.shape}, {},
+                                         "node_" + std::to_string(graph.nodes.size())));
+    value = graph.nodes.back().outputs[0];
+  };
+  add("DequantizeLinear", {value, scale, point}, ElementType::kFloat32);
+  add("MatMul", {value, weights}, ElementType::kFloat32);
+  add("QuantizeLinear", {value, scale, point}, ElementType::kUint8);
+  add("DequantizeLinear", {value, scale, point}, ElementType::kFloat32);
+  add("Relu", {value}, ElementType::kFloat32);
+  add("QuantizeLinear", {value, scale, point}, ElementType::kUint8);
+  graph.outputs = {value};
+  graph.output_names = {"y"};
+  const auto schedule = LowerGraph(graph, {}, true, Ignore, nullptr);
+  ASSERT_TRUE(schedule.ok()) << schedule.status();
+  ASSERT_EQ(schedule->steps.size(), 2U);
+  EXPECT_EQ(schedule->steps[0].kernel, "integer_gemm");
+  EXPECT_TRUE(schedule->steps[0].attributes.has("y_scale"));
+  EXPECT_EQ(schedule->steps[1].kernel, "fused_elementwise");
 }
 
 TEST(LowerGraphTest, TheTunerChoosesTheAlgorithm) {
