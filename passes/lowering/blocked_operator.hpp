@@ -30,8 +30,8 @@
 ///   BlockedByteConv(x, w, bases, factors)
 ///                           as QLinearConv, of a blocked image of uint8, or of one with up to four
 ///                           channels as it is, and int8 weights, with what is added to the sums of
-///                           each channel and what they are multiplied by; `in_channels`, `out_channels`, and the zero points `x_point`,
-///                           `y_point`
+///                           each channel and what they are multiplied by; `in_channels`,
+///                           `out_channels`, and the zero points `x_point`, `y_point`
 ///   BlockedPointwiseDepthwise(x, w [, bias], f [, filter_bias])
 ///                           a BlockedConv of single pixels and the depthwise one of its result;
 ///                           attributes of the second but for `in_channels`, `group`,

@@ -1,7 +1,9 @@
 #include <immintrin.h>
 
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_depthwise_tiles_impl.hpp"
 #include "runtime/kernels/quantized/byte_micro_kernels_impl.hpp"
+#include "runtime/kernels/quantized/byte_planes_tiles_impl.hpp"
 #include "runtime/kernels/quantized/byte_vectors_avx512.hpp"
 
 namespace poprt::kernels {

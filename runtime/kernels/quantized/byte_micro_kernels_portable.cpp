@@ -1,5 +1,7 @@
 #include "runtime/kernels/quantized/byte_conv_tiles_impl.hpp"
+#include "runtime/kernels/quantized/byte_depthwise_tiles_impl.hpp"
 #include "runtime/kernels/quantized/byte_micro_kernels_impl.hpp"
+#include "runtime/kernels/quantized/byte_planes_tiles_impl.hpp"
 
 namespace poprt::kernels {
 namespace {
