@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -16,8 +17,8 @@ TEST(ByteTableTest, LooksUpEveryByteWhereItIsToo) {
     for (std::uint8_t& result : table) result = static_cast<std::uint8_t>(random());
     std::vector<std::uint8_t> x(static_cast<std::size_t>(testing::Draw(random, 0, 700)));
     for (std::uint8_t& byte : x) byte = static_cast<std::uint8_t>(random());
-    std::vector<std::uint8_t> wanted;
-    for (const std::uint8_t byte : x) wanted.push_back(table[byte]);
+    std::vector<std::uint8_t> wanted(x.size());
+    std::ranges::transform(x, wanted.begin(), [&](std::uint8_t byte) { return table[byte]; });
     const auto count = static_cast<std::int64_t>(x.size());
     for (const InstructionSet set : SupportedInstructionSets()) {
       SCOPED_TRACE(NameOf(set));

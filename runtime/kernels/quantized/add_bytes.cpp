@@ -58,9 +58,9 @@ struct ScaledSum {
 /// are.
 bool IsUseful(const LinearSum& sum) {
   constexpr float kLargest = 2 * kByteUnit;
-  constexpr float kSimple = kByteUnit / 64;
+  constexpr std::int32_t kSimple = kByteUnit / 64;
   const auto is_simple = [](float factor) {
-    return std::abs(std::remainder(factor, kSimple)) <= LinearSum::kMostOff;
+    return std::abs(std::remainder(factor, static_cast<float>(kSimple))) <= LinearSum::kMostOff;
   };
   return sum.of_left <= kLargest && sum.of_right <= kLargest &&
          !(is_simple(sum.of_left) && is_simple(sum.of_right));

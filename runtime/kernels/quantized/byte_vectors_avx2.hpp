@@ -55,10 +55,9 @@ struct Integers {
   __m256i near_tie;
 };
 inline Integers RoundFloats(__m256i sums, const float* factors, std::int32_t point) {
-  const __m256 moved_point =
-      _mm256_set1_ps(static_cast<float>(point * kByteUnit + kByteUnit / 2 + 1));
-  const __m256 units =
-      _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_loadu_ps(factors), moved_point);
+  const std::int32_t moved_point = point * kByteUnit + kByteUnit / 2 + 1;
+  const __m256 units = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_loadu_ps(factors),
+                                       _mm256_set1_ps(static_cast<float>(moved_point)));
   // Of a NaN the second operand is the result, and of that the lowest integer.
   const __m256i moved = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(kClipped), units));
   const __m256i tested = _mm256_set1_epi32(kByteUnit - 1 - kNearTie);
