@@ -54,15 +54,18 @@ struct ScaledSum {
 };
 
 /// Whether a sum in units is as near as it should be to that in steps, all of whose roundings are
-/// of numbers up to 2^23 then, and seldom near to a tie, as multiples of simple fractions often
-/// are.
-bool IsUseful(const LinearSum& sum) {
+/// of numbers up to 2^23 units then and none of them infinite, and seldom near to a tie, as
+/// multiples of simple fractions often are.
+bool IsUseful(const ScaledSum& scaled, const LinearSum& sum) {
   constexpr float kLargest = 2 * kByteUnit;
+  constexpr float kLargestScale = 0x1p100F;
+  constexpr float kOff = 8;
   constexpr std::int32_t kSimple = kByteUnit / 64;
   const auto is_simple = [](float factor) {
-    return std::abs(std::remainder(factor, static_cast<float>(kSimple))) <= LinearSum::kMostOff;
+    return std::abs(std::remainder(factor, static_cast<float>(kSimple))) <= kOff;
   };
-  return sum.of_left <= kLargest && sum.of_right <= kLargest &&
+  return scaled.a.scale <= kLargestScale && scaled.b.scale <= kLargestScale &&
+         sum.of_left <= kLargest && sum.of_right <= kLargest &&
          !(is_simple(sum.of_left) && is_simple(sum.of_right));
 }
 
@@ -77,7 +80,7 @@ BoundKernel BindAddBytes(const KernelCall& call, const ByteMicroKernels& kernels
   const std::int64_t count = RequireCount(type.shape, "output 0");
   const ScaledSum sum{ScaleOf(call, "a"), ScaleOf(call, "b"), ScaleOf(call, "y")};
   const LinearSum in_units = sum.InUnits();
-  const auto add = IsUseful(in_units) ? kernels.add : nullptr;
+  const auto add = IsUseful(sum, in_units) ? kernels.add : nullptr;
   return {.run =
               [=](const KernelArguments& args) {
                 ForWideRanges(

@@ -15,9 +15,6 @@ namespace poprt::kernels {
 /// "blocked_byte_conv2d", of one group.
 BoundKernel BindByteConv2d(const KernelCall& call, const ByteMicroKernels& kernels);
 
-/// Planes of an image that are the bytes of one quad of each pixel.
-inline constexpr std::int64_t kMostBytePlanes = 4;
-
 /// "blocked_byte_conv2d_planes", of one group: X [B, C, H, W] of up to kMostBytePlanes channels.
 BoundKernel BindBytePlanesConv2d(const KernelCall& call, const ByteMicroKernels& kernels);
 

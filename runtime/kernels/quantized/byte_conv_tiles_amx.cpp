@@ -1,5 +1,6 @@
 #include "runtime/kernels/matrix_unit/amx_tiles_impl.hpp"
 #include "runtime/kernels/quantized/byte_micro_kernels.hpp"
+#include "runtime/kernels/quantized/byte_tile_impl.hpp"
 #include "runtime/kernels/quantized/byte_vectors_avx512.hpp"
 
 // Convolutions of bytes on the matrix unit: rows are pixels, a step of the depth is four (input
@@ -150,9 +151,7 @@ void ConvolvePixels(const BytePanel& panel, const PixelTiles& of, Memory& memory
              weights + whole * (kBlock / 4) * kBlock, some - whole, shaped, memory.sums);
   }
   for (std::int64_t out = 0; out < panel.outs; ++out) {
-    ByteEpilogue epilogue = panel.epilogue;
-    epilogue.bases += out * kBlock;
-    epilogue.factors += out * kBlock;
+    const ByteEpilogue epilogue = EpilogueOfOut(panel.epilogue, out);
     const std::int32_t* const sums = memory.sums + out * kPixels * kBlock;
     const __m512i bases = _mm512_loadu_si512(epilogue.bases);
     for (std::int64_t r = 0; r < of.pixels; ++r) {

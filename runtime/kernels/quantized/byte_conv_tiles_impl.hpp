@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/kernels/packed/register_tile.hpp"
 #include "runtime/kernels/quantized/byte_tile_impl.hpp"
 
 /// Convolutions of bytes in blocks of channels that sum over channels, over a vector type V, see
@@ -81,37 +82,39 @@ void ConvolveTile(const BytePanel& panel, const TileTap* taps, std::int64_t tap_
   });
 }
 
-using TileFunction = void (*)(const BytePanel&, const TileTap*, std::int64_t, const Quad*,
-                              std::uint8_t*);
-
-/// The tile of 1 to kMost pixels.
-template <typename V, int kMost, int kOuts>
-TileFunction TileOf(std::int64_t pixels, bool is_run) {
-  if constexpr (kMost > 1) {
-    if (pixels < kMost) return TileOf<V, kMost - 1, kOuts>(pixels, is_run);
+template <typename V, int kOuts, bool kIsRun>
+void ConvolveTiles(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
+                   const TileTap* taps) {
+  std::uint8_t* y = panel.y;
+  // Once the next panel has been fetched, prefetches go to this one, which costs nothing.
+  std::int64_t fetched = panel.ahead == nullptr ? panel.weights_stride : 0;
+  for (std::int64_t i = 0; i < tile_count; ++i) {
+    const ConvTile& tile = tiles[i];
+    const Quad* const ahead =
+        fetched < panel.weights_stride ? panel.ahead + fetched : panel.weights;
+    tile::WithRows<V::kTilePixels>(tile.pixels, [&](auto pixels) POPRT_INLINED {
+      ConvolveTile<V, decltype(pixels)::value, kOuts, kIsRun>(panel, taps, tile.taps, ahead, y);
+    });
+    fetched += panel.blocks * tile.taps * kFetchedByPair;
+    y += tile.pixels * kBlock;
+    taps += tile.taps;
   }
-  return is_run ? ConvolveTile<V, kMost, kOuts, true> : ConvolveTile<V, kMost, kOuts, false>;
+}
+
+template <typename V, int kOuts>
+void ConvolveOuts(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
+                  const TileTap* taps) {
+  if (panel.is_run) return ConvolveTiles<V, kOuts, true>(panel, tiles, tile_count, taps);
+  ConvolveTiles<V, kOuts, false>(panel, tiles, tile_count, taps);
 }
 
 template <typename V>
 void Convolve(const BytePanel& panel, const ConvTile* tiles, std::int64_t tile_count,
               const TileTap* taps) {
-  std::uint8_t* y = panel.y;
-  // Once the next panel has been fetched, prefetches go to this one, which costs nothing.
-  const std::int64_t panel_size = panel.blocks * panel.taps * (kBlock / 4) * kBlock;
-  std::int64_t fetched = panel.ahead == nullptr ? panel_size : 0;
-  for (std::int64_t i = 0; i < tile_count; ++i) {
-    const ConvTile& tile = tiles[i];
-    const Quad* const ahead = fetched < panel_size ? panel.ahead + fetched : panel.weights;
-    fetched += panel.blocks * tile.taps * kFetchedByPair;
-    const TileFunction convolve =
-        panel.outs == V::kTileOuts
-            ? TileOf<V, V::kTilePixels, V::kTileOuts>(tile.pixels, panel.is_run)
-            : TileOf<V, V::kTilePixels, 1>(tile.pixels, panel.is_run);
-    convolve(panel, taps, tile.taps, ahead, y);
-    y += tile.pixels * kBlock;
-    taps += tile.taps;
+  if (panel.outs == V::kTileOuts) {
+    return ConvolveOuts<V, V::kTileOuts>(panel, tiles, tile_count, taps);
   }
+  ConvolveOuts<V, 1>(panel, tiles, tile_count, taps);
 }
 
 }  // namespace

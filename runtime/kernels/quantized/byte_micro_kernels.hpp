@@ -35,13 +35,14 @@ struct ByteEpilogue {
 inline constexpr int kByteUnitBits = 13;
 inline constexpr std::int32_t kByteUnit = 1 << kByteUnitBits;
 inline constexpr std::int32_t kNearTie = 3;
-/// Beyond all results that are not clipped; as a result, a signed integer of 16 bits.
-inline constexpr float kClipped = 0x1p27F;
+/// Beyond all results that are not clipped, far from a tie; as a result, a signed integer of 16
+/// bits.
+inline constexpr float kClipped = 0x1p27F - 4096;
 
 /// The sum of two bytes as left * of_left + right * of_right + base in units of which kByteUnit are
 /// one. It is less than kMostOff units off of what is computed in more steps.
 struct LinearSum {
-  static constexpr std::int32_t kMostOff = 8;
+  static constexpr std::int32_t kMostOff = 4;
   float of_left;
   float of_right;
   float base;

@@ -63,8 +63,8 @@ struct BytePlanesConv2d {
         continue;
       }
       // Spare channels, which meet weights of zero, are any.
-      std::array<const std::uint8_t*, 4> planes;
-      for (std::int64_t c = 0; c < 4; ++c) {
+      std::array<const std::uint8_t*, kMostBytePlanes> planes;
+      for (std::int64_t c = 0; c < kMostBytePlanes; ++c) {
         planes[static_cast<std::size_t>(c)] =
             image + (std::min(c, channels - 1) * conv.in.height + row) * conv.in.width;
       }
@@ -81,13 +81,12 @@ struct BytePlanesConv2d {
     const std::int64_t stride = conv.window.strides[0];
     Interleave(args.in<std::uint8_t>(0) + image * channels * conv.in.Pixels(),
                first * stride - conv.window.pads_begin[0], InputRows(end - first), quads);
-    const auto taps = static_cast<std::int64_t>(tap_offsets.size());
     for (std::int64_t o = 0; o < conv.out.blocks; o += kernels.planes_outs) {
       BytePlanesRow row{.x = quads,
                         .pixel_quads = conv.window.strides[1],
                         .tap_offsets = tap_offsets.data(),
-                        .taps = taps,
-                        .weights = args.in<Quad>(1) + o * taps * kBlock,
+                        .taps = conv.taps(),
+                        .weights = args.in<Quad>(1) + o * conv.taps() * kBlock,
                         .outs = std::min<std::int64_t>(kernels.planes_outs, conv.out.blocks - o),
                         .epilogue = conv.EpilogueOf(args, o),
                         .y = args.out<std::uint8_t>(0) +

@@ -74,13 +74,19 @@ inline bool HasZero(__m512i a, __m512i b, __m512i c, __m512i d) {
   return _mm512_testn_epi32_mask(least, least) != 0;
 }
 
-/// 64 results, clipped, of units moved by a half of one.
-[[gnu::always_inline]] inline __m512i RoundUnits(const __m512i (&units)[4]) {
+/// Stores 64 results, clipped, of units moved by a half of one, unless one of them is near a tie:
+/// none of the bits that are `tested` is set.
+[[gnu::always_inline]] inline bool StoreUnits(const __m512i (&units)[4], __m512i tested,
+                                              std::uint8_t* to) {
+  const auto distance = [&](int i) POPRT_INLINED { return _mm512_and_si512(units[i], tested); };
+  if (HasZero(distance(0), distance(1), distance(2), distance(3))) [[unlikely]]
+    return false;
   const auto result = [&](int i)
                           POPRT_INLINED { return _mm512_srai_epi32(units[i], kByteUnitBits); };
   const __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(result(0), result(1)),
                                             _mm512_packs_epi32(result(2), result(3)));
-  return _mm512_permutexvar_epi32(SquareOfDwords(), bytes);
+  _mm512_storeu_si512(to, _mm512_permutexvar_epi32(SquareOfDwords(), bytes));
+  return true;
 }
 
 /// The same of four pixels side by side, all of which are packed at once. The sums one by one, so
@@ -91,14 +97,11 @@ inline bool HasZero(__m512i a, __m512i b, __m512i c, __m512i d) {
   const __m512i tested = _mm512_set1_epi32(kByteUnit - 1 - kNearTie);
   const __m512i units[] = {InUnits(first, epilogue), InUnits(second, epilogue),
                            InUnits(third, epilogue), InUnits(fourth, epilogue)};
-  const auto distance = [&](int i) POPRT_INLINED { return _mm512_and_si512(units[i], tested); };
-  if (HasZero(distance(0), distance(1), distance(2), distance(3))) [[unlikely]] {
-    StoreSixteenBytes(first, epilogue, y);
-    StoreSixteenBytes(second, epilogue, y + kBlock);
-    StoreSixteenBytes(third, epilogue, y + 2 * kBlock);
-    return StoreSixteenBytes(fourth, epilogue, y + 3 * kBlock);
-  }
-  _mm512_storeu_si512(y, RoundUnits(units));
+  if (StoreUnits(units, tested, y)) return;
+  StoreSixteenBytes(first, epilogue, y);
+  StoreSixteenBytes(second, epilogue, y + kBlock);
+  StoreSixteenBytes(third, epilogue, y + 2 * kBlock);
+  StoreSixteenBytes(fourth, epilogue, y + 3 * kBlock);
 }
 
 /// ByteMicroKernels::add.
@@ -121,9 +124,7 @@ inline std::int64_t AddBytes(const LinearSum& sum, const std::uint8_t* left,
       return _mm512_cvtps_epi32(_mm512_fmadd_ps(load(left + at), of_left, rest));
     };
     const __m512i units[] = {add(done), add(done + 16), add(done + 32), add(done + 48)};
-    const auto distance = [&](int i) POPRT_INLINED { return _mm512_and_si512(units[i], tested); };
-    if (HasZero(distance(0), distance(1), distance(2), distance(3))) break;
-    _mm512_storeu_si512(to + done, RoundUnits(units));
+    if (!StoreUnits(units, tested, to + done)) break;
   }
   return done;
 }

@@ -57,7 +57,8 @@ TensorType PackedBytePlanesType(std::int64_t out_channels, std::int64_t taps) {
 Tensor PackBytePlanesWeights(const Tensor& w) {
   RequireByteWeights(w);
   const std::int64_t ins = w.shape()[1];
-  Require(ins <= kQuad, "the weights are " + ToString(w.type()) + ", of more than four channels");
+  Require(ins <= kMostBytePlanes,
+          "the weights are " + ToString(w.type()) + ", of more than four channels");
   const std::int64_t taps = w.shape()[2] * w.shape()[3];
   Tensor packed(PackedBytePlanesType(w.shape()[0], taps));
   const auto* from = reinterpret_cast<const std::int8_t*>(w.data());

@@ -16,6 +16,9 @@ TensorType PackedByteConvType(std::int64_t out_channels, std::int64_t in_channel
 /// Packs W int8 [out_channels, in_channels, rows, columns].
 Tensor PackByteConvWeights(const Tensor& w);
 
+/// Planes of an image that are the bytes of one quad of each pixel.
+inline constexpr std::int64_t kMostBytePlanes = 4;
+
 /// Type of "blocked_byte_conv2d_planes" weights, int8 [ceil(outs / 16), taps, 16, 4]: all input
 /// channels, up to four, are a quad.
 TensorType PackedBytePlanesType(std::int64_t out_channels, std::int64_t taps);
