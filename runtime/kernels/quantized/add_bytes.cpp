@@ -27,6 +27,7 @@ ByteScale ScaleOf(const KernelCall& call, const std::string& name) {
   return {scale, static_cast<float>(point)};
 }
 
+/// The sum of two of these as a third.
 struct ScaledSum {
   ByteScale a;
   ByteScale b;
@@ -45,6 +46,7 @@ struct ScaledSum {
     }
   }
 
+  /// As ByteMicroKernels::add has it.
   LinearSum InUnits() const {
     const double of_left = kByteUnit * (static_cast<double>(a.scale) / y.scale);
     const double of_right = kByteUnit * (static_cast<double>(b.scale) / y.scale);

@@ -89,7 +89,7 @@ inline bool HasZero(__m512i a, __m512i b, __m512i c, __m512i d) {
   return true;
 }
 
-/// The same of four pixels side by side, all of which are packed at once. The sums one by one, so
+/// Blocks of bytes of four pixels side by side, which are packed at once. The sums one by one, so
 /// that they stay in registers.
 [[gnu::always_inline]] inline void StoreFourPixels(__m512i first, __m512i second, __m512i third,
                                                    __m512i fourth, const ByteEpilogue& epilogue,
