@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
@@ -64,13 +65,39 @@ struct GemmSink {
   }
 
   void Scale(const std::int32_t* sums, std::int64_t column, std::int64_t count, float* to) const {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(sums[i]);
-    if (scales != nullptr && scale_stride == 0) {
-      for (std::int64_t i = 0; i < count; ++i) to[i] *= *scales;
-    } else if (scales != nullptr) {
-      for (std::int64_t i = 0; i < count; ++i) to[i] *= scales[column + i];
+    // A constant number makes loops without a rest.
+    if (count == kQuadLanes) {
+      return ScaleBy(sums, column, std::integral_constant<std::int64_t, kQuadLanes>(), to);
     }
-    for (std::int64_t i = 0; bias != nullptr && i < count; ++i) to[i] += bias[column + i];
+    ScaleBy(sums, column, count, to);
+  }
+
+  template <typename Count>
+  POPRT_INLINE void ScaleBy(const std::int32_t* sums, std::int64_t column, Count count,
+                            float* to) const {
+    if (scales == nullptr) {
+      Finish(
+          sums, column, count, [](std::int64_t) { return 1.0F; }, to);
+    } else if (scale_stride == 0) {
+      Finish(
+          sums, column, count, [scale = *scales](std::int64_t) { return scale; }, to);
+    } else {
+      Finish(
+          sums, column, count, [from = scales + column](std::int64_t i) { return from[i]; }, to);
+    }
+  }
+
+  template <typename Count, typename ScaleOf>
+  POPRT_INLINE void Finish(const std::int32_t* sums, std::int64_t column, Count count,
+                           ScaleOf scale, float* to) const {
+    if (bias == nullptr) {
+      for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(sums[i]) * scale(i);
+      return;
+    }
+    const float* const added = bias + column;
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = static_cast<float>(sums[i]) * scale(i) + added[i];
+    }
   }
 
   std::int64_t n;

@@ -109,6 +109,37 @@ class IntegerProduct {
     std::int32_t sums[kQuadLanes] = {};  // where rows have points
   };
 
+  /// What zero points take from the sums of rows in a panel: products of differences come from
+  /// products. Columns of one point share what rows of one point take from them.
+  class PanelPoints {
+   public:
+    explicit PanelPoints(const Panel& panel)
+        : panel_(panel),
+          is_one_(std::all_of(panel.points, panel.points + kQuadLanes,
+                              [&](std::int32_t point) { return point == panel.points[0]; })) {}
+
+    /// `point` and `base` are a row's.
+    POPRT_INLINE void Subtract(std::int32_t point, std::int32_t base, std::int32_t* line) {
+      if (point != point_) {
+        point_ = point;
+        for (std::int64_t c = 0; c < kQuadLanes; ++c) {
+          taken_[c] = MultiplySums(-point, panel_.sums[c]);
+        }
+      }
+      const std::int32_t of_all = MultiplySums(panel_.points[0], base);
+      for (std::int64_t c = 0; c < kQuadLanes; ++c) {
+        const std::int32_t of_column = is_one_ ? of_all : MultiplySums(panel_.points[c], base);
+        line[c] = AddSums(line[c], AddSums(of_column, taken_[c]));
+      }
+    }
+
+   private:
+    const Panel& panel_;
+    bool is_one_;
+    std::int32_t point_ = 0;
+    std::int32_t taken_[kQuadLanes] = {};
+  };
+
   struct ColumnRange {
     std::int64_t first;
     std::int64_t count;
@@ -121,18 +152,21 @@ class IntegerProduct {
     LoadRows(product, row, operands, scratch, rows);
     Quad* const unpacked = scratch + block_rows_ * quads_;
     const std::int64_t end = std::min(shape_.columns, columns.first + columns.count);
+    const ByteMicroKernels& tiles = BestByteMicroKernels();
+    // Lanes behind the last column are added to, too.
+    std::int32_t sums[kMostQuadRows * kQuadLanes];
+    std::fill_n(sums, tiles.rows * kQuadLanes, 0);
     for (std::int64_t column = columns.first; column < end; column += kQuadLanes) {
       const std::int64_t count = std::min(kQuadLanes, end - column);
       const Panel panel = PanelOf(product, column, count, rows.has_points, operands, unpacked);
-      const ByteMicroKernels& tiles = BestByteMicroKernels();
+      PanelPoints points(panel);
       for (std::int64_t tile = 0; tile < rows.count; tile += tiles.rows) {
-        std::int32_t sums[kMostQuadRows * kQuadLanes];
         const std::int64_t n = std::min(tiles.rows, rows.count - tile);
         tiles.multiply(n, panel.lanes, panel.values, offsets_.data(), rows.factors + tile * quads_,
                        quads_, sums, kQuadLanes);
         for (std::int64_t r = 0; r < n; ++r) {
           std::int32_t* line = sums + r * kQuadLanes;
-          SubtractPoints(panel, rows.points[tile + r], rows.bases[tile + r], line);
+          points.Subtract(rows.points[tile + r], rows.bases[tile + r], line);
           store(product, row + tile + r, column, count, static_cast<const std::int32_t*>(line));
         }
       }
@@ -172,16 +206,6 @@ class IntegerProduct {
       if (needs_sums) SumValues(unpacked, panel.lanes, panel.sums);
     }
     return panel;
-  }
-
-  /// Products of differences from products; `base` and `point` are a row's.
-  static void SubtractPoints(const Panel& panel, std::int32_t point, std::int32_t base,
-                             std::int32_t* line) {
-    for (std::int64_t c = 0; c < panel.lanes; ++c) {
-      const std::int32_t moved =
-          AddSums(MultiplySums(panel.points[c], base), MultiplySums(-point, panel.sums[c]));
-      line[c] = AddSums(line[c], moved);
-    }
   }
 
   /// `count` columns, and any values up to `lanes`. What is behind the last row meets factors of
