@@ -84,9 +84,60 @@ struct PowOp {
   }
 };
 
+/// Calls f(first, count) for the chunks of n elements, compiled for every instruction set.
+template <typename F>
+void ForChunks(std::int64_t n, const F& f) {
+  constexpr std::int64_t kChunk = 256;
+  RunWide([=] {
+    for (std::int64_t i = 0; i < n; i += kChunk) f(i, std::min(kChunk, n - i));
+  });
+}
+
+/// y[i] = fmod(a[i], b[i]) for a chunk, with vectors where doubles hold a and the quotient's whole
+/// part times b exactly: those of up to 2^26 floats are rounded to no other whole number.
+void RemainderChunk(const float* a, const float* b, float* y, std::int64_t n) {
+  constexpr double kMost = 1 << 26;
+  const auto quotient = [=](std::int64_t i) __attribute__((always_inline)) {
+    return static_cast<double>(a[i]) / static_cast<double>(b[i]);
+  };
+  int exact = 1;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const bool is_finite = std::abs(b[i]) <= std::numeric_limits<float>::max();
+    exact &= (is_finite & (std::abs(quotient(i)) < kMost)) ? 1 : 0;
+  }
+  if (exact == 0) {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = FmodOp()(a[i], b[i]);
+    return;
+  }
+  POPRT_INDEPENDENT_LOOP
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double whole = std::trunc(quotient(i)) * static_cast<double>(b[i]);
+    y[i] = std::copysign(static_cast<float>(static_cast<double>(a[i]) - whole), a[i]);
+  }
+}
+
+void FloatRemainderLoop(const void* /*op*/, const std::byte* const* in, std::byte* out,
+                        std::int64_t n) {
+  ForChunks(n, [=](std::int64_t i, std::int64_t count) {
+    RemainderChunk(reinterpret_cast<const float*>(in[0]) + i,
+                   reinterpret_cast<const float*>(in[1]) + i, reinterpret_cast<float*>(out) + i,
+                   count);
+  });
+}
+
 BoundKernel BindMod(const KernelCall& call) {
-  if (FlagAttribute(call, "fmod", false)) return BindBinary<FmodOp, kNumericTypes>(call);
   RequireArity(call, 2, 2);
+  if (FlagAttribute(call, "fmod", false)) {
+    if (ComputeElement(call.inputs[0].element) != ElementType::kFloat32) {
+      return BindBinary<FmodOp, kNumericTypes>(call);
+    }
+    RequireElement(call.inputs[1], Types({call.inputs[0].element}), "input 1");
+    return BindMap(call, {.loop = FloatRemainderLoop,
+                          .op = MakeOp<FmodOp>(call),
+                          .inputs = {ElementType::kFloat32, ElementType::kFloat32},
+                          .result = ElementType::kFloat32,
+                          .output = call.inputs[0].element});
+  }
   Require(!IsFloat(call.inputs[0].element),
           "attribute 'fmod' is 0, but inputs of a float type need 1");
   return BindBinary<ModOp, kIntegerTypes>(call);
@@ -124,14 +175,10 @@ void PowerChunk(const float* base, const double* exponent, float* y, std::int64_
 
 void FloatPowerLoop(const void* /*op*/, const std::byte* const* in, std::byte* out,
                     std::int64_t n) {
-  constexpr std::int64_t kChunk = 256;
-  const auto* base = reinterpret_cast<const float*>(in[0]);
-  const auto* exponent = reinterpret_cast<const double*>(in[1]);
-  auto* y = reinterpret_cast<float*>(out);
-  RunWide([=] {
-    for (std::int64_t i = 0; i < n; i += kChunk) {
-      PowerChunk(base + i, exponent + i, y + i, std::min(kChunk, n - i));
-    }
+  ForChunks(n, [=](std::int64_t i, std::int64_t count) {
+    PowerChunk(reinterpret_cast<const float*>(in[0]) + i,
+               reinterpret_cast<const double*>(in[1]) + i, reinterpret_cast<float*>(out) + i,
+               count);
   });
 }
 

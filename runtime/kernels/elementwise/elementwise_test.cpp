@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <functional>
 #include <limits>
+#include <random>
 
 #include "runtime/kernels/kernel_test_index.hpp"
 
@@ -412,6 +415,45 @@ TEST(ElementwiseTest, IntegersNeverTrap) {
   EXPECT_EQ(run("Pow", kInt32, {2, -1, 1, 0, 3}, {-1, -3, -9, -1, 4}), (Values{0, -1, 1, 0, 81}));
   EXPECT_EQ(run("BitShift", kUint8, {255, 1}, {8, 7}, {{"direction", std::string("LEFT")}}),
             (Values{0, 128}));
+}
+
+/// Chunks of ordinary numbers are computed with vectors, others one by one.
+TEST(ElementwiseTest, RemaindersOfFloatsAreThoseOfFmod) {
+  ForSeeds(40, [](std::mt19937& random) {
+    const bool has_all = random() % 2 == 0;
+    std::uniform_int_distribution<std::uint32_t> bits;
+    const auto any = [&] {
+      const auto number = std::bit_cast<float>(bits(random));
+      if (has_all) return number;
+      int exponent = 0;
+      // Of like magnitude, so that quotients stay small.
+      return std::ldexp(std::frexp(std::isfinite(number) ? number : 1.0F, &exponent),
+                        static_cast<int>(random() % 12));
+    };
+    Tensor a({kFloat32, {1000}});
+    Tensor b({kFloat32, {1000}});
+    for (std::size_t i = 0; i < 1000; ++i) {
+      float& divisor = b.as_mutable<float>()[i];
+      divisor = any();
+      if (divisor == 0 && !has_all) divisor = 1;
+      // Multiples, and their neighbours.
+      const float multiple = divisor * static_cast<float>(random() % 100);
+      a.as_mutable<float>()[i] = random() % 2 == 0   ? any()
+                                 : random() % 2 == 0 ? multiple
+                                                     : std::nextafter(multiple, 0.0F);
+    }
+    const Tensor found = Run1("Mod", {a, b}, {kFloat32, {1000}}, {{"fmod", std::int64_t{1}}});
+    for (std::size_t i = 0; i < 1000; ++i) {
+      const float wanted = std::fmod(a.as<float>()[i], b.as<float>()[i]);
+      const float is = found.as<float>()[i];
+      if (std::isnan(wanted)) {
+        ASSERT_TRUE(std::isnan(is)) << a.as<float>()[i] << ' ' << b.as<float>()[i];
+      } else {
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(is), std::bit_cast<std::uint32_t>(wanted))
+            << a.as<float>()[i] << ' ' << b.as<float>()[i];
+      }
+    }
+  });
 }
 
 TEST(ElementwiseTest, PowMixesTypes) {
