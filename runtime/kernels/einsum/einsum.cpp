@@ -6,6 +6,8 @@
 #include "runtime/kernels/einsum/einsum_equation.hpp"
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/movement/data_movement.hpp"
+#include "runtime/kernels/movement/strided_copy.hpp"
 #include "runtime/kernels/parallel.hpp"
 
 namespace poprt::kernels {
@@ -119,6 +121,15 @@ void RunEinsum(const EinsumPlan& plan, const KernelArguments& args) {
             });
 }
 
+/// One operand without sums: diagonals and axes in another order.
+BoundKernel BindView(const EinsumPlan& plan, const Shape& output, std::size_t element_size) {
+  StridedView view{.extents = output, .strides = {}};
+  for (const Axis& axis : plan.output) view.strides.push_back(axis.strides[0]);
+  return {.run = [copy = StridedCopy(view, element_size)](const KernelArguments& args) {
+    copy.Run(args.inputs[0], args.outputs[0], args.pool);
+  }};
+}
+
 BoundKernel BindEinsum(const KernelCall& call) {
   constexpr std::size_t kMostOperands = 4096;
   RequireArity(call, 1, kMostOperands);
@@ -148,6 +159,9 @@ BoundKernel BindEinsum(const KernelCall& call) {
   plan->results = RequireCount(output, "the output");
   plan->products = RequireCount(summed, "the summed axes");
   if (plan->results == 0) return NothingToRun();
+  if (plan->operands == 1 && plan->products == 1) {
+    return BindView(*plan, output, RequireSameElement(call.inputs[0], call.outputs[0]));
+  }
   plan->scratch_bytes = ScratchBytes(plan->operands * sizeof(std::int64_t));
   return VisitElement<BoundKernel, kNumericTypes>(
       element, [&]<typename T>(std::type_identity<T>) -> BoundKernel {

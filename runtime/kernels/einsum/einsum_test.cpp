@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "runtime/kernels/einsum/einsum_equation.hpp"
 #include "runtime/kernels/kernel_test_index.hpp"
 
@@ -12,6 +14,7 @@ using testing::ExpectClose;
 using testing::Flat;
 using testing::ForEach;
 using testing::ForSeeds;
+using testing::FromValues;
 using testing::Index;
 using testing::RandomOperand;
 using testing::Run1;
@@ -184,6 +187,13 @@ TEST(EinsumTest, SumsProductsOfRandomTerms) {
     }
     ExpectClose(found, wanted, 2, 100);
   });
+}
+
+TEST(EinsumTest, DiagonalsKeepTheSignOfZero) {
+  const Tensor square = FromValues(kFloat32, {2, 2}, {-0.0, 1, 2, 3});
+  const Values found = ToValues(Run1("Einsum", {square}, {kFloat32, {2}}, Equation("ii->i")));
+  EXPECT_EQ(found, (Values{0, 3}));
+  EXPECT_TRUE(std::signbit(found[0]));
 }
 
 TEST(EinsumTest, RefusesOperandsOfDifferentTypes) {

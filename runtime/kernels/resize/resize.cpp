@@ -170,10 +170,8 @@ template <typename Unit>
   const auto double_four = [&](std::int64_t x) __attribute__((always_inline)) {
     Four four;
     std::memcpy(&four, in + x, sizeof(four));
-    const Four low = __builtin_shufflevector(four, four, 0, 0, 1, 1);
-    const Four high = __builtin_shufflevector(four, four, 2, 2, 3, 3);
-    std::memcpy(out + 2 * x, &low, sizeof(low));
-    std::memcpy(out + 2 * x + kTogether, &high, sizeof(high));
+    const auto twice = __builtin_shufflevector(four, four, 0, 0, 1, 1, 2, 2, 3, 3);
+    std::memcpy(out + 2 * x, &twice, sizeof(twice));
   };
   if (count < kTogether) {
     for (std::int64_t x = 0; x < count; ++x) out[2 * x] = out[2 * x + 1] = in[x];
@@ -183,34 +181,61 @@ template <typename Unit>
   double_four(count - kTogether);  // some again
 }
 
-/// `lines` equal lines, at least one, that follow each other.
+/// What is done along the last axis, by value: the compiler knows that stores don't change it.
 template <typename Unit>
-void NearestLines(const ResizePlan& plan, const Unit* in, std::int64_t lines, Unit extrapolated,
-                  Unit* out) {
-  const ResizeAxis& last = plan.axes.back();
-  const std::int64_t width = last.out * plan.inner;
-  std::int64_t written = 1;
-  if (plan.is_doubled) {
-    // From the input, which is faster to read than what was just written.
-    for (; written <= lines; ++written) DoubleInto(in, last.in, out + (written - 1) * width);
-    --written;
-  } else if (plan.inner == 1) {
-    const std::int64_t* index = last.index.data();
-    for (std::int64_t x = 0; x < last.out; ++x) out[x] = in[index[x]];
-  } else {
-    for (std::int64_t x = 0; x < last.out; ++x) {
-      std::copy_n(in + last.index[static_cast<std::size_t>(x)] * plan.inner, plan.inner,
-                  out + x * plan.inner);
+class NearestLine {
+ public:
+  explicit NearestLine(const ResizePlan& plan)
+      : index_(plan.axes.back().index.data()),
+        outside_(plan.any_outside ? plan.axes.back().outside.data() : nullptr),
+        in_(plan.axes.back().in),
+        out_(plan.axes.back().out),
+        inner_(plan.inner),
+        is_doubled_(plan.is_doubled) {
+    std::memcpy(&extrapolated_, plan.extrapolated.data(), sizeof(Unit));
+  }
+
+  std::int64_t width() const { return out_ * inner_; }
+
+  /// `lines` equal lines, at least one, that follow each other.
+  [[gnu::always_inline]] void Repeat(const Unit* in, std::int64_t lines, Unit* out) const {
+    if (is_doubled_) {
+      // From the input, which is faster to read than what was just written.
+      for (std::int64_t line = 0; line < lines; ++line) DoubleInto(in, in_, out + line * width());
+      return;
+    }
+    Take(in, out);
+    for (std::int64_t line = 1; line < lines; ++line) {
+      std::copy_n(out, width(), out + line * width());
     }
   }
-  for (std::int64_t x = 0; x < last.out && plan.any_outside; ++x) {
-    if (last.outside[static_cast<std::size_t>(x)] == 0) continue;
-    for (std::int64_t line = 0; line < written; ++line) {
-      std::fill_n(out + line * width + x * plan.inner, plan.inner, extrapolated);
+
+  [[gnu::always_inline]] void FillOutside(std::int64_t lines, Unit* out) const {
+    std::fill_n(out, lines * width(), extrapolated_);
+  }
+
+ private:
+  void Take(const Unit* in, Unit* out) const {
+    for (std::int64_t x = 0; x < out_; ++x) {
+      if (inner_ == 1) {
+        out[x] = in[index_[x]];
+      } else {
+        std::copy_n(in + index_[x] * inner_, inner_, out + x * inner_);
+      }
+    }
+    for (std::int64_t x = 0; x < out_ && outside_ != nullptr; ++x) {
+      if (outside_[x] != 0) std::fill_n(out + x * inner_, inner_, extrapolated_);
     }
   }
-  for (; written < lines; ++written) std::copy_n(out, width, out + written * width);
-}
+
+  const std::int64_t* index_;
+  const std::uint8_t* outside_;  ///< null where nothing is
+  std::int64_t in_;
+  std::int64_t out_;
+  std::int64_t inner_;
+  bool is_doubled_;
+  Unit extrapolated_{};
+};
 
 /// Where an axis takes position `at` from; -1 for what is outside.
 std::int64_t NearestOf(const ResizePlan& plan, std::size_t axis, std::int64_t at) {
@@ -254,25 +279,25 @@ void RunNearest(const ResizePlan& plan, const KernelArguments& args) {
   const std::int64_t lines = plan.axes.size() < 2 ? 1 : plan.axes[plan.axes.size() - 2].out;
   const std::int64_t blocks = plan.rows / lines;
   const auto parts = static_cast<std::int64_t>(plan.equal_lines.size());
-  Unit extrapolated;
-  std::memcpy(&extrapolated, plan.extrapolated.data(), sizeof(Unit));
   ForWideRanges(args.pool, plan.outer * blocks * parts, GrainFor(width * lines / parts),
                 [&](std::int64_t begin, std::int64_t end, int) {
+                  const NearestLine<Unit> line(plan);
+                  const EqualLines* const equal_lines = plan.equal_lines.data();
                   std::int64_t block = begin / parts;
                   std::int64_t part = begin % parts;
-                  std::int64_t taken = NearestBlock(plan, block % blocks);
-                  for (std::int64_t i = begin; i < end; ++i) {
-                    const EqualLines& equal = plan.equal_lines[static_cast<std::size_t>(part)];
-                    Unit* const out = args.out<Unit>(0) + (block * lines + equal.first) * width;
-                    if (taken < 0 || equal.taken < 0) {
-                      std::fill_n(out, equal.count * width, extrapolated);
-                    } else {
-                      const Unit* const in = args.in<Unit>(0) + block / blocks * plan.in_block;
-                      NearestLines(plan, in + taken + equal.taken, equal.count, extrapolated, out);
+                  for (std::int64_t i = begin; i < end; ++block, part = 0) {
+                    const std::int64_t taken = NearestBlock(plan, block % blocks);
+                    const Unit* const in = args.in<Unit>(0) + block / blocks * plan.in_block;
+                    Unit* const out = args.out<Unit>(0) + block * lines * width;
+                    for (; part < parts && i < end; ++part, ++i) {
+                      const EqualLines equal = equal_lines[part];
+                      Unit* const to = out + equal.first * width;
+                      if (taken < 0 || equal.taken < 0) {
+                        line.FillOutside(equal.count, to);
+                      } else {
+                        line.Repeat(in + taken + equal.taken, equal.count, to);
+                      }
                     }
-                    if (++part < parts) continue;
-                    part = 0;
-                    taken = NearestBlock(plan, ++block % blocks);
                   }
                 });
 }
@@ -288,7 +313,7 @@ void PrepareLoops(bool nearest, ElementType element, ResizePlan& plan) {
   if (nearest) plan.equal_lines = FindEqualLines(plan);
   if (last.in >= std::numeric_limits<std::int32_t>::max()) return;
   if (nearest) {
-    plan.is_doubled = plan.inner == 1 && last.out == 2 * last.in;
+    plan.is_doubled = !plan.any_outside && plan.inner == 1 && last.out == 2 * last.in;
     for (std::int64_t x = 0; x < last.out && plan.is_doubled; ++x) {
       plan.is_doubled = last.index[static_cast<std::size_t>(x)] == x / 2;
     }
