@@ -35,6 +35,7 @@ std::string Error(const std::string& equation, const std::vector<TensorType>& op
 
 Shape OutputOf(const std::string& equation, const std::vector<Shape>& shapes) {
   std::vector<TensorType> operands;
+  operands.reserve(shapes.size());
   for (const Shape& shape : shapes) operands.push_back({kFloat32, shape});
   return ResolveEinsum(equation, operands).OutputShape();
 }
