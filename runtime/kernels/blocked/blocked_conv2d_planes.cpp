@@ -8,14 +8,13 @@
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/window/padded_rows.hpp"
 
 namespace poprt::kernels {
 namespace {
 
 /// Floats of the padded input of a task, which stay in the second-level cache.
 constexpr std::int64_t kStripFloats = 1 << 15;
-/// Tasks of an image that is large enough.
-constexpr std::int64_t kTasks = 8;
 /// Limit of the padded input, so that offsets fit in 32 bits.
 constexpr std::int64_t kMostFloats = std::int64_t{1} << 27;
 
@@ -26,37 +25,23 @@ struct PlanesConv2d {
   const ConvMicroKernels* kernels;
   Image in;
   BlockedImage out;
-  Window window;
+  PaddedRows rows;
   bool half_weights;
   BlockedEpilogue epilogue;
   EvenSplit strips;           ///< of output rows
-  std::int64_t row_floats;    ///< of a padded row
   std::int64_t plane_floats;  ///< of the padded rows of a strip
   std::vector<std::int32_t> tap_offsets = {};
   std::size_t planes_bytes = 0;
   std::size_t scratch_bytes = 0;
 
-  std::int64_t InputRows(std::int64_t out_rows) const {
-    return (out_rows - 1) * window.strides[0] + window.Reach(0);
-  }
-
   /// The input of a strip, with zeros for padding.
-  void CopyPadded(const float* image, std::int64_t first_row, std::int64_t rows,
+  void CopyPadded(const float* image, std::int64_t out_row, std::int64_t out_rows,
                   float* target) const {
-    const std::int64_t left = std::min(window.pads_begin[1], row_floats);
-    const std::int64_t kept = std::min(in.width, row_floats - left);
     for (std::int64_t c = 0; c < in.channels; ++c) {
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const std::int64_t row = first_row + r;
-        float* const to = target + c * plane_floats + r * row_floats;
-        if (row < 0 || row >= in.height) {
-          std::fill_n(to, row_floats, 0.0F);
-          continue;
-        }
-        std::fill_n(to, left, 0.0F);
-        std::copy_n(image + (c * in.height + row) * in.width, kept, to + left);
-        std::fill(to + left + kept, to + row_floats, 0.0F);
-      }
+      rows.Fill(out_row, out_rows, 0.0F, target + c * plane_floats,
+                [&](std::int64_t row, std::int64_t count, float* to) {
+                  std::copy_n(image + (c * in.height + row) * in.width, count, to);
+                });
     }
   }
 
@@ -64,16 +49,16 @@ struct PlanesConv2d {
     const std::int64_t strip = task % strips.blocks();
     const std::int64_t image = task / strips.blocks();
     const std::int64_t first_row = strips.begin(strip);
-    const std::int64_t rows = strips.end(strip) - first_row;
+    const std::int64_t row_count = strips.end(strip) - first_row;
     auto* const planes = reinterpret_cast<float*>(scratch);
     auto* const offsets = reinterpret_cast<std::int32_t*>(scratch + planes_bytes);
-    CopyPadded(args.in<float>(0) + image * in.channels * in.height * in.width,
-               first_row * window.strides[0] - window.pads_begin[0], InputRows(rows), planes);
+    CopyPadded(args.in<float>(0) + image * in.channels * in.height * in.width, first_row, row_count,
+               planes);
     std::int64_t pixels = 0;
-    for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t r = 0; r < row_count; ++r) {
       for (std::int64_t c = 0; c < out.width; ++c) {
-        offsets[pixels++] =
-            static_cast<std::int32_t>(r * window.strides[0] * row_floats + c * window.strides[1]);
+        offsets[pixels++] = static_cast<std::int32_t>(r * rows.window.strides[0] * rows.width +
+                                                      c * rows.window.strides[1]);
       }
     }
     const auto taps = static_cast<std::int64_t>(tap_offsets.size());
@@ -105,23 +90,12 @@ struct PlanesConv2d {
 
   void FindTapOffsets() {
     for (std::int64_t c = 0; c < in.channels; ++c) {
-      for (std::int64_t i = 0; i < window.kernel[0]; ++i) {
-        for (std::int64_t k = 0; k < window.kernel[1]; ++k) {
-          tap_offsets.push_back(static_cast<std::int32_t>(
-              c * plane_floats + i * window.dilations[0] * row_floats + k * window.dilations[1]));
-        }
+      for (const std::int32_t offset : rows.TapOffsets()) {
+        tap_offsets.push_back(static_cast<std::int32_t>(c * plane_floats) + offset);
       }
     }
   }
 };
-
-/// Output rows of a strip, at least 1: as many as fit the cache and leave enough tasks.
-std::int64_t RowsOfStrip(const Window& window, const Image& in, std::int64_t out_rows,
-                         std::int64_t row_floats) {
-  const std::int64_t rows = kStripFloats / row_floats / in.channels - window.Reach(0);
-  const std::int64_t fitting = 1 + std::max<std::int64_t>(0, rows) / window.strides[0];
-  return std::min(fitting, out_rows / kTasks + (out_rows % kTasks != 0 ? 1 : 0));
-}
 
 }  // namespace
 
@@ -142,18 +116,18 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKerne
   const bool half_weights = RequireHalfOrFloat(w.element, "the weights, input 1,");
   RequireType(w, PackedBlockedPlanesType(out_channels, in_channels, *taps, w.element),
               "the weights, input 1,");
-  Window window = ResolveWindow(call.attributes, {in.height, in.width}, kernel);
+  const Window window = ResolveWindow(call.attributes, {in.height, in.width}, kernel);
   const Shape extents = WindowOutputExtents(window, {in.height, in.width}, false);
   RequireType(call.outputs[0], BlockedImageType(in.batch, out_channels, extents[0], extents[1]),
               "output 0");
   RequireBlockedBiasAndResidual(call, out_channels);
   RequireSmallOffsets(window, in.height, in.width);
 
-  const std::int64_t row_floats = (extents[1] - 1) * window.strides[1] + window.Reach(1);
-  EvenSplit strips(extents[0], RowsOfStrip(window, in, extents[0], row_floats));
+  const PaddedRows rows(window, {in.height, in.width}, extents);
+  EvenSplit strips(extents[0], rows.RowsOfStrip(kStripFloats / in.channels));
   const Ints block_sizes = CutIntoBlocks(call.attributes, {&strips});
-  const std::int64_t rows = (strips.largest() - 1) * window.strides[0] + window.Reach(0);
-  const auto plane_floats = CheckedElementCount({in.channels, rows, row_floats});
+  const std::int64_t row_count = rows.Count(strips.largest());
+  const auto plane_floats = CheckedElementCount({in.channels, row_count, rows.width});
   const auto depth = CheckedElementCount({in.channels, *taps});
   const auto pixels = CheckedElementCount({strips.largest(), extents[1]});
   Require(plane_floats.has_value() && *plane_floats <= kMostFloats && pixels.has_value() &&
@@ -163,12 +137,11 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKerne
       PlanesConv2d{.kernels = &kernels,
                    .in = in,
                    .out = {in.batch, BlocksOf(out_channels), extents[0], extents[1]},
-                   .window = std::move(window),
+                   .rows = rows,
                    .half_weights = half_weights,
                    .epilogue = BlockedEpilogue(call.attributes),
                    .strips = strips,
-                   .row_floats = row_floats,
-                   .plane_floats = rows * row_floats});
+                   .plane_floats = row_count * rows.width});
   conv->FindTapOffsets();
   conv->planes_bytes = FloatScratchBytes(*plane_floats);
   conv->scratch_bytes = conv->planes_bytes + FloatScratchBytes(*pixels);

@@ -506,6 +506,7 @@ bool IsFunctionOfBytes(const KernelCall& call, std::int64_t count) {
          Contains(kByteTypes, call.outputs[0].element) && count >= kFewest;
 }
 
+/// Takes less than a microsecond, so that programs need not hold it.
 ByteTable TableOf(KernelCall call, const InnerLoops& loops) {
   ByteTable bytes;
   std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});

@@ -43,6 +43,9 @@ inline constexpr float kClipped = 0x1p27F - 4096;
 /// one. It is less than kMostOff units off of what is computed in more steps.
 struct LinearSum {
   static constexpr std::int32_t kMostOff = 4;
+  /// Is added to round to nearest; none of the tested bits of what is near a tie is set then.
+  static constexpr std::int32_t kMoved = kByteUnit / 2 + kMostOff;
+  static constexpr std::int32_t kTested = kByteUnit - 2 * kMostOff;
   float of_left;
   float of_right;
   float base;

@@ -12,9 +12,10 @@
 ///   bytes lane + c of four pixels of 16 bytes; V::LoadFactors(const Quad*), and Add for these;
 /// * V::kPairsPixels: whether registers have room for two sums and all weights of 3x3 taps, and, if
 ///   so, V::LoadNextFactors(const Quad*): factors one byte further;
-/// * V::StoreBytes(sums of 16 channels, ByteEpilogue, to), and if V::kStoresFour V::StoreFour(sums
-/// of
-///   16 channels of four pixels, ByteEpilogue, to), which takes less than four times as long;
+/// * V::StoreBytes(sums of 16 channels, ByteEpilogue, to);
+/// * V::kStoresFour, and, if so, V::StoreFour(sums of 16 channels of four pixels, ByteEpilogue,
+/// to),
+///   which takes less than four times as long;
 /// * V::kVectors and V::kMostRows: vectors side by side, and rows, that registers have room for;
 /// * V::kTileOuts and V::kTilePixels: the same of convolutions, blocks and at least four pixels.
 /// Included only by files that are compiled for one instruction set, hence the unnamed namespace.

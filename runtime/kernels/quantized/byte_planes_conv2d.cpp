@@ -7,14 +7,13 @@
 #include "runtime/kernels/quantized/byte_conv.hpp"
 #include "runtime/kernels/quantized/byte_conv2d.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
+#include "runtime/kernels/window/padded_rows.hpp"
 
 namespace poprt::kernels {
 namespace {
 
 /// Quads of the padded input of a task, which stay in the first-level cache.
 constexpr std::int64_t kStripQuads = 1 << 12;
-/// Tasks of an image that is large enough.
-constexpr std::int64_t kTasks = 8;
 constexpr std::int64_t kMostQuads = std::int64_t{1} << 27;
 
 /// Convolution of an image of few planes, whose channels are one quad of every pixel: the rows that
@@ -25,62 +24,37 @@ struct BytePlanesConv2d {
       : conv(call, {image.batch, 1, image.height, image.width}, out_channels),
         channels(image.channels),
         kernels(best),
-        row_quads((conv.out.width - 1) * conv.window.strides[1] + conv.window.Reach(1)),
-        strips(conv.out.height, RowsOfStrip()) {
+        rows(conv.window, {image.height, image.width}, {conv.out.height, conv.out.width}),
+        strips(conv.out.height, rows.RowsOfStrip(kStripQuads)),
+        tap_offsets(rows.TapOffsets()) {
     RequireType(call.inputs[1], PackedBytePlanesType(out_channels, conv.taps()),
                 "the weights, input 1,");
-    const auto quads = CheckedElementCount({InputRows(strips.largest()), row_quads});
+    const auto quads = CheckedElementCount({rows.Count(strips.largest()), rows.width});
     Require(quads.has_value() && *quads <= kMostQuads, "the filter spans too large an area");
     scratch_bytes = ScratchBytes(static_cast<std::size_t>(*quads) * sizeof(Quad));
-    for (std::int64_t i = 0; i < conv.kernel[0]; ++i) {
-      for (std::int64_t k = 0; k < conv.kernel[1]; ++k) {
-        tap_offsets.push_back(static_cast<std::int32_t>(i * conv.window.dilations[0] * row_quads +
-                                                        k * conv.window.dilations[1]));
-      }
-    }
   }
 
-  std::int64_t InputRows(std::int64_t rows) const {
-    return (rows - 1) * conv.window.strides[0] + conv.window.Reach(0);
-  }
-  /// At least 1: as many as fit the cache and leave enough tasks.
-  std::int64_t RowsOfStrip() const {
-    const std::int64_t more = std::max<std::int64_t>(
-        0, kStripQuads / std::max<std::int64_t>(1, row_quads) - conv.window.Reach(0));
-    return std::clamp<std::int64_t>(1 + more / conv.window.strides[0], 1,
-                                    (conv.out.height + kTasks - 1) / kTasks);
-  }
-
-  /// Quads of `rows` input rows from `first` on, those of padding outside the image.
-  void Interleave(const std::uint8_t* image, std::int64_t first, std::int64_t rows,
+  /// Quads of the rows that output rows [first, first + count) read.
+  void Interleave(const std::uint8_t* image, std::int64_t first, std::int64_t count,
                   Quad* to) const {
     const Quad padding = conv.x_point * Quad{0x01010101};
-    const std::int64_t left = std::min(conv.window.pads_begin[1], row_quads);
-    const std::int64_t kept = std::min(conv.in.width, row_quads - left);
-    for (std::int64_t row = first; row < first + rows; ++row, to += row_quads) {
-      if (row < 0 || row >= conv.in.height) {
-        std::fill_n(to, row_quads, padding);
-        continue;
-      }
+    rows.Fill(first, count, padding, to, [&](std::int64_t row, std::int64_t kept, Quad* quads) {
       // Spare channels, which meet weights of zero, are any.
       std::array<const std::uint8_t*, kMostBytePlanes> planes;
       for (std::int64_t c = 0; c < kMostBytePlanes; ++c) {
         planes[static_cast<std::size_t>(c)] =
             image + (std::min(c, channels - 1) * conv.in.height + row) * conv.in.width;
       }
-      std::fill_n(to, left, padding);
-      kernels.interleave(planes.data(), kept, 0, to + left);
-      std::fill(to + left + kept, to + row_quads, padding);
-    }
+      kernels.interleave(planes.data(), kept, 0, quads);
+    });
   }
 
   void RunTask(const KernelArguments& args, std::int64_t index, Quad* quads) const {
     const std::int64_t image = index / strips.blocks();
     const std::int64_t first = strips.begin(index % strips.blocks());
     const std::int64_t end = strips.end(index % strips.blocks());
-    const std::int64_t stride = conv.window.strides[0];
-    Interleave(args.in<std::uint8_t>(0) + image * channels * conv.in.Pixels(),
-               first * stride - conv.window.pads_begin[0], InputRows(end - first), quads);
+    Interleave(args.in<std::uint8_t>(0) + image * channels * conv.in.Pixels(), first, end - first,
+               quads);
     for (std::int64_t o = 0; o < conv.out.blocks; o += kernels.planes_outs) {
       BytePlanesRow row{.x = quads,
                         .pixel_quads = conv.window.strides[1],
@@ -96,7 +70,7 @@ struct BytePlanesConv2d {
                         .pixels = conv.out.width};
       for (std::int64_t r = first; r < end; ++r) {
         kernels.convolve_planes(row);
-        row.x += stride * row_quads;
+        row.x += conv.window.strides[0] * rows.width;
         row.y += conv.out.width * kBlock;
       }
     }
@@ -113,9 +87,9 @@ struct BytePlanesConv2d {
   ByteConv conv;
   std::int64_t channels;
   const ByteMicroKernels& kernels;
-  std::int64_t row_quads;  ///< of a padded row
-  EvenSplit strips;        ///< of output rows
-  std::vector<std::int32_t> tap_offsets = {};
+  PaddedRows rows;
+  EvenSplit strips;  ///< of output rows
+  std::vector<std::int32_t> tap_offsets;
   std::size_t scratch_bytes = 0;
 };
 

@@ -84,11 +84,10 @@ inline void StoreSixteenBytes(__m256i first, __m256i second, const ByteEpilogue&
 inline std::int64_t AddBytes(const LinearSum& sum, const std::uint8_t* left,
                              const std::uint8_t* right, std::int64_t count, std::uint8_t* to) {
   constexpr std::int64_t kTogether = 32;
-  constexpr std::int32_t kMoved = kByteUnit / 2 + LinearSum::kMostOff;
   const __m256 of_left = _mm256_set1_ps(sum.of_left);
   const __m256 of_right = _mm256_set1_ps(sum.of_right);
-  const __m256 base = _mm256_set1_ps(sum.base + static_cast<float>(kMoved));
-  const __m256i tested = _mm256_set1_epi32(kByteUnit - 2 * LinearSum::kMostOff);
+  const __m256 base = _mm256_set1_ps(sum.base + static_cast<float>(LinearSum::kMoved));
+  const __m256i tested = _mm256_set1_epi32(LinearSum::kTested);
   const auto load = [](const std::uint8_t* from) {
     const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
     return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));

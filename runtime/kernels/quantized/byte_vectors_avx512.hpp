@@ -108,11 +108,10 @@ inline bool HasZero(__m512i a, __m512i b, __m512i c, __m512i d) {
 inline std::int64_t AddBytes(const LinearSum& sum, const std::uint8_t* left,
                              const std::uint8_t* right, std::int64_t count, std::uint8_t* to) {
   constexpr std::int64_t kTogether = 64;
-  constexpr std::int32_t kMoved = kByteUnit / 2 + LinearSum::kMostOff;
   const __m512 of_left = _mm512_set1_ps(sum.of_left);
   const __m512 of_right = _mm512_set1_ps(sum.of_right);
-  const __m512 base = _mm512_set1_ps(sum.base + static_cast<float>(kMoved));
-  const __m512i tested = _mm512_set1_epi32(kByteUnit - 2 * LinearSum::kMostOff);
+  const __m512 base = _mm512_set1_ps(sum.base + static_cast<float>(LinearSum::kMoved));
+  const __m512i tested = _mm512_set1_epi32(LinearSum::kTested);
   const auto load = [](const std::uint8_t* from) POPRT_INLINED {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));

@@ -195,8 +195,6 @@ class NearestLine {
     std::memcpy(&extrapolated_, plan.extrapolated.data(), sizeof(Unit));
   }
 
-  std::int64_t width() const { return out_ * inner_; }
-
   /// `lines` equal lines, at least one, that follow each other.
   [[gnu::always_inline]] void Repeat(const Unit* in, std::int64_t lines, Unit* out) const {
     if (is_doubled_) {
@@ -215,6 +213,8 @@ class NearestLine {
   }
 
  private:
+  std::int64_t width() const { return out_ * inner_; }
+
   void Take(const Unit* in, Unit* out) const {
     for (std::int64_t x = 0; x < out_; ++x) {
       if (inner_ == 1) {
