@@ -49,18 +49,15 @@ Imports ImportsOf(const Proto& proto) {
   return imports;
 }
 
-/// `who` imports.
-absl::Status Check(const std::string& who, const Imports& imports, OpsetVersions* versions) {
+absl::Status Check(const Imports& imports, OpsetVersions* versions) {
   std::vector<std::string> problems;
   for (const auto& [name, numbers] : imports) {
     const KnownDomain* domain = FindDomain(name);
     // Operators of other domains are functions of the model, or reported where they are used.
     if (domain == nullptr) continue;
-    const std::int64_t version = *numbers.begin();
-    if (numbers.size() > 1) {
-      problems.push_back(who + " imports several opsets of " + TextOf(name) + ": " +
-                         absl::StrJoin(numbers, ", "));
-    } else if (version < domain->oldest || version > domain->newest) {
+    // Of several, ONNX binds nodes to the highest (OperatorSetIdProto in onnx.proto).
+    const std::int64_t version = *numbers.rbegin();
+    if (version < domain->oldest || version > domain->newest) {
       problems.push_back("opset " + std::to_string(version) +
                          (name.empty() ? "" : " of " + TextOf(name)) +
                          " is not supported, allowed are " + std::to_string(domain->oldest) +
@@ -87,11 +84,11 @@ bool IsKnownDomain(std::string_view domain) {
 absl::Status ReadOpsetImports(const onnx::ModelProto& model, OpsetVersions* versions) {
   Imports imports = ImportsOf(model);
   if (imports.empty() && model.ir_version() < kFirstIrVersionWithOpsets) imports[""] = {1};
-  return Check("the model", imports, versions);
+  return Check(imports, versions);
 }
 
 absl::Status ReadOpsetImports(const onnx::FunctionProto& function, OpsetVersions* versions) {
-  return Check("function '" + function.name() + "'", ImportsOf(function), versions);
+  return Check(ImportsOf(function), versions);
 }
 
 int NodeOpsets::Of(const onnx::NodeProto& node) const {

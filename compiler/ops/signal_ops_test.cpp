@@ -24,6 +24,12 @@ TEST(SignalOps, DftDependsOnTheOptions) {
 TEST(SignalOps, StftCutsFrames) {
   EXPECT_EQ(InferText("STFT", {F32({2, 100, 1}), F32({16})}, {{"frame_step", Ints{8}}}),
             "float32[2, 11, 9, 2]");
+  EXPECT_EQ(InferText("STFT", {F32({2, 100}), F32({16})}, {{"frame_step", Ints{8}}}),
+            "float32[2, 11, 9, 2]");
+  EXPECT_EQ(
+      InferText("STFT", {F32({100}), F32({16})}, {{"frame_step", Ints{8}}}),
+      "the signal has the shape [100], its rank must be 3: batch, time, components, or 2 when "
+      "it is real");
   EXPECT_EQ(
       InferText(
           "STFT", {F32({2, 100, 2})},

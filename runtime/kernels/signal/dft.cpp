@@ -94,7 +94,6 @@ struct StftPlan {
   StftShape shape;
   FourierTransform transform;
   std::int64_t samples = 0;
-  std::int64_t components = 1;
   std::size_t scratch_bytes = 0;
 };
 
@@ -111,7 +110,7 @@ void RunStft(const StftPlan& plan, const KernelArguments& args) {
                 const std::int64_t sample =
                     i / shape.frames * plan.samples + i % shape.frames * shape.step;
                 ReadLine(args.in<T>(0),
-                         Line{sample * plan.components, plan.components, plan.components},
+                         Line{sample * shape.components, shape.components, shape.components},
                          shape.length, numbers);
                 for (std::int64_t k = 0; window != nullptr && k < shape.length; ++k) {
                   const double factor = ToDouble(window[k]);
@@ -162,7 +161,6 @@ BoundKernel BindStft(const KernelCall& call) {
   if (RequireCount(shape.output, "the output") == 0) return NothingToRun();
   const auto plan = std::make_shared<StftPlan>(shape);
   plan->samples = signal.shape[1];
-  plan->components = signal.shape[2];
   plan->scratch_bytes = TransformBytes(plan->transform);
   return VisitElement<BoundKernel, kFloatTypes>(
       signal.element, [&]<typename T>(std::type_identity<T>) -> BoundKernel {

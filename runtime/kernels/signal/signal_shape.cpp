@@ -59,12 +59,14 @@ DftShape ResolveDft(const Attributes& attributes, const Shape& input) {
 }
 
 StftShape ResolveStft(const Attributes& attributes, const Shape& signal, const TensorType& window) {
-  Require(signal.size() == 3, "the signal has the shape " + ToString(signal) +
-                                  ", its rank must be 3: batch, time, components");
-  RequireComponents(signal);
+  Require(signal.size() == 2 || signal.size() == 3,
+          "the signal has the shape " + ToString(signal) +
+              ", its rank must be 3: batch, time, components, or 2 when it is real");
+  if (signal.size() == 3) RequireComponents(signal);
   Require(!window.defined() || window.shape.size() == 1,
           "the window is " + ToString(window) + ", its rank must be 1");
   StftShape stft;
+  if (signal.size() == 3) stft.components = signal[2];
   stft.length = Length(attributes, "frame_length", window.defined() ? window.shape[0] : signal[1]);
   Require(!window.defined() || window.shape[0] == stft.length, "the window is " + ToString(window) +
                                                                    ", but frames have the length " +
@@ -75,7 +77,7 @@ StftShape ResolveStft(const Attributes& attributes, const Shape& signal, const T
   Require(stft.length <= signal[1], "a frame of " + std::to_string(stft.length) +
                                         " is longer than the signal " + ToString(signal));
   const bool onesided = attributes.get_int("onesided", 1) != 0;
-  Require(!onesided || signal.back() == 1,
+  Require(!onesided || stft.components == 1,
           "attribute 'onesided' is set, but the spectrum of a complex signal has no symmetry");
   stft.frames = (signal[1] - stft.length) / stft.step + 1;
   stft.bins = onesided ? stft.length / 2 + 1 : stft.length;

@@ -29,11 +29,14 @@ struct StftShape {
   std::int64_t length = 0;  ///< of a frame
   std::int64_t frames = 0;
   std::int64_t bins = 0;
-  Shape output;  ///< [batch, frames, bins, 2]
+  std::int64_t components = 1;  ///< of a sample: 1 (real) or 2 (complex)
+  Shape output;                 ///< [batch, frames, bins, 2]
 };
 
 /// Attributes frame_step, frame_length (by default the window's length, else the signal's) and
-/// onesided (1 by default). `window` is undefined when there is none.
+/// onesided (1 by default). The signal is [batch, time, components] or, when it is real, [batch,
+/// time], which the specification does not have, but exporters write. `window` is undefined when
+/// there is none.
 StftShape ResolveStft(const Attributes& attributes, const Shape& signal, const TensorType& window);
 
 }  // namespace poprt::kernels
