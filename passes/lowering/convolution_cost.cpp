@@ -34,13 +34,18 @@ double WithWeights(double compute, double weights) {
 
 /// Pairs of an output position and a tap, along one axis, that meet the image, where as much
 /// padding is before the image as behind it.
-double TapsInside(std::int64_t in, std::int64_t out, std::int64_t taps, std::int64_t dilation) {
-  const std::int64_t padding = std::max<std::int64_t>(0, out + (taps - 1) * dilation - in);
+double TapsInside(std::int64_t in, std::int64_t out, std::int64_t taps, std::int64_t dilation,
+                  std::int64_t stride) {
+  const std::int64_t covered = (out - 1) * stride + (taps - 1) * dilation + 1;
+  const std::int64_t padding = std::max<std::int64_t>(0, covered - in);
   double inside = 0;
   for (std::int64_t tap = 0; tap < taps; ++tap) {
     const std::int64_t offset = tap * dilation - padding / 2;  // of the first output's input
-    inside += static_cast<double>(
-        std::max<std::int64_t>(0, std::min(out, in - offset) - std::max<std::int64_t>(0, -offset)));
+    // Outputs before the first whose input is not before position `at`.
+    const auto outputs_before = [&](std::int64_t at) {
+      return std::clamp<std::int64_t>((at - offset + stride - 1) / stride, 0, out);
+    };
+    inside += static_cast<double>(outputs_before(in) - outputs_before(0));
   }
   return inside;
 }
@@ -66,10 +71,11 @@ double ChannelProducts(const ConvolutionSize& size) {
 
 double DirectCost(const ConvolutionSize& size) {
   const auto batch = static_cast<double>(size.batch);
-  const double products =
-      TapsInside(size.in_height, size.out_height, size.kernel_height, size.dilation_height) *
-      TapsInside(size.in_width, size.out_width, size.kernel_width, size.dilation_width) *
-      ChannelProducts(size);
+  const double products = TapsInside(size.in_height, size.out_height, size.kernel_height,
+                                     size.dilation_height, size.stride_height) *
+                          TapsInside(size.in_width, size.out_width, size.kernel_width,
+                                     size.dilation_width, size.stride_width) *
+                          ChannelProducts(size);
   const double stores = static_cast<double>(size.out_height) * static_cast<double>(size.out_width) *
                         CeilDiv(size.out_channels, kBlock) * kStore;
   return WithWeights(
@@ -97,6 +103,17 @@ double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
 
 double ConvolutionCost(std::int64_t tile, const ConvolutionSize& size) {
   return tile == 0 ? DirectCost(size) : WinogradCost(tile, size);
+}
+
+double LeastConvolutionCost(const ConvolutionSize& size) {
+  double least = DirectCost(size);
+  if (size.stride_height != 1 || size.stride_width != 1) return least;
+  for (const std::int64_t tile : kWinogradTiles) {
+    const Ints kernel{size.kernel_height, size.kernel_width};
+    if (tile == 0 || !kernels::WinogradFilterOf(kernel, tile)) continue;
+    least = std::min(least, WinogradCost(tile, size));
+  }
+  return least;
 }
 
 }  // namespace poprt::passes

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-/// What a convolution of stride 1 on blocked images costs on the host, by the algorithm that
+/// What a convolution on blocked images costs on the host, by the algorithm that
 /// computes it. An estimate from sizes alone, so that a choice is the same on every machine.
 namespace poprt::passes {
 
@@ -18,6 +18,8 @@ struct ConvolutionSize {
   std::int64_t out_width = 1;
   std::int64_t dilation_height = 1;
   std::int64_t dilation_width = 1;
+  std::int64_t stride_height = 1;
+  std::int64_t stride_width = 1;
   std::int64_t kernel_height = 3;
   std::int64_t kernel_width = 3;
 };
@@ -25,8 +27,8 @@ struct ConvolutionSize {
 /// Cycles of one core with AVX2 for "blocked_conv2d", which leaves out taps that meet only padding.
 double DirectCost(const ConvolutionSize& size);
 
-/// The same for "blocked_winograd_conv2d"; `tile` is its attribute, one that
-/// kernels::WinogradFilterOf has a filter for.
+/// The same for "blocked_winograd_conv2d", which has strides of 1; `tile` is its attribute, one
+/// that kernels::WinogradFilterOf has a filter for.
 double WinogradCost(std::int64_t tile, const ConvolutionSize& size);
 
 /// What there is to choose from, by the attribute `tile` of "blocked_winograd_conv2d"; 0 stands for
@@ -37,5 +39,8 @@ inline constexpr std::array<std::int64_t, 3> kWinogradTiles{0, 2, 4};
 
 /// Cycles for one of kWinogradTiles.
 double ConvolutionCost(std::int64_t tile, const ConvolutionSize& size);
+
+/// Cycles for the fastest of those that there are for the size.
+double LeastConvolutionCost(const ConvolutionSize& size);
 
 }  // namespace poprt::passes

@@ -1,5 +1,6 @@
 #include "passes/lowering/lower_thin_conv.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/conv_window.hpp"
+#include "passes/lowering/convolution_cost.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/subpixel_convolution.hpp"
 #include "passes/rewrite.hpp"
@@ -28,37 +30,83 @@ struct Neighbours {
 
 std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a - 1) / b + 1; }
 
-/// Multiplications for every input channel; `weights` and `y` are shapes of the Conv.
-std::int64_t Multiplications(const Shape& weights, const Shape& y, const Neighbours& neighbours) {
-  const std::int64_t channels = CeilDiv(weights[0] * neighbours.count(), kBlock) * kBlock;
-  return channels * (weights[2] + neighbours.rows - 1) * (weights[3] + neighbours.columns - 1) *
-         CeilDiv(y[2], neighbours.rows) * CeilDiv(y[3], neighbours.columns);
+/// A Conv of stride and dilation 1 or more, whose shapes are those of ONNX.
+struct ConvShape {
+  Shape x;
+  Shape weights;
+  Shape y;
+  Ints strides;
+
+  /// The extents of the filter that covers the windows of all neighbours.
+  Ints Kernel(const Neighbours& neighbours) const {
+    return {weights[2] + (neighbours.rows - 1) * strides[0],
+            weights[3] + (neighbours.columns - 1) * strides[1]};
+  }
+
+  /// Groups of neighbours along each axis.
+  Shape Extents(const Neighbours& neighbours) const {
+    return {CeilDiv(y[2], neighbours.rows), CeilDiv(y[3], neighbours.columns)};
+  }
+};
+
+/// Multiplications for every input channel.
+std::int64_t Multiplications(const ConvShape& conv, const Neighbours& neighbours) {
+  const std::int64_t channels = CeilDiv(conv.weights[0] * neighbours.count(), kBlock) * kBlock;
+  return channels * ElementCount(conv.Kernel(neighbours)) * ElementCount(conv.Extents(neighbours));
 }
 
 /// What takes the fewest multiplications within one block of channels.
-Neighbours BestNeighbours(const Shape& weights, const Shape& y) {
+Neighbours BestNeighbours(const ConvShape& conv) {
+  const std::int64_t filters = conv.weights[0];
   Neighbours best;
-  for (std::int64_t rows = 1; weights[0] * rows <= kBlock; ++rows) {
-    for (std::int64_t columns = 1; weights[0] * rows * columns <= kBlock; ++columns) {
+  for (std::int64_t rows = 1; filters * rows <= kBlock; ++rows) {
+    for (std::int64_t columns = 1; filters * rows * columns <= kBlock; ++columns) {
       const Neighbours found{rows, columns};
-      if (Multiplications(weights, y, found) < Multiplications(weights, y, best)) best = found;
+      if (Multiplications(conv, found) < Multiplications(conv, best)) best = found;
     }
   }
   return best;
 }
 
-/// [O, C, kh, kw] -> [rows * columns * O, C, kh + rows - 1, kw + columns - 1]: the filter of pixel
-/// (p, q) stands p rows further down and q columns further right, among zeros.
-Tensor NeighbourWeights(const Tensor& weights, const Neighbours& neighbours) {
+ConvolutionSize SizeOf(const ConvShape& conv, const Neighbours& neighbours) {
+  const Ints kernel = conv.Kernel(neighbours);
+  const Shape extents = conv.Extents(neighbours);
+  return {.batch = conv.x[0],
+          .in_channels = conv.x[1],
+          .out_channels = conv.weights[0] * neighbours.count(),
+          .in_height = conv.x[2],
+          .in_width = conv.x[3],
+          .out_height = extents[0],
+          .out_width = extents[1],
+          .stride_height = conv.strides[0] * neighbours.rows,
+          .stride_width = conv.strides[1] * neighbours.columns,
+          .kernel_height = kernel[0],
+          .kernel_width = kernel[1]};
+}
+
+/// Whether neighbours halve the multiplications, or cost less than all other algorithms, the
+/// shuffle included.
+bool Pays(const ConvShape& conv, const Neighbours& neighbours) {
+  constexpr double kShuffle = 4;  // cycles for a number, with the copies from and to blocks
+  if (neighbours.count() == 1) return false;
+  if (2 * Multiplications(conv, neighbours) <= Multiplications(conv, {})) return true;
+  const double shuffle = kShuffle * static_cast<double>(ElementCount(conv.y));
+  return DirectCost(SizeOf(conv, neighbours)) + shuffle < LeastConvolutionCost(SizeOf(conv, {}));
+}
+
+/// [O, C, kh, kw] -> [rows * columns * O, C, height, width]: the filter of pixel (p, q) stands p
+/// strides further down and q strides further right, among zeros.
+Tensor NeighbourWeights(const Tensor& weights, const ConvShape& conv,
+                        const Neighbours& neighbours) {
   const Shape& shape = weights.shape();
-  const std::int64_t height = shape[2] + neighbours.rows - 1;
-  const std::int64_t width = shape[3] + neighbours.columns - 1;
+  const std::int64_t height = conv.Kernel(neighbours)[0];
+  const std::int64_t width = conv.Kernel(neighbours)[1];
   Tensor wide({weights.element(), {neighbours.count() * shape[0], shape[1], height, width}});
   const auto size = static_cast<std::int64_t>(ElementSize(weights.element()));
   const std::int64_t filters = shape[0] * shape[1];
   for (std::int64_t pixel = 0; pixel < neighbours.count(); ++pixel) {
-    const std::int64_t row = pixel / neighbours.columns;
-    const std::int64_t column = pixel % neighbours.columns;
+    const std::int64_t row = pixel / neighbours.columns * conv.strides[0];
+    const std::int64_t column = pixel % neighbours.columns * conv.strides[1];
     for (std::int64_t i = 0; i < filters * shape[2]; ++i) {
       const std::int64_t filter = pixel * filters + i / shape[2];
       const std::int64_t to = (filter * height + row + i % shape[2]) * width + column;
@@ -69,8 +117,7 @@ Tensor NeighbourWeights(const Tensor& weights, const Neighbours& neighbours) {
   return wide;
 }
 
-/// The window of a Conv of images with constant operands, all of whose taps and pixels follow each
-/// other.
+/// The window of a Conv of images with constant operands, all of whose taps follow each other.
 std::optional<kernels::Window> DenseWindow(const ir::Graph& graph, const Node& node) {
   constexpr std::size_t kImageRank = 4;
   if (node.op != "Conv" || node.attributes.get_int("group", 1) != 1) return std::nullopt;
@@ -82,19 +129,21 @@ std::optional<kernels::Window> DenseWindow(const ir::Graph& graph, const Node& n
   if (!IsBackendType(x.element) || weights->count() == 0) return std::nullopt;
   if (x.bytes() == 0 || graph.type(node.outputs[0]).bytes() == 0) return std::nullopt;
   kernels::Window window = WindowOf(graph, node);
-  if (window.strides != Ints{1, 1} || window.dilations != Ints{1, 1}) return std::nullopt;
+  if (window.dilations != Ints{1, 1}) return std::nullopt;
   return window;
 }
 
-/// The attributes of the Conv whose results are `extents` groups of neighbours.
-Attributes AttributesOf(const kernels::Window& window, const Shape& x, const Shape& extents,
+/// The attributes of the Conv whose results are groups of neighbours.
+Attributes AttributesOf(const ConvShape& conv, const kernels::Window& window,
                         const Neighbours& neighbours) {
-  const Ints strides{neighbours.rows, neighbours.columns};
-  Ints kernel;
+  const Ints strides{conv.strides[0] * neighbours.rows, conv.strides[1] * neighbours.columns};
+  const Ints kernel = conv.Kernel(neighbours);
+  const Shape extents = conv.Extents(neighbours);
   Ints pads = {window.pads_begin[0], window.pads_begin[1]};
   for (std::size_t i = 0; i < strides.size(); ++i) {
-    kernel.push_back(window.kernel[i] + strides[i] - 1);
-    pads.push_back((extents[i] - 1) * strides[i] + kernel[i] - x[i + 2] - window.pads_begin[i]);
+    // Strides may leave the last pixels of the image out.
+    const std::int64_t covered = (extents[i] - 1) * strides[i] + kernel[i];
+    pads.push_back(std::max<std::int64_t>(0, covered - conv.x[i + 2] - window.pads_begin[i]));
   }
   return {{"dilations", Ints{1, 1}},
           {"group", std::int64_t{1}},
@@ -104,32 +153,27 @@ Attributes AttributesOf(const kernels::Window& window, const Shape& x, const Sha
 }
 
 bool Lower(Rewriter& rewriter, Node& node) {
-  constexpr std::int64_t kLeastGain = 2;
   ir::Graph& graph = rewriter.graph();
   const auto window = DenseWindow(graph, node);
   if (!window) return false;
   const Tensor weights = *graph.ConstantOf(node.inputs[1]);
   const TensorType y = graph.type(node.outputs[0]);
-  const Neighbours neighbours = BestNeighbours(weights.shape(), y.shape);
-  if (kLeastGain * Multiplications(weights.shape(), y.shape, neighbours) >
-      Multiplications(weights.shape(), y.shape, {})) {
-    return false;
-  }
-  const Shape extents{CeilDiv(y.shape[2], neighbours.rows),
-                      CeilDiv(y.shape[3], neighbours.columns)};
+  const ConvShape conv{graph.type(node.inputs[0]).shape, weights.shape(), y.shape, window->strides};
+  const Neighbours neighbours = BestNeighbours(conv);
+  if (!Pays(conv, neighbours)) return false;
   std::vector<ValueId> inputs = {
       node.inputs[0],
-      rewriter.AddConstant(node.name + "_neighbours", NeighbourWeights(weights, neighbours))};
+      rewriter.AddConstant(node.name + "_neighbours", NeighbourWeights(weights, conv, neighbours))};
   if (HasInput(node, kBiasInput)) {
     const Tensor bias = *graph.ConstantOf(node.inputs[kBiasInput]);
     inputs.push_back(rewriter.AddConstant(node.name + "_bias",
                                           RepeatedBias(bias, neighbours.count(), /*all=*/true)));
   }
-  const Shape x = graph.type(node.inputs[0]).shape;
+  const Shape extents = conv.Extents(neighbours);
   const TensorType image{y.element,
                          {y.shape[0], y.shape[1] * neighbours.count(), extents[0], extents[1]}};
   const ValueId result = rewriter.Insert(graph.MakeNode(
-      "Conv", std::move(inputs), image, AttributesOf(*window, x, extents, neighbours), node.name));
+      "Conv", std::move(inputs), image, AttributesOf(conv, *window, neighbours), node.name));
   MakeSubpixelShuffle(node, result, {neighbours.rows, neighbours.columns}, {0, 0},
                       /*phases_first=*/true);
   return true;

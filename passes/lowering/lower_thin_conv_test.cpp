@@ -1,5 +1,6 @@
 #include "passes/lowering/lower_thin_conv.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -48,18 +49,38 @@ TEST(LowerThinConvTest, ComputesTheSameForAnyWindow) {
     SCOPED_TRACE(round);
     const Ints kernel{draw(1, 6), draw(1, 6)};
     const Ints pads{draw(0, 2), draw(0, 2), draw(0, 2), draw(0, 2)};
-    const Shape x{draw(1, 2), draw(1, 3), kernel[0] + draw(0, 9), kernel[1] + draw(0, 9)};
-    const Shape y{x[0], draw(1, 9), x[2] + pads[0] + pads[2] - kernel[0] + 1,
-                  x[3] + pads[1] + pads[3] - kernel[1] + 1};
+    const Ints strides{draw(1, 2), draw(1, 3)};
+    const Shape x{draw(1, 2), draw(1, 3), kernel[0] + draw(0, 9), kernel[1] + draw(0, 29)};
+    const Shape y{x[0], draw(1, 9), (x[2] + pads[0] + pads[2] - kernel[0]) / strides[0] + 1,
+                  (x[3] + pads[1] + pads[3] - kernel[1]) / strides[1] + 1};
     const Shape w{y[1], x[1], kernel[0], kernel[1]};
     GraphForTest g;
     std::vector<ir::ValueId> inputs{g.Input("x", x),
                                     g.Constant("w", w, WeightsForTest(ElementCount(w)))};
     if (draw(0, 1) == 1) inputs.push_back(g.Constant("b", {y[1]}, WeightsForTest(y[1])));
-    g.Output(g.Op("y", "Conv", inputs, y, {{"pads", pads}}));
+    g.Output(g.Op("y", "Conv", inputs, y, {{"pads", pads}, {"strides", strides}}));
     if (Lowered(g).find("SubpixelShuffle") != std::string::npos) ++lowered;
   }
   EXPECT_GT(lowered, 15);
+}
+
+/// Half of a block of channels, whose filters grow by a column in twenty.
+TEST(LowerThinConvTest, TakesWideFiltersOfEightChannels) {
+  GraphForTest g;
+  const auto x = g.Input("x", {1, 8, 16, 60});
+  const auto w = g.Constant("w", {8, 8, 3, 19}, WeightsForTest(8 * 8 * 3 * 19));
+  g.Output(g.Op("y", "Conv", {x, w}, {1, 8, 14, 42}, {}));
+  EXPECT_THAT(Lowered(g), testing::HasSubstr("kernel_shape=[3, 20] pads=[0, 0, 0, 0] "
+                                             "strides=[1, 2] : float32[1, 16, 14, 21]"));
+}
+
+TEST(LowerThinConvTest, TakesFiltersOfSignals) {
+  GraphForTest g;
+  const auto x = g.Input("x", {1, 1, 1, 302});
+  const auto w = g.Constant("w", {1, 1, 1, 40}, WeightsForTest(40));
+  g.Output(g.Op("y", "Conv", {x, w}, {1, 1, 1, 132}, {{"strides", Ints{1, 2}}}));
+  EXPECT_THAT(Lowered(g), testing::HasSubstr("kernel_shape=[1, 68] pads=[0, 0, 0, 6] "
+                                             "strides=[1, 30] : float32[1, 15, 1, 9]"));
 }
 
 TEST(LowerThinConvTest, LeavesWhatDoesNotPay) {

@@ -93,22 +93,58 @@ PadAxis MakeAxis(std::int64_t extent, const PadAmount& pad, const std::string& m
 struct PaddedAxis {
   std::int64_t extent = 1;
   PadAmount pad;
+
+  bool is_whole() const { return pad.begin == 0 && pad.end == 0; }
 };
 
 /// Neighbouring axes of which none is padded are one. Every position takes eight bytes in a table,
 /// so they don't become arbitrarily long.
 std::vector<PaddedAxis> JoinedAxes(const Shape& shape, const std::vector<PadAmount>& amounts) {
   constexpr std::int64_t kLongest = 1 << 14;
-  const auto is_whole = [](const PadAmount& pad) { return pad.begin == 0 && pad.end == 0; };
   std::vector<PaddedAxis> axes;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    const bool joins = !axes.empty() && is_whole(axes.back().pad) && is_whole(amounts[i]) &&
-                       axes.back().extent * shape[i] <= kLongest;
+    const PaddedAxis axis{shape[i], amounts[i]};
+    const bool joins = !axes.empty() && axes.back().is_whole() && axis.is_whole() &&
+                       axes.back().extent * axis.extent <= kLongest;
     if (joins) {
-      axes.back().extent *= shape[i];
+      axes.back().extent *= axis.extent;
     } else {
-      axes.push_back({shape[i], amounts[i]});
+      axes.push_back(axis);
     }
+  }
+  return axes;
+}
+
+/// Rows whose positions are `inner` elements, which follow each other, as rows of elements.
+PadAxis RowsOf(const PadAxis& axis, std::int64_t inner) {
+  PadAxis rows;
+  rows.kept_begin = axis.kept_begin * inner;
+  rows.kept_end = axis.kept_end * inner;
+  rows.source.reserve(axis.source.size() * static_cast<std::size_t>(inner));
+  for (const std::int64_t at : axis.source) {
+    for (std::int64_t i = 0; i < inner; ++i) {
+      rows.source.push_back(at == kConstant ? kConstant : at * inner + i);
+    }
+  }
+  return rows;
+}
+
+/// Few elements behind the last padded axis, as channels that come last, are part of its rows.
+std::vector<PadAxis> AxesOf(const std::vector<PaddedAxis>& joined, const std::string& mode) {
+  constexpr std::int64_t kFew = 32;
+  constexpr std::size_t kLongest = 1 << 16;
+  std::vector<PadAxis> axes;
+  Shape extents;
+  for (const PaddedAxis& axis : joined) {
+    axes.push_back(MakeAxis(axis.extent, axis.pad, mode));
+    extents.push_back(axis.extent);
+  }
+  const Shape strides = Strides(extents);
+  for (std::size_t i = 0; i < axes.size(); ++i) axes[i].in_stride = strides[i];
+  if (axes.size() > 1 && joined.back().is_whole() && extents.back() <= kFew &&
+      axes[axes.size() - 2].source.size() <= kLongest) {
+    axes.pop_back();
+    axes.back() = RowsOf(axes.back(), extents.back());
   }
   return axes;
 }
@@ -206,14 +242,8 @@ BoundKernel BindPad(const KernelCall& call) {
   if (wanted.shape.empty()) return CopyWhole(input);
   PadPlan plan;
   plan.size = size;
-  Shape extents;
-  for (const PaddedAxis& axis : JoinedAxes(input.shape, amounts)) {
-    plan.axes.push_back(MakeAxis(axis.extent, axis.pad, mode));
-    extents.push_back(axis.extent);
-  }
+  plan.axes = AxesOf(JoinedAxes(input.shape, amounts), mode);
   plan.rows = count / static_cast<std::int64_t>(plan.axes.back().source.size());
-  const Shape strides = Strides(extents);
-  for (std::size_t i = 0; i < extents.size(); ++i) plan.axes[i].in_stride = strides[i];
   return {.run = [plan](const KernelArguments& args) {
     switch (plan.size) {
       case 1:
