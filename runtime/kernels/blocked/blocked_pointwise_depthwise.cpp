@@ -22,17 +22,23 @@ constexpr std::int64_t kRowsFloats = 1 << 16;
 // Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
 constexpr double kWorkOfTask = 1 << 18;
 constexpr std::int64_t kTasks = 16;
-/// Cutting planes into bands computes rows twice.
 constexpr std::int64_t kTasksOfBands = 8;
+/// Bands have so many times the rows that two of them share, which two threads both compute.
+constexpr std::int64_t kBandOfShared = 2;
 
 constexpr std::size_t kFilters = 3;
 constexpr std::size_t kFilterBias = 4;
+
+/// Input rows that neighbouring output rows both need.
+std::int64_t SharedRows(const Window& window) {
+  return std::max<std::int64_t>(0, window.Reach(0) - window.strides[0]);
+}
 
 /// How the work is cut: some blocks of channels each, or a band of rows of one.
 struct PairBlocking {
   PairBlocking(const PointwiseProduct& product, const Window& window, std::int64_t out_height)
       : planes(Planes(product), PlanesOfTask(product), kTilePanels),
-        bands(out_height, BandRows(out_height)),
+        bands(out_height, BandRows(window, out_height)),
         strips(out_height, StripRows(product, window, bands.largest())) {}
 
   static std::int64_t Planes(const PointwiseProduct& product) {
@@ -46,13 +52,13 @@ struct PairBlocking {
         std::clamp(kWorkOfTask / std::max(1.0, products), 1.0, kWorkOfTask));
     return WholeTilePanels(std::clamp<std::int64_t>(Planes(product) / kTasks, 1, worthwhile));
   }
-  /// Every band computes the rows again that it shares with the one before.
-  std::int64_t BandRows(std::int64_t out_height) const {
+  std::int64_t BandRows(const Window& window, std::int64_t out_height) const {
     const std::int64_t blocks = std::max<std::int64_t>(1, planes.blocks());
     std::int64_t wanted = (kTasksOfBands + blocks - 1) / blocks;
     // An even number of tasks, since most machines have an even number of processors.
     if (wanted > 1) wanted += wanted * blocks % 2;
-    return std::max<std::int64_t>(1, (out_height + wanted - 1) / wanted);
+    const std::int64_t least = kBandOfShared * SharedRows(window) / window.strides[0];
+    return std::max({std::int64_t{1}, least, (out_height + wanted - 1) / wanted});
   }
   static std::int64_t StripRows(const PointwiseProduct& product, const Window& window,
                                 std::int64_t band_rows) {
@@ -75,7 +81,7 @@ struct PairBlocking {
 
 /// A convolution of single pixels and the depthwise convolution of its result, which exists in
 /// scratch memory only, some rows of one block of channels at a time. Rows that two strips share
-/// are kept.
+/// are kept, and for every plane those that a worker may need for the band behind.
 struct PointwiseDepthwise {
   PointwiseProduct product;
   DepthwiseFilter filter;
@@ -83,26 +89,57 @@ struct PointwiseDepthwise {
   Window window;
   PairBlocking blocking;
   std::int64_t plane_floats = 0;  ///< of the rows of a plane in scratch memory
+  std::int64_t kept_floats = 0;   ///< of those that are kept behind a band, 0 where there is one
   std::size_t scratch_bytes = 0;
 
-  std::int64_t RowFloats() const { return product.in().width * kBlock; }
+  /// Scratch memory of a worker.
+  struct Memory {
+    float* rows;       ///< plane_floats of each plane that is computed at once
+    float* kept_rows;  ///< kept_floats of each plane, from the first row of its range on
+    RowRange* kept;    ///< of each plane
+  };
 
-  /// Some planes of one image. `rows` holds plane_floats of each.
+  std::int64_t RowFloats() const { return product.in().width * kBlock; }
+  std::int64_t Planes() const { return blocking.bands.blocks() > 1 ? out.batch * out.blocks : 0; }
+
+  Memory MemoryOf(const KernelArguments& args, int worker) const {
+    float* const rows = WorkerScratch(args, worker, scratch_bytes);
+    float* const kept_rows = rows + kTilePanels * plane_floats;
+    return {rows, kept_rows, reinterpret_cast<RowRange*>(kept_rows + Planes() * kept_floats)};
+  }
+
+  /// Keeps the last of the rows for the next band of some planes.
+  void Keep(const Memory& memory, std::int64_t plane, std::int64_t count, RowRange rows) const {
+    const RowRange last{std::max(rows.first, rows.last - SharedRows(window)), rows.last};
+    for (std::int64_t p = 0; p < count; ++p) {
+      memory.kept[plane + p] = last;
+      std::copy_n(memory.rows + p * plane_floats + (last.first - rows.first) * RowFloats(),
+                  last.count() * RowFloats(), memory.kept_rows + (plane + p) * kept_floats);
+    }
+  }
+
+  /// Some planes of one image.
   void RunBand(const KernelArguments& args, std::int64_t plane, std::int64_t count,
-               std::int64_t band, float* rows) const {
+               std::int64_t band, const Memory& memory) const {
     const std::int64_t image = plane / out.blocks;
     const std::int64_t block = plane % out.blocks;
     const std::int64_t width = product.in().width;
-    RowRange kept{0, 0};
+    float* const rows = memory.rows;
+    const bool keeps = Planes() > 0;
+    // Where the rows of the strip or the band before are.
+    RowRange kept = keeps ? memory.kept[plane] : RowRange{0, 0};
+    const float* kept_rows = memory.kept_rows + plane * kept_floats;
+    std::int64_t kept_step = kept_floats;
     for (std::int64_t row = blocking.bands.begin(band); row < blocking.bands.end(band);
          row += blocking.strips.largest()) {
       const std::int64_t end = std::min(row + blocking.strips.largest(), blocking.bands.end(band));
       const RowRange needed = InputRows(window, product.in().height, row, end);
-      const RowRange shared{needed.first, std::min(kept.last, needed.last)};
+      const std::int64_t shared_last = kept.first <= needed.first ? kept.last : needed.first;
+      const RowRange shared{needed.first, std::clamp(shared_last, needed.first, needed.last)};
       for (std::int64_t p = 0; p < count && shared.count() > 0; ++p) {
-        float* const to = rows + p * plane_floats;
-        const float* const from = to + (shared.first - kept.first) * RowFloats();
-        std::copy(from, from + shared.count() * RowFloats(), to);
+        const float* const from =
+            kept_rows + p * kept_step + (shared.first - kept.first) * RowFloats();
+        std::copy(from, from + shared.count() * RowFloats(), rows + p * plane_floats);
       }
       const RowRange missing{needed.first + shared.count(), needed.last};
       product.Run(args,
@@ -119,19 +156,25 @@ struct PointwiseDepthwise {
                    args.out<float>(0) + (plane + p) * out.BlockFloats());
       }
       kept = needed;
+      kept_rows = rows;
+      kept_step = plane_floats;
     }
+    if (keeps) Keep(memory, plane, count, kept);
   }
 
   void Run(const KernelArguments& args) const {
     const TaskGrid grid =
         TaskGrid::OfPlanes(out.batch, blocking.bands.blocks(), blocking.planes.blocks());
+    for (int worker = 0; worker < args.pool->size(); ++worker) {
+      std::fill_n(MemoryOf(args, worker).kept, Planes(), RowRange{0, 0});
+    }
     args.pool->Run(grid.count(), [&](std::int64_t index, int worker) {
-      float* const rows = WorkerScratch(args, worker, scratch_bytes);
+      const Memory memory = MemoryOf(args, worker);
       const auto [band, planes] = grid.At(index);
       for (std::int64_t p = blocking.planes.begin(planes); p < blocking.planes.end(planes);) {
         const std::int64_t count = std::min(
             {product.BlocksAtOnce(), out.blocks - p % out.blocks, blocking.planes.end(planes) - p});
-        RunBand(args, p, count, band, rows);
+        RunBand(args, p, count, band, memory);
         p += count;
       }
     });
@@ -142,7 +185,10 @@ struct PointwiseDepthwise {
     Require(rows.has_value(), "the window spans too large an area");
     const std::int64_t most = std::min(product.in().height, *rows + window.Reach(0));
     plane_floats = most * RowFloats();
-    scratch_bytes = FloatScratchBytes(kTilePanels * plane_floats);
+    if (Planes() > 0) kept_floats = std::min(most, SharedRows(window)) * RowFloats();
+    constexpr auto kRangeFloats = static_cast<std::int64_t>(sizeof(RowRange) / sizeof(float));
+    scratch_bytes =
+        FloatScratchBytes(kTilePanels * plane_floats + Planes() * (kept_floats + kRangeFloats));
   }
 };
 

@@ -156,6 +156,27 @@ TEST(BlockedPointwiseDepthwise, KeepsRowsThatStripsShare) {
                      .pads = {9, 0, 20, 0}});
 }
 
+/// Few blocks of channels, so that images are cut into bands.
+TEST(BlockedPointwiseDepthwise, KeepsRowsThatBandsShare) {
+  Random random(11);
+  CheckPair(random, {.channels = 3, .outs = 40, .height = 40, .width = 12, .inner = "relu"});
+  CheckPair(random, {.batch = 2,
+                     .channels = 3,
+                     .outs = 16,
+                     .height = 61,
+                     .width = 9,
+                     .kernel = {5, 3},
+                     .strides = {2, 1},
+                     .pads = {2, 1, 2, 1}});
+  CheckPair(random, {.channels = 2,
+                     .outs = 20,
+                     .height = 70,
+                     .width = 6,
+                     .kernel = {3, 3},
+                     .dilations = {2, 1},
+                     .pads = {0, 1, 4, 1}});
+}
+
 TEST(BlockedPointwiseDepthwise, BindRejectsWhatDoesNotFit) {
   constexpr auto kBind = BindBlocked<BindBlockedPointwiseDepthwise>;
   const PairCase c{.channels = 20, .outs = 33, .height = 8, .width = 8};
