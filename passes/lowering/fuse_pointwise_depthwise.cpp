@@ -17,8 +17,8 @@ using ir::Graph;
 using ir::Node;
 using ir::ValueId;
 
-/// Of a block of channels in the rows of a window: a quarter of what the kernel keeps in the cache.
-constexpr std::int64_t kMostFloats = 1 << 14;
+/// Of a block of channels in the rows of a window: half of what the kernel keeps in the cache.
+constexpr std::int64_t kMostFloats = 1 << 15;
 
 /// Whether the rows between the convolutions are few and each is needed.
 bool WindowFits(const Graph& graph, const Node& depthwise) {
