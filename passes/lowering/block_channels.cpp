@@ -271,12 +271,15 @@ bool BlockElementwise(Rewriter& rewriter, Node& node) {
   if (!CanBlock(result) || !IsElementwise(graph, node, Channels(result) % kBlock == 0))
     return false;
   bool any_blocked = false;
+  bool any_planes = false;
   for (ValueId id : node.inputs) {
     const Operand operand = Classify(graph, id, result);
     if (operand == Operand::kOther) return false;
-    any_blocked |=
-        operand == Operand::kImage && graph.type(id) == result && IsBlocked(rewriter, id);
+    if (operand != Operand::kImage || graph.type(id) != result) continue;
+    (IsBlocked(rewriter, id) ? any_blocked : any_planes) = true;
   }
+  // Images of few channels are twice as large in blocks, or more.
+  if (any_planes && Channels(result) <= kBlock / 2) return false;
   if (!any_blocked) return false;
   std::vector<ValueId> inputs = node.inputs;
   for (ValueId& id : inputs) {

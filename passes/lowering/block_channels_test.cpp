@@ -202,6 +202,15 @@ TEST(BlockChannelsTest, ElementwiseOperandsFollow) {
             "BlockChannels:2 Add:2 Sub:2 UnblockChannels:32");
 }
 
+/// As curves that are applied to a picture; blocks of three channels would be five times as large.
+TEST(BlockChannelsTest, PicturesMeetBlocksAsPlanes) {
+  Network g;
+  const auto picture = g.Input("x", {1, 3, 3, 4});
+  const auto curve = g.Conv("b", g.Conv("a", picture, 32, 3), 3);
+  g.Output(g.Op("c", "Mul", {curve, picture}, {1, 3, 3, 4}));
+  EXPECT_EQ(g.Blocked(), "BlockedConv:2 BlockedConv:1 UnblockChannels:3 Mul:3");
+}
+
 TEST(BlockChannelsTest, SpareLanesDoNotMeetOperatorsThatBreakThem) {
   Network g;
   const auto x = g.Conv("a", g.Input("x", {1, 16, 2, 2}), 20);

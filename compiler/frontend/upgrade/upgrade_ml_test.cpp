@@ -136,5 +136,12 @@ TEST(UpgradeMl, NamesOfOtherDomainsAreUnknown) {
             "m: the model does not say which opset of the default domain it uses");
 }
 
+TEST(UpgradeMl, MapsAreNoTensors) {
+  EXPECT_EQ(ErrorOf(Imported(kData + OutputText("y") + MlNode("ZipMap", {"x"}, {"y"}, ""))),
+            "m: node 'n' (ZipMap, opset 3, inputs float32[2, 3]): a container holds tensors, no "
+            "maps; export the classifier with the option zipmap=False, which makes the "
+            "probabilities a tensor");
+}
+
 }  // namespace
 }  // namespace poprt::frontend
