@@ -21,6 +21,8 @@ inline constexpr std::int64_t kFetchedByPair = 2 * kLine<W>;
 /// The same for a tile of single pixels and every four channels.
 template <class W>
 inline constexpr std::int64_t kFetchedByStep = kLine<W>;
+/// From a tile of single pixels to the inputs that it fetches, which large images have in memory.
+inline constexpr std::int64_t kPixelsAhead = 32;
 
 /// One input channel or tap: sums += inputs[.][offset] * weights[.] of every output block.
 template <class V, int kChain, int kPixels, class W, int kPanels, int kWidth, int kCount>
@@ -234,6 +236,12 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
         constexpr int kR = decltype(r)::value;
         four[kR] = inputs[0] + offsets[0] + kR * kBlock;
       });
+      if constexpr (V::kUnrolls && kPixels == V::kRows && kS % 2 == 0) {
+        // Two lines for every four channels are a tile of each block.
+        const std::int64_t lane = offsets[0] % kBlock;
+        const std::int64_t line = kPixelsAhead + lane / 2 + kS / 2;
+        __builtin_prefetch(inputs[0] + offsets[0] - lane + line * kBlock);
+      }
       SumStep<V, kS % kCount>(four, kS, weights + kS * kBlock, weights_step, sums);
     });
   } else {
