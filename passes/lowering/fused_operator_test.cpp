@@ -36,6 +36,20 @@ TEST(LowerToFusedTest, TakesMatMulWithConstantWeights) {
             "  y = FusedMatMul(x, w) trans_b=0 : float32[2, 4]\n  return y\n");
 }
 
+TEST(LowerToFusedTest, TakesOneMatrixOfAnyRank) {
+  GraphForTest g;
+  const auto w = g.Constant("w", {1, 1, 3, 4}, Ramp(12));
+  g.Output(g.Op("y", "MatMul", {g.Input("x", {2, 5, 2, 3}), w}, {2, 5, 2, 4}));
+  g.Output(g.Op("z", "MatMul", {g.Input("u", {2, 3}), w}, {1, 1, 2, 4}));
+  const auto many = g.Constant("v", {2, 1, 3, 4}, Ramp(24));
+  g.Output(g.Op("t", "MatMul", {g.Input("s", {2, 1, 2, 3}), many}, {2, 1, 2, 4}));
+  EXPECT_EQ(Lowered(g, {"lower_to_fused"}),
+            "  y = FusedMatMul(x, y_node_matrix) trans_b=0 : float32[2, 5, 2, 4]\n"
+            "  z = MatMul(u, w) : float32[1, 1, 2, 4]\n"
+            "  t = MatMul(s, v) : float32[2, 1, 2, 4]\n"
+            "  return y, z, t\n");
+}
+
 TEST(LowerToFusedTest, MultipliesAlphaAndBetaIntoGemmsConstants) {
   GraphForTest g;
   g.Output(g.Op(

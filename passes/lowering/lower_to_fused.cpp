@@ -14,10 +14,21 @@ namespace {
 using ir::Node;
 using ir::ValueId;
 
-bool LowerMatMul(const ir::Graph& graph, Node& node) {
+/// Whether all axes but the last two have an extent of 1.
+bool IsOneMatrix(const Shape& shape) {
+  return shape.size() >= 2 && ElementCount(shape) == shape.end()[-2] * shape.end()[-1];
+}
+
+bool LowerMatMul(Rewriter& rewriter, Node& node) {
+  const ir::Graph& graph = rewriter.graph();
   const Tensor* weights = graph.ConstantOf(node.inputs[1]);
-  if (weights == nullptr || weights->shape().size() != 2 || weights->count() == 0) return false;
-  if (graph.type(node.inputs[0]).shape.size() < 2) return false;
+  if (weights == nullptr || weights->count() == 0 || !IsOneMatrix(weights->shape())) return false;
+  const Shape& shape = weights->shape();
+  if (graph.type(node.inputs[0]).shape.size() < shape.size()) return false;
+  if (shape.size() > 2) {
+    const TensorType matrix{weights->element(), {shape.end()[-2], shape.end()[-1]}};
+    node.inputs[1] = rewriter.AddConstant(node.name + "_matrix", weights->WithType(matrix));
+  }
   node.op = "FusedMatMul";
   node.attributes.set("trans_b", std::int64_t{0});
   return true;
@@ -72,7 +83,7 @@ absl::Status LowerToFused(ir::Graph& graph, const PassContext&) {
     if (node.op != "MatMul" && node.op != "Gemm" && node.op != "Conv") return false;
     const TensorType& result = rewriter.graph().type(node.outputs[0]);
     if (!IsBackendType(result.element) || ElementCount(result.shape) == 0) return false;
-    if (node.op == "MatMul") return LowerMatMul(rewriter.graph(), node);
+    if (node.op == "MatMul") return LowerMatMul(rewriter, node);
     if (node.op == "Gemm") return LowerGemm(rewriter, node);
     return LowerConv(rewriter.graph(), node);
   });
