@@ -90,6 +90,19 @@ TEST(BlockChannelsTest, ConvertsBeforeAnImageIsEnlarged) {
             "Resize:21 Resize:2 UnblockChannels:21 BlockedConv:1 UnblockChannels:16");
 }
 
+TEST(BlockChannelsTest, PixelsOfFewChannelsArePlanesUntilTheyAreEnlarged) {
+  Network g;
+  const auto a = g.Conv("a", g.Conv("c", g.Input("x", {1, 3, 4, 3}), 32, 3), 5, 3);
+  const auto large = g.Op("r", "Resize", {a}, {1, 5, 8, 6}, {{"sizes", Ints{1, 5, 8, 6}}});
+  g.Output(g.Op("t", "Transpose", {large}, {1, 8, 6, 5}, {{"perm", Ints{0, 2, 3, 1}}}));
+  const auto b = g.Conv("b", g.Input("y", {1, 24, 4, 3}), 20);
+  const auto many = g.Op("s", "Resize", {b}, {1, 20, 8, 6}, {{"sizes", Ints{1, 20, 8, 6}}});
+  g.Output(g.Op("u", "Transpose", {many}, {1, 8, 6, 20}, {{"perm", Ints{0, 2, 3, 1}}}));
+  EXPECT_EQ(g.Blocked({"block_channels", "fuse_transpose_into_blocks", "unblock_before_enlarging"}),
+            "BlockedConv:2 BlockedConv:1 UnblockChannels:5 Resize:5 Transpose:8 Reshape:8 "
+            "BlockChannels:2 BlockedConv:2 Resize:2 UnblockChannels:8 Reshape:8");
+}
+
 TEST(BlockChannelsTest, RowsOfPixelsBecomeImagesInBlocks) {
   Network g;
   const auto row = g.Conv("a", g.Input("x", {2, 24, 1, 12}), 20);

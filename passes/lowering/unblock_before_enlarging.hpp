@@ -5,8 +5,8 @@
 
 namespace poprt::passes {
 
-/// An image that is enlarged in blocks of channels, and then only made planes, is made planes
-/// first.
+/// An image that is enlarged in blocks of channels, and then only made planes, or pixels of few
+/// channels, is made planes first.
 ///
 /// before: UnblockChannels(Resize(x))
 /// after:  Resize(UnblockChannels(x))
