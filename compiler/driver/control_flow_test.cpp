@@ -1,9 +1,11 @@
 // If, Loop and Scan from ONNX to results on the model device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "compiler/emit/build_program.hpp"
 #include "compiler/emit/onnx_export.hpp"
@@ -323,6 +325,45 @@ TEST(ControlFlow, StackedResultsOfALoopThatEndsEarlyAreAsLongAsItRan) {
   const auto results = RunModel(model, {Floats({}, {16}), Floats({}, {100})});
   ASSERT_EQ(results.size(), 3U);
   EXPECT_EQ(FloatsOf(results[2]), (std::vector<float>{32, 64, 128}));
+}
+
+/// A loop as TensorFlow writes while: counts from 0 to `end`, adds x and stacks the sums, which are
+/// multiplied by x.
+std::string While(const std::string& trip_count, std::int64_t end) {
+  const std::string body =
+      BodyControls() + InputText("k", {}, kInt64) + InputText("v", {"2"}) +
+      NodeText("Add", {"k", "one"}, {"k2"}) + NodeText("Add", {"v", "x"}, {"v2"}) +
+      NodeText("Less", {"k2", "end"}, {"counts"}) + NodeText("Less", {"i", "many"}, {"is_early"}) +
+      NodeText("And", {"counts", "is_early"}, {"go"}) + OutputText("go") + OutputText("k2") +
+      OutputText("v2") + OutputText("v2");
+  return InputText("x", {"2"}) + IntsText("one", {1}, {}) + IntsText("zero", {0}, {}) +
+         IntsText("end", {end}, {}) + IntsText("many", {100}, {}) + trip_count +
+         OutputText("last") + OutputText("count") + OutputText("y") +
+         NodeText("Loop", {trip_count.empty() ? "" : "n", "", "zero", "x"}, {"count", "last", "s"},
+                  "name: \"while\" " + GraphAttribute("body", body)) +
+         NodeText("MatMul", {"s", "x"}, {"y"});
+}
+
+TEST(ControlFlow, WhileLoopsThatCountHaveALength) {
+  const std::string bound = IntsText("n", {std::numeric_limits<std::int32_t>::max()}, {});
+  for (const std::string& trip_count : {bound, std::string(), IntsText("n", {2}, {})}) {
+    for (const std::int64_t end : {3, 1, -5}) {
+      const std::int64_t most = trip_count == IntsText("n", {2}, {}) ? 2 : 100;
+      const std::int64_t count = std::clamp<std::int64_t>(end, 1, most);
+      SCOPED_TRACE(trip_count + std::to_string(end));
+      const std::string model = While(trip_count, end);
+      const ir::Graph imported = Import(model);
+      EXPECT_EQ(imported.type(imported.outputs[2]).shape, (Shape{count}));
+      const auto results = RunModel(model, {Floats({2}, {1, 2})});
+      ASSERT_EQ(results.size(), 3U);
+      const auto n = static_cast<float>(count);
+      EXPECT_EQ(FloatsOf(results[0]), (std::vector<float>{n + 1, 2 * n + 2}));
+      EXPECT_EQ(results[1].as<std::int64_t>()[0], count);
+      std::vector<float> products;
+      for (std::int64_t i = 0; i < count; ++i) products.push_back(5 * static_cast<float>(i + 2));
+      EXPECT_EQ(FloatsOf(results[2]), products);
+    }
+  }
 }
 
 TEST(ControlFlow, KnownLoopsAreComputed) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "compiler/frontend/control_flow/loop_count.hpp"
 #include "compiler/ir/control_flow.hpp"
 
 namespace poprt::frontend {
@@ -196,8 +197,7 @@ class LoopBuilder {
     // Counts the iterations, if there is something to be stacked that may end before the bound.
     const ValueId counter =
         form_.slices > 0 && trip_count_ ? region.AddRegionInput("iterations", kNumber) : kAbsent;
-    const std::optional<Iteration> done =
-        form_.body(region, iteration, condition, carried, problems);
+    std::optional<Iteration> done = form_.body(region, iteration, condition, carried, problems);
     if (!done) return std::nullopt;
     for (std::size_t i = 0; i < form_.carried.size(); ++i) {
       const std::string before = Describe(form_.carried[i], graph);
@@ -215,7 +215,11 @@ class LoopBuilder {
     }
     CheckExtents(region, *done, problems);
     if (!problems.empty()) return std::nullopt;
-    const bool ends_early = !AlwaysGoesOn(region.graph(), *done, condition);
+    bool ends_early = !AlwaysGoesOn(region.graph(), *done, condition);
+    if (ends_early && Count(region.graph(), iteration, condition, carried, *done)) {
+      done->condition = kAbsent;
+      ends_early = false;
+    }
     if (absl::Status status = CheckEnd(ends_early); !status.ok()) {
       problems.Add(status, form_.where);
       return std::nullopt;
@@ -250,6 +254,25 @@ class LoopBuilder {
         trip_count_ == 0 || KnownTruth(builder_.graph(), form_.condition).value_or(false);
     const ValueId next = SourceOfCopy(region, done.condition);
     return starts && (next == condition || KnownTruth(region, next).value_or(false));
+  }
+
+  /// Makes the trip count what the condition comes to, if that is known.
+  bool Count(const ir::Graph& region, ValueId iteration, ValueId condition, const Values& carried,
+             const Iteration& done) {
+    const ir::Graph& graph = builder_.graph();
+    if (!is_counted_ || !KnownTruth(graph, form_.condition).value_or(false)) return false;
+    LoopBody body{.graph = &region,
+                  .iteration = iteration,
+                  .condition = condition,
+                  .goes_on = done.condition};
+    for (std::size_t i = 0; i < carried.size(); ++i) {
+      body.carried.push_back(*carried[i].tensor());
+      body.first.push_back(graph.ConstantOf(*form_.carried[i].tensor()));
+      body.next.push_back(*done.carried[i].tensor());
+    }
+    const std::optional<std::int64_t> count = IterationsOf(body, trip_count_);
+    if (count) trip_count_ = count;
+    return count.has_value();
   }
 
   absl::Status CheckEnd(bool ends_early) {
