@@ -28,9 +28,12 @@ class RecurrentInputs : protected RecurrentUnits<T> {
   using Units::Bias;
   using Units::CopyPanel;
   using Units::InputRow;
+  using Units::IsShared;
   using Units::lengths_;
   using Units::memory_;
   using Units::plan_;
+  using Units::SharedTiles;
+  using Units::SharedWeights;
   using Units::Tile;
   using Units::TileStride;
   using Units::Time;
@@ -62,9 +65,35 @@ class RecurrentInputs : protected RecurrentUnits<T> {
   /// been copied, of the steps from `first` on.
   void Project(const PanelRange& panels, std::int64_t first, std::int64_t rows, int worker) const {
     if constexpr (std::is_same_v<C, float>) {
-      if (plan_.split.has_value()) return ProjectOnUnit(panels, first, rows, worker);
+      if (plan_.split.has_value()) {
+        const std::int64_t last = std::min(panels.last, plan_.layout.of_gate);
+        ProjectOnUnit({panels.direction, panels.first, last}, first, rows, worker);
+        if (last < panels.last) ProjectShared(panels.direction, first, rows);
+        return;
+      }
     }
     ProjectPanels(panels, first, rows);
+  }
+
+  /// Adds rows times W or R to the tiles of the units that lie in shared panels, of the steps from
+  /// `first` on.
+  void AddShared(std::int64_t d, std::size_t input, const RecurrentRows<C>& rows,
+                 std::int64_t first) const {
+    const RecurrentPanelLayout& layout = plan_.layout;
+    C* const sums = SharedTiles(d);
+    const std::int64_t stride = rows.rows * kPanel;
+    std::fill_n(sums, layout.shared * stride, C{});
+    AddProduct(*plan_.kernels, rows, SharedWeights(input, d), WeightPanel(input, d, 0),
+               {sums, stride});
+    for (std::int64_t gate = 0; gate < layout.gates; ++gate) {
+      C* to = Tile(d, gate, plan_.panels - 1, first);
+      for (std::int64_t row = 0; row < rows.rows; ++row, to += kPanel) {
+        for (std::int64_t c = 0; c < layout.rest; ++c) {
+          const std::int64_t column = gate * layout.rest + c;
+          to[c] += sums[column / kPanel * stride + row * kPanel + column % kPanel];
+        }
+      }
+    }
   }
 
  private:
@@ -79,24 +108,38 @@ class RecurrentInputs : protected RecurrentUnits<T> {
     const std::int64_t panels = plan_.panels;
     const std::int64_t even = plan_.gates / 2 * 2;
     for (std::int64_t panel = from; even > 0 && panel < to; ++panel) {
-      ProjectSome(d, panel, even, panels, first, rows);
+      if (IsShared(panel)) {
+        ProjectShared(d, first, rows);
+      } else {
+        ProjectSome(d, panel, even, /*of_gates=*/true, first, rows);
+      }
     }
     for (std::int64_t panel = from; even < plan_.gates && panel < to; panel += kMostTilePanels) {
-      ProjectSome(d, even * panels + panel, std::min(kMostTilePanels, to - panel), 1, first, rows);
+      ProjectSome(d, even * panels + panel, std::min(kMostTilePanels, to - panel),
+                  /*of_gates=*/false, first, rows);
     }
   }
 
-  /// `count` panels from a number on, `apart` from each other.
-  void ProjectSome(std::int64_t d, std::int64_t number, std::int64_t count, std::int64_t apart,
+  /// `count` panels from a number on: of one gate, or of the same units of several.
+  void ProjectSome(std::int64_t d, std::int64_t number, std::int64_t count, bool of_gates,
                    std::int64_t first, std::int64_t rows) const {
     C* const tile = Tile(d, number, first);
+    const std::int64_t apart = of_gates ? plan_.panels : 1;
     const std::int64_t stride = apart * TileStride();
-    const std::int64_t next = (number + (apart == 1 ? count : 1)) % (plan_.gates * plan_.panels);
+    const std::int64_t next = (number + (of_gates ? 1 : count)) % (plan_.gates * plan_.panels);
     for (std::int64_t p = 0; p < count; ++p)
       FillWithBias(d, number + p * apart, tile + p * stride, rows);
     AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
-               Weights(In::kW, d, number, count, apart), WeightPanel(In::kW, d, next),
+               Weights(In::kW, d, number, count, of_gates), WeightPanel(In::kW, d, next),
                {tile, stride});
+  }
+
+  void ProjectShared(std::int64_t d, std::int64_t first, std::int64_t rows) const {
+    for (std::int64_t gate = 0; gate < plan_.gates; ++gate) {
+      const std::int64_t number = (gate + 1) * plan_.panels - 1;
+      FillWithBias(d, number, Tile(d, number, first), rows);
+    }
+    AddShared(d, In::kW, {Row(d, 0), plan_.shape.inputs, rows}, first);
   }
 
   void FillWithBias(std::int64_t d, std::int64_t number, C* tile, std::int64_t rows) const {
@@ -110,6 +153,7 @@ class RecurrentInputs : protected RecurrentUnits<T> {
     const std::int64_t d = range.direction;
     const std::int64_t inputs = plan_.shape.inputs;
     const std::int64_t panels = range.last - range.first;
+    if (panels <= 0) return;
     // Panels of the product are those of the first gate, then those of the next.
     const auto number_of = [&](std::int64_t panel) {
       return panel / panels * plan_.panels + range.first + panel % panels;
@@ -134,7 +178,7 @@ class RecurrentInputs : protected RecurrentUnits<T> {
       const std::int64_t number = number_of(panel);
       C* const tile = Tile(d, number, first) + row * kPanel;
       FillWithBias(d, number, tile, 1);
-      AddProduct(*plan_.kernels, {Row(d, row), inputs, 1}, Weights(In::kW, d, number, 1, 1),
+      AddProduct(*plan_.kernels, {Row(d, row), inputs, 1}, Weights(In::kW, d, number, 1, false),
                  WeightPanel(In::kW, d, number), {tile, TileStride()});
     };
     std::byte* const scratch =

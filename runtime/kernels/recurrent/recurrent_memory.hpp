@@ -79,16 +79,35 @@ class RecurrentMemory {
   std::int64_t Depth(std::size_t input) const {
     return input == In::kW ? plan_.shape.inputs : plan_.shape.hidden;
   }
-  /// The panel of a number.
+  /// Whether the last units of all gates lie in shared panels, and this panel is of those units.
+  bool IsShared(std::int64_t panel) const { return panel >= plan_.layout.of_gate; }
+  /// The panel of a number, the first of the shared ones if its units lie in those.
   const void* WeightPanel(std::size_t input, std::int64_t d, std::int64_t number) const {
-    const std::int64_t at = (d * plan_.gates * plan_.panels + number) * Depth(input) * kPanel;
-    if (plan_.packed) return args_.in<T>(input) + at;
-    return memory_ + (input == In::kW ? plan_.parts.w : plan_.parts.r) + at;
+    const RecurrentPanelLayout& layout = plan_.layout;
+    const std::int64_t panel = number % plan_.panels;
+    const std::int64_t gate = IsShared(panel) ? layout.gates : number / plan_.panels;
+    const std::int64_t at = gate * layout.of_gate + (IsShared(panel) ? 0 : panel);
+    const std::int64_t offset = (d * layout.count() + at) * Depth(input) * kPanel;
+    if (plan_.packed) return args_.in<T>(input) + offset;
+    return memory_ + (input == In::kW ? plan_.parts.w : plan_.parts.r) + offset;
   }
-  /// `count` panels from number `first` on, of every `step`-th number.
+  /// `count` panels from number `first` on, of one gate or of the same units of several.
   RecurrentPanels Weights(std::size_t input, std::int64_t d, std::int64_t first, std::int64_t count,
-                          std::int64_t step) const {
-    return {.data = WeightPanel(input, d, first),
+                          bool of_gates) const {
+    return PanelsFrom(input, WeightPanel(input, d, first), count,
+                      of_gates ? plan_.layout.of_gate : 1);
+  }
+  RecurrentPanels SharedWeights(std::size_t input, std::int64_t d) const {
+    return PanelsFrom(input, WeightPanel(input, d, plan_.layout.of_gate), plan_.layout.shared, 1);
+  }
+  /// Sums of the shared panels, of some rows.
+  C* SharedTiles(std::int64_t d) const {
+    return memory_ + plan_.parts.shared + d * plan_.layout.shared * TileStride();
+  }
+
+  RecurrentPanels PanelsFrom(std::size_t input, const void* first, std::int64_t count,
+                             std::int64_t step) const {
+    return {.data = first,
             .depth = Depth(input),
             .half = plan_.half_weights,
             .stride = step * Depth(input) * kPanel,

@@ -171,7 +171,7 @@ RecurrentShape CheckRecurrentOperands(RecurrentKind kind, const RecurrentOptions
   const std::int64_t gates = GatesOf(kind);
   const ElementType element = x.element;
   const auto weights = [&](std::int64_t depth) -> TensorType {
-    if (packed) return PackedRecurrentType(d * gates, shape.hidden, depth, element);
+    if (packed) return PackedRecurrentType(d, {gates, shape.hidden}, depth, element);
     return {element, {d, gates * shape.hidden, depth}};
   };
   operands.RequireType(In::kW, "W", weights(shape.inputs));

@@ -66,6 +66,7 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       gates(GatesOf(which)),
       panels((shape.hidden - 1) / kPanel + 1),
+      layout(gates, shape.hidden),
       unit(shape.batch <= kTileRows ? kMostTilePanels : kTilePanels),
       padded(panels * kPanel),
       chunk(std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, shape.batch))) {
@@ -105,6 +106,7 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   parts.peepholes = list.Add({has_peepholes ? d : 0, 3, padded});
   parts.rows = list.Add({d, chunk, shape.batch, shape.inputs});
   parts.tiles = list.Add({d, gates, chunk, shape.batch, padded});
+  parts.shared = list.Add({d, layout.shared, chunk, shape.batch, kPanel});
   parts.hidden = list.Add({d, 2, shape.batch, padded});
   parts.cell = list.Add({kind == RecurrentKind::kLstm ? d : 0, shape.batch, padded});
   parts.reset = list.Add({kind == RecurrentKind::kGru ? d : 0, shape.batch, padded});

@@ -8,6 +8,7 @@
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
+#include "runtime/kernels/recurrent/recurrent_weights.hpp"
 
 namespace poprt::kernels {
 
@@ -31,7 +32,8 @@ struct RecurrentPlan {
   bool packed = false;        ///< W and R come packed
   bool half_weights = false;  ///< and hold float16
   std::int64_t gates = 0;
-  std::int64_t panels = 0;  ///< of 16 hidden units
+  std::int64_t panels = 0;      ///< of 16 hidden units
+  RecurrentPanelLayout layout;  ///< of W and R
   std::int64_t unit = 0;    ///< panels that are computed one after the other, most of them at once
   std::int64_t padded = 0;  ///< hidden units up to a whole panel
   std::int64_t chunk = 0;   ///< steps whose input part is computed at once: the only block size
@@ -55,6 +57,7 @@ struct RecurrentPlan {
     std::int64_t peepholes = 0;       ///< [directions, 3, padded]
     std::int64_t rows = 0;            ///< [directions, chunk, batch, inputs]: X in order of steps
     std::int64_t tiles = 0;           ///< [directions, gates, panels, chunk, batch, 16]
+    std::int64_t shared = 0;          ///< [directions, shared panels, chunk, batch, 16]
     std::int64_t hidden = 0;          ///< [directions, 2, batch, padded]: before and after a step
     std::int64_t cell = 0;            ///< [directions, batch, padded]
     std::int64_t reset = 0;           ///< GRU: [directions, batch, padded], or tiles of one step

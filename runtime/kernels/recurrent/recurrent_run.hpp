@@ -53,6 +53,7 @@ class RecurrentRun : private RecurrentInputs<T> {
   }
 
  private:
+  using Units::AddShared;
   using Units::args_;
   using Units::batch_;
   using Units::Cell;
@@ -62,6 +63,7 @@ class RecurrentRun : private RecurrentInputs<T> {
   using Units::GatherRow;
   using Units::Hidden;
   using Units::Input;
+  using Units::IsShared;
   using Units::lengths_;
   using Units::Linear;
   using Units::memory_;
@@ -92,17 +94,16 @@ class RecurrentRun : private RecurrentInputs<T> {
 
   void PrepareWeights() {
     if (plan_.packed) return;
-    const std::int64_t matrices = directions_ * plan_.gates;
-    ForRanges(args_.pool, 2 * matrices, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    ForRanges(args_.pool, 2 * directions_, 1, [&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t i = begin; i < end; ++i) {
-        const bool of_inputs = i < matrices;
-        const std::int64_t matrix = of_inputs ? i : i - matrices;
+        const bool of_inputs = i < directions_;
+        const std::int64_t d = of_inputs ? i : i - directions_;
         const std::int64_t hidden = plan_.shape.hidden;
         const std::int64_t depth = of_inputs ? plan_.shape.inputs : hidden;
-        const T* from = args_.template in<T>(of_inputs ? In::kW : In::kR) + matrix * hidden * depth;
-        C* to =
-            memory_ + (of_inputs ? plan_.parts.w : plan_.parts.r) + matrix * plan_.padded * depth;
-        PackRecurrentGate(from, hidden, depth, to);
+        const T* from = args_.template in<T>(of_inputs ? In::kW : In::kR);
+        C* to = memory_ + (of_inputs ? plan_.parts.w : plan_.parts.r);
+        PackRecurrentDirection(from + d * plan_.gates * hidden * depth, plan_.gates, hidden, depth,
+                               to + d * plan_.layout.count() * depth * kPanel);
       }
     });
   }
@@ -301,8 +302,12 @@ class RecurrentRun : private RecurrentInputs<T> {
   void AddGates(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last) const {
     const std::int64_t panels = plan_.panels;
     for (std::int64_t panel = first; panel < last; ++panel) {
+      if (IsShared(panel)) {
+        AddShared(d, In::kR, {Hidden(d, step), plan_.padded, batch_}, step);
+        continue;
+      }
       AddProduct(*plan_.kernels, {Hidden(d, step), plan_.padded, batch_},
-                 Weights(In::kR, d, panel, plan_.gates, panels),
+                 Weights(In::kR, d, panel, plan_.gates, /*of_gates=*/true),
                  WeightPanel(In::kR, d, (panel + 1) % panels),
                  {Tile(d, panel, step), panels * TileStride()});
     }
@@ -312,7 +317,7 @@ class RecurrentRun : private RecurrentInputs<T> {
   void AddPanels(const C* rows, std::int64_t d, std::int64_t gate, std::int64_t first,
                  std::int64_t last, std::int64_t next, const RecurrentTiles<C>& tiles) const {
     AddProduct(*plan_.kernels, {rows, plan_.padded, batch_},
-               Weights(In::kR, d, gate * plan_.panels + first, last - first, 1),
+               Weights(In::kR, d, gate * plan_.panels + first, last - first, /*of_gates=*/false),
                WeightPanel(In::kR, d, next), tiles);
   }
 

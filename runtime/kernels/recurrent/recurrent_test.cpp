@@ -511,5 +511,20 @@ TEST(RecurrentTest, RefusesWhatDoesNotFit) {
             "the hidden size is 0, it must be at least 1");
 }
 
+/// Of LSTM alone, and only where that makes fewer panels.
+TEST(RecurrentTest, RestsOfGatesSharePanels) {
+  const auto text = [](std::int64_t gates, std::int64_t hidden) {
+    const RecurrentPanelLayout layout(gates, hidden);
+    return std::to_string(layout.of_gate) + " of a gate, " + std::to_string(layout.rest) +
+           " units in " + std::to_string(layout.shared);
+  };
+  EXPECT_EQ(text(4, 100), "6 of a gate, 4 units in 1");
+  EXPECT_EQ(text(4, 9), "0 of a gate, 9 units in 3");
+  EXPECT_EQ(text(4, 64), "4 of a gate, 0 units in 0");
+  EXPECT_EQ(text(4, 45), "3 of a gate, 0 units in 0");
+  EXPECT_EQ(text(3, 100), "7 of a gate, 0 units in 0");
+  EXPECT_EQ(text(1, 1), "1 of a gate, 0 units in 0");
+}
+
 }  // namespace
 }  // namespace poprt::kernels
