@@ -72,6 +72,7 @@ class Evaluator {
           {"BlockedDynamicConv", "blocked_conv2d"},
           {"BlockedDynamicDepthwiseConv", "blocked_depthwise_conv2d"},
           {"BlockedMaxPool", "blocked_max_pool"},
+          {"BlockedMoments", "blocked_moments"},
           {"ByteAdd", "add_bytes"},
           {"FusedAttention", "attention"},
           {"FusedElementwise", "fused_elementwise"},

@@ -236,6 +236,7 @@ std::string_view KernelNamed(std::string_view op) {
   if (op == "BlockedDynamicDepthwiseConv") return "blocked_depthwise_conv2d";
   if (op == "BlockedMaxPool") return "blocked_max_pool";
   if (op == "BlockedAveragePool") return "blocked_average_pool";
+  if (op == "BlockedMoments") return "blocked_moments";
   if (op == "ByteAdd") return "add_bytes";
   if (op == "BatchMatMul") return "batch_matmul";
   if (op == "FusedAttention") return "attention";

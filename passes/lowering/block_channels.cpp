@@ -9,6 +9,7 @@
 
 #include "passes/constant_values.hpp"
 #include "passes/lowering/block_dynamic_conv.hpp"
+#include "passes/lowering/block_norm.hpp"
 #include "passes/lowering/block_quantized.hpp"
 #include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/channel_shuffle.hpp"
@@ -316,7 +317,10 @@ bool BlockNode(Rewriter& rewriter, Node& node) {
   if (node.op == "Concat") return BlockConcat(rewriter, node);
   if (node.op == "Split") return BlockSplit(rewriter, node);
   if (node.op == "Resize") return BlockResize(rewriter, node);
-  if (node.op == "Reshape") return BlockReshape(rewriter, node);
+  if (node.op == "Reshape") return BlockReshape(rewriter, node) || BlockNorm(rewriter, node);
+  if (node.op == "InstanceNormalization" || node.op == "GroupNormalization") {
+    return BlockNorm(rewriter, node);
+  }
   if (node.op == "SubpixelShuffle") return BlockShuffle(rewriter, node);
   return node.outputs.size() == 1 && BlockElementwise(rewriter, node);
 }

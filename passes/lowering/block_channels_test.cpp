@@ -264,6 +264,39 @@ TEST(BlockChannelsTest, OperandsThatBroadcastAlongChannelsStayPlain) {
   EXPECT_EQ(g.Blocked(), "BlockChannels:1 BlockedConv:1 UnblockChannels:16 Mul:16");
 }
 
+TEST(BlockChannelsTest, NormalizesInstancesInBlocks) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {2, 3, 6, 5}), 20, 3);
+  const auto norm = g.Op("n", "InstanceNormalization",
+                         {x, g.Constant("s", {20}, Ramp(20)), g.Constant("b", {20}, Ramp(20))},
+                         {2, 20, 6, 5}, {{"epsilon", 0.01F}});
+  g.Output(g.Conv("c", g.Op("r", "Relu", {norm}, {2, 20, 6, 5}), 16));
+  EXPECT_EQ(g.Blocked(),
+            "BlockedConv:2 BlockedMoments:2 Sub:2 Mul:2 Add:2 Relu:2 BlockedConv:1 "
+            "UnblockChannels:16");
+}
+
+/// As the operator, and as rows with one scale each, whose channels are scaled behind it.
+TEST(BlockChannelsTest, NormalizesGroupsInBlocks) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {2, 3, 6, 5}), 24, 3);
+  const auto groups = g.Op("n", "GroupNormalization",
+                           {x, g.Constant("s", {24}, Ramp(24)), g.Constant("b", {24}, Ramp(24))},
+                           {2, 24, 6, 5}, {{"num_groups", std::int64_t{3}}});
+  const auto rows = g.Op("r", "Reshape", {groups}, {2, 4, 180}, {{"shape", Ints{2, 4, -1}}});
+  const auto norm = g.Op("m", "InstanceNormalization",
+                         {rows, g.Constant("ones", {4}, std::vector<double>(4, 1.0)),
+                          g.Constant("zeros", {4}, std::vector<double>(4, 0.0))},
+                         {2, 4, 180});
+  const auto image = g.Op("i", "Reshape", {norm}, {2, 24, 6, 5}, {{"shape", Ints{2, 24, 6, 5}}});
+  const auto scaled =
+      g.Op("t", "Mul", {image, g.Constant("w", {24, 1, 1}, Ramp(24))}, {2, 24, 6, 5});
+  g.Output(g.Conv("c", scaled, 16));
+  EXPECT_EQ(g.Blocked(),
+            "BlockedConv:2 BlockedMoments:2 Sub:2 Mul:2 Add:2 BlockedMoments:2 Sub:2 Mul:2 Mul:2 "
+            "BlockedConv:1 UnblockChannels:16");
+}
+
 TEST(BlockChannelsTest, JoinsAndCutsWholeBlocks) {
   Network g;
   const auto input = g.Input("x", {1, 16, 3, 3});

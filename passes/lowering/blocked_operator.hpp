@@ -39,6 +39,10 @@
 ///                           `inner_min`, `inner_max`, `inner_alpha`
 ///   BlockedMaxPool(x), BlockedAveragePool(x)
 ///                           as MaxPool and AveragePool
+///   BlockedMoments(x, scale)
+///                           two results, [B, ceil(C / 16), 1, 1, 16]: means, and the scale, [16 *
+///                           ceil(C / 16)], divided by sqrt(variance + `epsilon`), of each of the
+///                           `channels` or, with `groups`, of so many groups of them
 ///   JoinChannels(x, ...)    channels of blocked images, one after the other: of input i
 ///                           `channels`[i] from `first`[i] on
 ///

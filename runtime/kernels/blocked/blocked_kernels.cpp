@@ -92,6 +92,7 @@ std::span<const KernelDef> BlockedKernels() {
       {"blocked_conv2d_planes", GuardedBind<BindBest<BindBlockedConv2dPlanes>>},
       {"blocked_depthwise_conv2d", GuardedBind<BindBest<BindBlockedDepthwiseConv2d>>},
       {"blocked_max_pool", GuardedBind<BindBest<BindBlockedMaxPool>>},
+      {"blocked_moments", GuardedBind<BindBest<BindBlockedMoments>>},
       {"blocked_pointwise_conv2d", GuardedBind<BindBest<BindBlockedPointwiseConv2d>>},
       {"blocked_pointwise_depthwise", GuardedBind<BindBest<BindBlockedPointwiseDepthwise>>},
       {"blocked_winograd_conv2d", GuardedBind<BindBest<BindWinogradConv2d>>},

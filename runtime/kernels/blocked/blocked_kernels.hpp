@@ -56,6 +56,13 @@ BoundKernel BindBlockedMaxPool(const KernelCall& call, const ConvMicroKernels& k
 /// As "blocked_max_pool", and count_include_pad. A window without a pixel that counts gives 0.
 BoundKernel BindBlockedAveragePool(const KernelCall& call, const ConvMicroKernels& kernels);
 
+/// What InstanceNormalization multiplies by and subtracts: of X, blocked, and a scale for each
+/// channel, float32 [16 * ceil(channels / 16)], the mean of each channel of each image, and the
+/// scale divided by sqrt(variance + epsilon), both float32 [B, ceil(channels / 16), 1, 1, 16].
+/// Attributes: channels; groups, into which channels are put together (default one channel each);
+/// epsilon. Spare lanes are zeros.
+BoundKernel BindBlockedMoments(const KernelCall& call, const ConvMicroKernels& kernels);
+
 /// X float32 [B, C, H, W], or [B, H, W, C] with the attribute channels_last, to blocked, with zeros
 /// in the spare lanes.
 BoundKernel BindBlockChannels(const KernelCall& call, const ConvMicroKernels& kernels);

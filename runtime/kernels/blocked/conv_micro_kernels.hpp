@@ -180,6 +180,9 @@ struct ConvMicroKernels {
   bool (*holds_nan)(const float* x, std::int64_t count);
   /// Sum over the covered taps times `factor`.
   void (*average)(const WindowArea& area, float factor);
+  /// moments[c] = mean of the `pixels` >= 1 numbers of lane c, moments[16 + c] = sum of the squares
+  /// of their distances from it.
+  void (*moments)(const float* x, std::int64_t pixels, float* moments);
 
   /// y[pixel][c] = x[c * plane + pixel] for c < channels <= 16, 0 for the others.
   void (*block)(const float* x, std::int64_t plane, std::int64_t channels, std::int64_t pixels,

@@ -73,6 +73,7 @@ inline constexpr ConvMicroKernels kConvMicroKernels = {
     .maximum_or_nan = MaximumOrNan<V>,
     .holds_nan = HoldsNan<V>,
     .average = Average<V>,
+    .moments = Moments<V>,
     .block = Block<typename V::Eight>,
     .unblock = Unblock<typename V::Eight>};
 

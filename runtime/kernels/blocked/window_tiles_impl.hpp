@@ -386,4 +386,42 @@ void Average(const WindowArea& area, float factor) {
       [&](Register a) POPRT_INLINED { return V::Mul(a, factors); });
 }
 
+// ---- Moments ---------------------------------------------------------------------------------
+
+/// Folds the pixels of some lanes by take(sum, x), in several chains.
+template <class V, class Take>
+[[gnu::always_inline]] inline typename V::Register FoldPixels(const float* x, std::int64_t pixels,
+                                                              Take take) {
+  constexpr int kChains = 4;
+  typename V::Register sums[kChains];
+  Unroll<kChains>([&](auto c) POPRT_INLINED { sums[decltype(c)::value] = V::Zero(); });
+  std::int64_t p = 0;
+  for (; p + kChains <= pixels; p += kChains, x += kChains * kBlock) {
+    Unroll<kChains>([&](auto c) POPRT_INLINED {
+      constexpr int kC = decltype(c)::value;
+      take(sums[kC], V::Load(x + kC * kBlock));
+    });
+  }
+  for (; p < pixels; ++p, x += kBlock) take(sums[0], V::Load(x));
+  return V::Add(V::Add(sums[0], sums[1]), V::Add(sums[2], sums[3]));
+}
+
+template <class V>
+void Moments(const float* x, std::int64_t pixels, float* moments) {
+  using Register = typename V::Register;
+  Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
+    constexpr int kLane = decltype(v)::value * V::kLanes;
+    const Register sum = FoldPixels<V>(
+        x + kLane, pixels, [](Register& to, Register a) POPRT_INLINED { to = V::Add(to, a); });
+    const Register mean = V::Div(sum, V::Set(static_cast<float>(pixels)));
+    V::Store(mean, moments + kLane);
+    const Register squares =
+        FoldPixels<V>(x + kLane, pixels, [mean](Register& to, Register a) POPRT_INLINED {
+          const Register distance = V::Sub(a, mean);
+          V::Accumulate(to, distance, distance);
+        });
+    V::Store(squares, moments + kBlock + kLane);
+  });
+}
+
 }  // namespace poprt::kernels::tile
