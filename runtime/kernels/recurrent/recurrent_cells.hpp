@@ -1,14 +1,28 @@
 #pragma once
 
+#include <cstdint>
+
 /// What a step makes of the sums of the gates of 16 hidden units of a sequence, with the functions
 /// that recurrent operators have by default. All in registers: one vector alone waits for itself in
 /// each function, several functions do not wait for each other. This header is included by files
 /// that are compiled for more than the baseline processor: it must stay free of inline functions.
 namespace poprt::kernels {
 
+/// The sums of the gates of some panels of hidden units of a sequence, and its state.
+struct LstmPanels {
+  const float* in;
+  const float* out;
+  const float* forget;
+  const float* next;
+  std::int64_t stride;  ///< from the sums of one panel to those of the next
+  std::int64_t count;
+  float* cell;
+  float* hidden;
+};
+
 struct RecurrentCells {
-  /// next = sigmoid(forget) * cell + sigmoid(in) * tanh(next), out = sigmoid(out) * tanh(next).
-  void (*lstm)(const float* in, const float* forget, const float* cell, float* next, float* out);
+  /// cell = sigmoid(forget) * cell + sigmoid(in) * tanh(next), hidden = sigmoid(out) * tanh(cell).
+  void (*lstm)(const LstmPanels& panels);
   /// update = sigmoid(update), passed = sigmoid(reset) * before.
   void (*gru_gates)(const float* reset, const float* before, float* update, float* passed);
   /// candidate = (1 - update) * tanh(candidate) + update * before.

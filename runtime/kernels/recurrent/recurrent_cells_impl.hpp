@@ -29,14 +29,21 @@ template <class V>
 }
 
 template <class V>
-void Lstm(const float* in, const float* forget, const float* cell, float* next, float* out) {
-  ForVectors<V>([=](int i) POPRT_INLINED {
-    const auto kept = V::Mul(Sigmoid<V>(V::Load(forget + i)), V::Load(cell + i));
-    const auto added = V::Mul(Sigmoid<V>(V::Load(in + i)), tile::Tanh<V>(V::Load(next + i)));
-    const auto sum = V::Add(kept, added);
-    V::Store(sum, next + i);
-    V::Store(V::Mul(Sigmoid<V>(V::Load(out + i)), tile::Tanh<V>(sum)), out + i);
-  });
+void Lstm(const LstmPanels& panels) {
+  const LstmPanels p = panels;
+  for (std::int64_t panel = 0; panel < p.count; ++panel) {
+    ForVectors<V>([=](int lane) POPRT_INLINED {
+      const std::int64_t at = panel * p.stride + lane;
+      float* const cell = p.cell + panel * kPanel + lane;
+      const auto kept = V::Mul(Sigmoid<V>(V::Load(p.forget + at)), V::Load(cell));
+      const auto added =
+          V::Mul(Sigmoid<V>(V::Load(p.in + at)), tile::Tanh<V>(V::Load(p.next + at)));
+      const auto sum = V::Add(kept, added);
+      V::Store(sum, cell);
+      V::Store(V::Mul(Sigmoid<V>(V::Load(p.out + at)), tile::Tanh<V>(sum)),
+               p.hidden + panel * kPanel + lane);
+    });
+  }
 }
 
 template <class V>

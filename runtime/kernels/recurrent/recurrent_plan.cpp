@@ -41,7 +41,8 @@ class PartList {
   std::int64_t end_ = 0;
 };
 
-/// Sequences of a batch, at most, that do not fill the vectors that functions have room for.
+/// Sequences of a batch, at most, that do not fill the vectors that functions have room for; LSTM's
+/// cells fill them with panels.
 constexpr std::int64_t kRowsOfCells = 2;
 
 /// Those of RecurrentCells.
@@ -74,7 +75,8 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   if (&loops != &PortableInnerLoops()) {
     sigmoid = FunctionNamed(loops.element_functions, "sigmoid")->loop;
     tanh = FunctionNamed(loops.element_functions, "tanh")->loop;
-    if (shape.batch <= kRowsOfCells && HasUsualFunctions(kind, options)) {
+    const bool fills = kind == RecurrentKind::kLstm || shape.batch <= kRowsOfCells;
+    if (fills && HasUsualFunctions(kind, options)) {
       cells = &loops.recurrent_cells;
     }
   }

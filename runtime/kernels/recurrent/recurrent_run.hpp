@@ -59,8 +59,10 @@ class RecurrentRun : private RecurrentInputs<T> {
   using Units::Cell;
   using Units::CopyPanel;
   using Units::directions_;
+  using Units::FinishLstmPanels;
   using Units::FinishPanel;
   using Units::GatherRow;
+  using Units::HasLstmCells;
   using Units::Hidden;
   using Units::Input;
   using Units::IsShared;
@@ -295,6 +297,7 @@ class RecurrentRun : private RecurrentInputs<T> {
       case RecurrentKind::kLstm:
         AddGates(d, step, first, last);
     }
+    if (HasLstmCells()) return FinishLstmPanels(d, step, first, last);
     for (std::int64_t panel = first; panel < last; ++panel) FinishPanel(d, step, panel, phase);
   }
 

@@ -34,6 +34,7 @@ class RecurrentUnits : protected RecurrentMemory<T> {
   using Memory::plan_;
   using Memory::Reset;
   using Memory::Tile;
+  using Memory::TileStride;
   using Memory::Time;
 
   /// `phase`: GRU's candidate is a second one, unless it is linear before the reset.
@@ -46,6 +47,44 @@ class RecurrentUnits : protected RecurrentMemory<T> {
         return phase == 0 ? FinishGruGates(d, step, panel) : FinishGru(d, step, panel);
       case RecurrentKind::kLstm:
         return FinishLstm(d, step, panel);
+    }
+  }
+
+  /// Whether FinishLstmPanels ends the step of an LSTM.
+  bool HasLstmCells() const {
+    return std::is_same_v<C, float> && plan_.kind == RecurrentKind::kLstm &&
+           plan_.cells != nullptr && Input(In::kP) == nullptr;
+  }
+
+  /// FinishPanel for panels [first, last), with the functions of RecurrentCells.
+  void FinishLstmPanels(std::int64_t d, std::int64_t step, std::int64_t first,
+                        std::int64_t last) const {
+    if constexpr (std::is_same_v<C, float>) {
+      const std::int64_t units = std::min(last * kPanel, plan_.shape.hidden) - first * kPanel;
+      T* const y = Output(0);
+      for (std::int64_t b = 0; b < batch_; ++b) {
+        const std::int64_t at = b * plan_.padded + first * kPanel;
+        C* const hidden = Hidden(d, step + 1) + at;
+        if (step >= lengths_[b]) {
+          std::copy_n(Hidden(d, step) + at, (last - first) * kPanel, hidden);
+          continue;
+        }
+        const auto sums = [&](std::int64_t gate) {
+          return Tile(d, gate, first, step) + b * kPanel;
+        };
+        plan_.cells->lstm({.in = sums(0),
+                           .out = sums(1),
+                           .forget = sums(2),
+                           .next = sums(3),
+                           .stride = TileStride(),
+                           .count = last - first,
+                           .cell = Cell(d) + at,
+                           .hidden = hidden});
+        if (y == nullptr) continue;
+        T* const to = y + OutputRow(d, Time(d, step, b), b) * plan_.shape.hidden + first * kPanel;
+        POPRT_INDEPENDENT_LOOP
+        for (std::int64_t c = 0; c < units; ++c) to[c] = static_cast<T>(hidden[c]);
+      }
     }
   }
 
@@ -134,14 +173,6 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     C* const next = Tile(d, 3, panel, step);
     C* const cell = Cell(d);
     const bool has_peepholes = Input(In::kP) != nullptr;
-    if constexpr (std::is_same_v<C, float>) {
-      if (plan_.cells != nullptr && !has_peepholes) {
-        ForRows(panel, [=, this](std::int64_t i, std::int64_t at) {
-          plan_.cells->lstm(in + i, forget + i, cell + at, next + i, out + i);
-        });
-        return StoreLstm(d, step, panel, next, out);
-      }
-    }
     if (has_peepholes) {
       const C* const to_in = Peephole(d, 0, panel);
       const C* const to_forget = Peephole(d, 2, panel);
