@@ -41,9 +41,10 @@ class PartList {
   std::int64_t end_ = 0;
 };
 
-/// Sequences of a batch, at most, that do not fill the vectors that functions have room for; LSTM's
-/// cells fill them with panels.
+/// Sequences of a batch, at most, that do not fill the vectors that functions have room for; and of
+/// LSTM, whose cells take several panels.
 constexpr std::int64_t kRowsOfCells = 2;
+constexpr std::int64_t kRowsOfLstmCells = 8;
 
 /// Those of RecurrentCells.
 bool HasUsualFunctions(RecurrentKind kind, const RecurrentOptions& options) {
@@ -75,8 +76,9 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   if (&loops != &PortableInnerLoops()) {
     sigmoid = FunctionNamed(loops.element_functions, "sigmoid")->loop;
     tanh = FunctionNamed(loops.element_functions, "tanh")->loop;
-    const bool fills = kind == RecurrentKind::kLstm || shape.batch <= kRowsOfCells;
-    if (fills && HasUsualFunctions(kind, options)) {
+    const bool is_lstm = kind == RecurrentKind::kLstm;
+    const std::int64_t most = is_lstm ? kRowsOfLstmCells : kRowsOfCells;
+    if (shape.batch <= most && HasUsualFunctions(kind, options)) {
       cells = &loops.recurrent_cells;
     }
   }
