@@ -88,10 +88,12 @@ std::vector<Tensor> RunGraphs(std::vector<ir::Graph> graphs, std::size_t index,
 
   const ir::Graph& graph = graphs[index];
   std::vector<const void*> from;
+  from.reserve(inputs.size());
   for (const Tensor& input : inputs) from.push_back(input.data());
   std::vector<Tensor> results;
   for (const ir::ValueId id : graph.outputs) results.emplace_back(graph.type(id));
   std::vector<void*> to;
+  to.reserve(results.size());
   for (Tensor& result : results) to.push_back(result.mutable_data());
   std::vector<std::int64_t> extents(results.size(), -1);
   loaded->Run(index, from, to, extents);
@@ -116,7 +118,7 @@ std::vector<Tensor> RunModel(const std::string& text, const std::vector<Tensor>&
                              int opset = 17) {
   ir::Graph graph = Import(text, opset);
   if (graph.nodes.empty()) return {};
-  const std::vector<Tensor> results = RunGraphs({graph}, 0, inputs);
+  std::vector<Tensor> results = RunGraphs({graph}, 0, inputs);
   const auto expect_same = [&](const std::vector<Tensor>& others, const char* how) {
     EXPECT_EQ(results.size(), others.size()) << how;
     for (std::size_t i = 0; i < results.size() && i < others.size(); ++i) {

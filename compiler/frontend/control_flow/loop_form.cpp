@@ -203,9 +203,9 @@ class LoopBuilder {
       const std::string before = Describe(form_.carried[i], graph);
       const std::string after = Describe(done->carried[i], region.graph());
       if (before == after) continue;
-      Fail(CarriedName(i) + " is " + before + " at first and " + after + " after an iteration" +
-               advice,
-           problems);
+      std::string change = CarriedName(i);
+      change.append(" is ").append(before).append(" at first and ").append(after);
+      Fail(change.append(" after an iteration").append(advice), problems);
     }
     for (std::size_t i = 0; i < done->slices.size(); ++i) {
       if (done->slices[i].tensor() != nullptr) continue;

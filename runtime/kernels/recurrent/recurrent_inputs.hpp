@@ -86,12 +86,19 @@ class RecurrentInputs : protected RecurrentUnits<T> {
     AddProduct(*plan_.kernels, rows, SharedWeights(input, d), WeightPanel(input, d, 0),
                {sums, stride});
     for (std::int64_t gate = 0; gate < layout.gates; ++gate) {
-      C* to = Tile(d, gate, plan_.panels - 1, first);
-      for (std::int64_t row = 0; row < rows.rows; ++row, to += kPanel) {
-        for (std::int64_t c = 0; c < layout.rest; ++c) {
-          const std::int64_t column = gate * layout.rest + c;
-          to[c] += sums[column / kPanel * stride + row * kPanel + column % kPanel];
+      C* const to = Tile(d, gate, plan_.panels - 1, first);
+      // The columns of a gate may begin in one panel and end in the next.
+      for (std::int64_t c = 0; c < layout.rest;) {
+        const std::int64_t column = gate * layout.rest + c;
+        const std::int64_t count = std::min(layout.rest - c, kPanel - column % kPanel);
+        const C* const from = sums + column / kPanel * stride + column % kPanel;
+        for (std::int64_t row = 0; row < rows.rows; ++row) {
+          POPRT_INDEPENDENT_LOOP
+          for (std::int64_t i = 0; i < count; ++i) {
+            to[row * kPanel + c + i] += from[row * kPanel + i];
+          }
         }
+        c += count;
       }
     }
   }

@@ -511,7 +511,7 @@ TEST(RecurrentTest, RefusesWhatDoesNotFit) {
             "the hidden size is 0, it must be at least 1");
 }
 
-/// Of LSTM alone, and only where that makes fewer panels.
+/// Of LSTM alone, and only where fewer panels are worth the sums.
 TEST(RecurrentTest, RestsOfGatesSharePanels) {
   const auto text = [](std::int64_t gates, std::int64_t hidden) {
     const RecurrentPanelLayout layout(gates, hidden);
@@ -519,7 +519,9 @@ TEST(RecurrentTest, RestsOfGatesSharePanels) {
            " units in " + std::to_string(layout.shared);
   };
   EXPECT_EQ(text(4, 100), "6 of a gate, 4 units in 1");
-  EXPECT_EQ(text(4, 9), "0 of a gate, 9 units in 3");
+  EXPECT_EQ(text(4, 20), "1 of a gate, 4 units in 1");
+  EXPECT_EQ(text(4, 300), "18 of a gate, 12 units in 3");
+  EXPECT_EQ(text(4, 28), "2 of a gate, 0 units in 0");
   EXPECT_EQ(text(4, 64), "4 of a gate, 0 units in 0");
   EXPECT_EQ(text(4, 45), "3 of a gate, 0 units in 0");
   EXPECT_EQ(text(3, 100), "7 of a gate, 0 units in 0");

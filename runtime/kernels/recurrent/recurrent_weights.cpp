@@ -11,6 +11,10 @@
 namespace poprt::kernels {
 namespace {
 
+/// Sums in shared panels are added to the gates' one by one, which takes as long as so many
+/// products of 16 columns.
+constexpr std::int64_t kProductsOfSum = 2;
+
 std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a - 1) / b + 1; }
 
 /// A panel, whose column c is row_of(c) of a matrix of rows of `depth`; negative for zeros.
@@ -30,7 +34,8 @@ RecurrentPanelLayout::RecurrentPanelLayout(std::int64_t gate_count, std::int64_t
     : gates(gate_count), of_gate(CeilDiv(hidden, kPanel)) {
   const std::int64_t units = hidden % kPanel;
   const std::int64_t panels = CeilDiv(gates * units, kPanel);
-  if (gates != GatesOf(RecurrentKind::kLstm) || units == 0 || panels >= gates) return;
+  const bool pays = (gates - panels) * hidden > kProductsOfSum * gates * units;
+  if (gates != GatesOf(RecurrentKind::kLstm) || units == 0 || !pays) return;
   --of_gate;
   rest = units;
   shared = panels;

@@ -10,8 +10,8 @@ namespace poprt::kernels {
 
 /// Which panels the columns of one direction lie in: for every gate those of whole 16 units and,
 /// of what remains of the hidden units, one with zeros behind the last unit. LSTM multiplies all
-/// gates by the same, so that what remains of them can share panels: 100 units are 4 * 6 panels and
-/// one of 4 units of each gate.
+/// gates by the same, so that what remains of them can share panels, where that saves time: 100
+/// units are 4 * 6 panels and one of 4 units of each gate.
 struct RecurrentPanelLayout {
   RecurrentPanelLayout(std::int64_t gates, std::int64_t hidden);
 
