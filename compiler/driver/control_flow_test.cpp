@@ -368,6 +368,25 @@ TEST(ControlFlow, WhileLoopsThatCountHaveALength) {
   }
 }
 
+/// The condition needs a second output, of a node whose first one nobody wants.
+TEST(ControlFlow, CountersMayLeaveOutputsOut) {
+  const std::string body =
+      BodyControls() + InputText("k", {"1"}, kInt64) + InputText("v", {"2"}) +
+      NodeText("Add", {"k", "one"}, {"k2"}) + NodeText("Add", {"v", "x"}, {"v2"}) +
+      NodeText("TopK", {"k2", "one"}, {"", "at"}) + NodeText("Add", {"at", "k2"}, {"sum"}) +
+      NodeText("Less", {"sum", "end"}, {"go"}) + OutputText("go") + OutputText("k2") +
+      OutputText("v2") + OutputText("v2");
+  const std::string model = InputText("x", {"2"}) + IntsText("one", {1}, {1}) +
+                            IntsText("zero", {0}, {1}) + IntsText("end", {3}, {1}) +
+                            IntsText("n", {50}, {}) + OutputText("s") +
+                            NodeText("Loop", {"n", "", "zero", "x"}, {"", "", "s"},
+                                     "name: \"while\" " + GraphAttribute("body", body));
+  const auto results = RunModel(model, {Floats({2}, {1, 2})});
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].shape(), (Shape{3, 2}));
+  EXPECT_EQ(FloatsOf(results[0]), (std::vector<float>{2, 4, 3, 6, 4, 8}));
+}
+
 TEST(ControlFlow, KnownLoopsAreComputed) {
   // Each round appends to a list: the type of what is carried changes.
   const std::string body = BodyControls() + InputText("list", {"0"}) +

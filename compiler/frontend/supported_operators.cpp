@@ -22,8 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
      "images are decoded before they come to the device; feed the model the decoded pixels"},
     {"ZipMap",
      "a container holds tensors, no maps; export the classifier with the option zipmap=False, "
-     "which "
-     "makes the probabilities a tensor"},
+     "which makes the probabilities a tensor"},
 };
 
 /// The operators of one domain: how often each is used, and by which node first.

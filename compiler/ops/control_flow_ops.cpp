@@ -27,8 +27,7 @@ std::span<const OpDef> ControlFlowOps() {
        .infer = InferFromRegions,
        .notes = "unrolled if what it carries changes its type or is no tensor: the number of "
                 "iterations must then be known when compiling, as for stacked outputs, which "
-                "counters in "
-                "the condition tell, too"},
+                "counters in the condition tell, too"},
       {.name = "Scan",
        .since = 8,
        .inputs = {1, kAnyNumber},

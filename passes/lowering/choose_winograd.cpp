@@ -1,6 +1,5 @@
 #include "passes/lowering/choose_winograd.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,34 +8,11 @@
 #include "passes/lowering/convolution_cost.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/blocked/winograd_filter.hpp"
-#include "runtime/kernels/blocked/winograd_tiling.hpp"
 
 namespace poprt::passes {
 namespace {
 
 constexpr std::size_t kBlockedRank = 5;
-
-bool HasUnitStrides(const Attributes& attributes) {
-  return std::ranges::all_of(attributes.get_ints("strides", {}),
-                             [](std::int64_t stride) { return stride == 1; });
-}
-
-/// Whether what the kernel transforms at once stays far below what it refuses.
-bool FitsScratch(const kernels::WinogradFilter& filter, std::int64_t channels) {
-  constexpr std::int64_t kMostNumbers = std::int64_t{1} << 27;
-  return channels <=
-         kMostNumbers / (kernels::kMostTilesOfStrip * filter.elements() * filter.parts());
-}
-
-/// What there is to choose from, direct convolution first.
-std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
-  std::vector<std::int64_t> tiles;
-  for (const std::int64_t tile : kWinogradTiles) {
-    const auto filter = kernels::WinogradFilterOf({size.kernel_height, size.kernel_width}, tile);
-    if (tile == 0 || (filter && FitsScratch(*filter, size.in_channels))) tiles.push_back(tile);
-  }
-  return tiles;
-}
 
 /// Whether every group has blocks of channels of its own.
 bool HasWholeGroups(const ConvolutionSize& size) {
@@ -49,6 +25,7 @@ ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
   const Shape& y = graph.type(conv.outputs[0]).shape;
   const Ints dilations = conv.attributes.get_ints("dilations", {1, 1});
   const Ints kernel = conv.attributes.get_ints("kernel_shape", {1, 1});
+  const Ints strides = conv.attributes.get_ints("strides", {1, 1});
   return {.batch = x[0],
           .in_channels = conv.attributes.get_int("in_channels", 0),
           .out_channels = conv.attributes.get_int("out_channels", 0),
@@ -59,6 +36,8 @@ ConvolutionSize SizeOf(const ir::Graph& graph, const ir::Node& conv) {
           .out_width = y[3],
           .dilation_height = dilations[0],
           .dilation_width = dilations[1],
+          .stride_height = strides[0],
+          .stride_width = strides[1],
           .kernel_height = kernel[0],
           .kernel_width = kernel[1]};
 }
@@ -100,7 +79,7 @@ Decision DecisionOn(const ir::Node& conv, const ConvolutionSize& size,
 
 absl::Status ChooseWinograd(ir::Graph& graph, const PassContext& context) {
   for (ir::Node& node : graph.nodes) {
-    if (node.op != "BlockedConv" || !HasUnitStrides(node.attributes)) continue;
+    if (node.op != "BlockedConv") continue;
     if (graph.type(node.inputs[0]).shape.size() != kBlockedRank) continue;
     const ConvolutionSize size = SizeOf(graph, node);
     const std::vector<std::int64_t> tiles = TilesFor(size);

@@ -4,6 +4,7 @@
 
 #include "passes/lowering/blocked_operator.hpp"
 #include "runtime/kernels/blocked/winograd_filter.hpp"
+#include "runtime/kernels/blocked/winograd_tiling.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -67,6 +68,13 @@ double ChannelProducts(const ConvolutionSize& size) {
   return static_cast<double>(depth) * CeilDiv(size.out_channels, kBlock) * kBlock;
 }
 
+/// Whether what the kernel transforms at once stays far below what it refuses.
+bool FitsScratch(const kernels::WinogradFilter& filter, std::int64_t channels) {
+  constexpr std::int64_t kMostNumbers = std::int64_t{1} << 27;
+  return channels <=
+         kMostNumbers / (kernels::kMostTilesOfStrip * filter.elements() * filter.parts());
+}
+
 }  // namespace
 
 double DirectCost(const ConvolutionSize& size) {
@@ -101,17 +109,25 @@ double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
   return WithWeights(products + transforms, weights);
 }
 
+std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
+  const bool has_unit_strides = size.stride_height == 1 && size.stride_width == 1;
+  std::vector<std::int64_t> tiles;
+  for (const std::int64_t tile : kWinogradTiles) {
+    const auto filter = kernels::WinogradFilterOf({size.kernel_height, size.kernel_width}, tile);
+    const bool is_winograd = has_unit_strides && filter && FitsScratch(*filter, size.in_channels);
+    if (tile == 0 || is_winograd) tiles.push_back(tile);
+  }
+  return tiles;
+}
+
 double ConvolutionCost(std::int64_t tile, const ConvolutionSize& size) {
   return tile == 0 ? DirectCost(size) : WinogradCost(tile, size);
 }
 
 double LeastConvolutionCost(const ConvolutionSize& size) {
   double least = DirectCost(size);
-  if (size.stride_height != 1 || size.stride_width != 1) return least;
-  for (const std::int64_t tile : kWinogradTiles) {
-    const Ints kernel{size.kernel_height, size.kernel_width};
-    if (tile == 0 || !kernels::WinogradFilterOf(kernel, tile)) continue;
-    least = std::min(least, WinogradCost(tile, size));
+  for (const std::int64_t tile : TilesFor(size)) {
+    least = std::min(least, ConvolutionCost(tile, size));
   }
   return least;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 /// What a convolution on blocked images costs on the host, by the algorithm that
 /// computes it. An estimate from sizes alone, so that a choice is the same on every machine.
@@ -37,10 +38,13 @@ double WinogradCost(std::int64_t tile, const ConvolutionSize& size);
 /// wider filter.
 inline constexpr std::array<std::int64_t, 3> kWinogradTiles{0, 2, 4};
 
+/// Those of kWinogradTiles that there are for the size.
+std::vector<std::int64_t> TilesFor(const ConvolutionSize& size);
+
 /// Cycles for one of kWinogradTiles.
 double ConvolutionCost(std::int64_t tile, const ConvolutionSize& size);
 
-/// Cycles for the fastest of those that there are for the size.
+/// Cycles for the fastest of TilesFor.
 double LeastConvolutionCost(const ConvolutionSize& size);
 
 }  // namespace poprt::passes

@@ -30,7 +30,7 @@ struct Neighbours {
 
 std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a - 1) / b + 1; }
 
-/// A Conv of stride and dilation 1 or more, whose shapes are those of ONNX.
+/// A Conv of one group without dilation, whose shapes are those of ONNX.
 struct ConvShape {
   Shape x;
   Shape weights;

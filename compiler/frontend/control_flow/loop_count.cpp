@@ -35,8 +35,9 @@ class ConditionSlice {
       needed.pop_back();
       if (!Need(id, needed)) return false;
     }
-    std::ranges::copy_if(body_.graph->nodes, std::back_inserter(nodes_),
-                         [&](const Node& node) { return needed_nodes_.count(&node) > 0; });
+    for (const Node& node : body_.graph->nodes) {
+      if (needed_nodes_.count(&node) > 0) nodes_.push_back(&node);
+    }
     return true;
   }
 
@@ -46,7 +47,7 @@ class ConditionSlice {
     const std::uint8_t truth = 1;
     values_[body_.condition] = Tensor({ElementType::kBool, {}}, &truth);
     for (const auto& [i, tensor] : carried_) values_[body_.carried[i]] = tensor;
-    for (const Node& node : nodes_) Compute(node);
+    for (const Node* node : nodes_) Compute(*node);
     for (auto& [i, tensor] : carried_) tensor = ValueOf(body_.next[i]);
     return ValueOf(body_.goes_on).as<std::uint8_t>()[0] != 0;
   }
@@ -86,6 +87,7 @@ class ConditionSlice {
     std::vector<Tensor> inputs;
     for (const ValueId id : node.inputs) inputs.push_back(ValueOf(id));
     std::vector<TensorType> types;
+    // The importer gives outputs that are left out a value, too.
     for (const ValueId id : node.outputs) types.push_back(body_.graph->type(id));
     std::vector<Tensor> results = kernels::RunOnce(node.op, inputs, types, node.attributes);
     for (std::size_t i = 0; i < results.size(); ++i) values_[node.outputs[i]] = results[i];
@@ -94,7 +96,7 @@ class ConditionSlice {
   const LoopBody& body_;
   std::map<ValueId, const Node*> producers_;
   std::set<const Node*> needed_nodes_;
-  std::vector<Node> nodes_;
+  std::vector<const Node*> nodes_;  ///< those needed, in order
   std::map<std::size_t, Tensor> carried_;
   std::map<ValueId, Tensor> values_;
 };

@@ -100,12 +100,15 @@ struct PointwiseDepthwise {
   };
 
   std::int64_t RowFloats() const { return product.in().width * kBlock; }
-  std::int64_t Planes() const { return blocking.bands.blocks() > 1 ? out.batch * out.blocks : 0; }
+  /// Of which rows are kept behind a band.
+  std::int64_t KeptPlanes() const {
+    return blocking.bands.blocks() > 1 ? out.batch * out.blocks : 0;
+  }
 
   Memory MemoryOf(const KernelArguments& args, int worker) const {
     float* const rows = WorkerScratch(args, worker, scratch_bytes);
     float* const kept_rows = rows + kTilePanels * plane_floats;
-    return {rows, kept_rows, reinterpret_cast<RowRange*>(kept_rows + Planes() * kept_floats)};
+    return {rows, kept_rows, reinterpret_cast<RowRange*>(kept_rows + KeptPlanes() * kept_floats)};
   }
 
   /// Keeps the last of the rows for the next band of some planes.
@@ -125,7 +128,7 @@ struct PointwiseDepthwise {
     const std::int64_t block = plane % out.blocks;
     const std::int64_t width = product.in().width;
     float* const rows = memory.rows;
-    const bool keeps = Planes() > 0;
+    const bool keeps = KeptPlanes() > 0;
     // Where the rows of the strip or the band before are.
     RowRange kept = keeps ? memory.kept[plane] : RowRange{0, 0};
     const float* kept_rows = memory.kept_rows + plane * kept_floats;
@@ -166,7 +169,7 @@ struct PointwiseDepthwise {
     const TaskGrid grid =
         TaskGrid::OfPlanes(out.batch, blocking.bands.blocks(), blocking.planes.blocks());
     for (int worker = 0; worker < args.pool->size(); ++worker) {
-      std::fill_n(MemoryOf(args, worker).kept, Planes(), RowRange{0, 0});
+      std::fill_n(MemoryOf(args, worker).kept, KeptPlanes(), RowRange{0, 0});
     }
     args.pool->Run(grid.count(), [&](std::int64_t index, int worker) {
       const Memory memory = MemoryOf(args, worker);
@@ -185,10 +188,10 @@ struct PointwiseDepthwise {
     Require(rows.has_value(), "the window spans too large an area");
     const std::int64_t most = std::min(product.in().height, *rows + window.Reach(0));
     plane_floats = most * RowFloats();
-    if (Planes() > 0) kept_floats = std::min(most, SharedRows(window)) * RowFloats();
+    if (KeptPlanes() > 0) kept_floats = std::min(most, SharedRows(window)) * RowFloats();
     constexpr auto kRangeFloats = static_cast<std::int64_t>(sizeof(RowRange) / sizeof(float));
     scratch_bytes =
-        FloatScratchBytes(kTilePanels * plane_floats + Planes() * (kept_floats + kRangeFloats));
+        FloatScratchBytes(kTilePanels * plane_floats + KeptPlanes() * (kept_floats + kRangeFloats));
   }
 };
 
