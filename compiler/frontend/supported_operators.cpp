@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/frontend/control_flow/control_flow.hpp"
 #include "compiler/frontend/graph_structure.hpp"
@@ -88,9 +89,9 @@ void ReportDomains(const onnx::GraphProto& graph, const std::vector<bool>& count
     const std::string used =
         absl::StrJoin(operators, ", ", [](std::string* out, const auto& entry) {
           const auto& [op, use] = entry;
-          *out += op + " (" +
-                  (use.nodes == 1 ? "" : std::to_string(use.nodes) + " nodes, the first is ") +
-                  use.first.substr(0, use.first.rfind(" (")) + ")";
+          absl::StrAppend(out, op, " (",
+                          use.nodes == 1 ? "" : absl::StrCat(use.nodes, " nodes, the first is "),
+                          use.first.substr(0, use.first.rfind(" (")), ")");
         });
     problems.Add(absl::UnimplementedError("operators of domain '" + domain +
                                           "' are not supported, the model uses " + used +

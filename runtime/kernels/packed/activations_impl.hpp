@@ -105,7 +105,7 @@ template <class F>
 }
 
 /// Whether it is a clamp to a range.
-consteval bool IsClamp(Activation activation) {
+constexpr bool IsClamp(Activation activation) {
   return activation == Activation::kNone || activation == Activation::kRelu ||
          activation == Activation::kClip;
 }

@@ -7,6 +7,23 @@
 
 namespace poprt::kernels {
 
+namespace {
+
+/// Threads share out parts of the batch, or what each step of all sequences computes.
+template <typename T>
+void RunParts(const RecurrentPlan& plan, const KernelArguments& args) {
+  if (plan.sequences == plan.shape.batch) return RecurrentRun<T>(plan, args, 0).Run();
+  const std::int64_t parts = (plan.shape.batch - 1) / plan.sequences + 1;
+  ForRanges(args.pool, parts, 1, [&](std::int64_t part, std::int64_t, int worker) {
+    KernelArguments own = args;
+    own.scratch += static_cast<std::size_t>(worker) * plan.scratch_bytes;
+    own.pool = nullptr;
+    RecurrentRun<T>(plan, own, part * plan.sequences).Run();
+  });
+}
+
+}  // namespace
+
 BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const InnerLoops& loops) {
   const bool is_lstm = kind == RecurrentKind::kLstm;
   RequireArity(call, 3, is_lstm ? 8 : 6, 0, is_lstm ? 3 : 2);
@@ -23,7 +40,7 @@ BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const Inne
   if (plan->shape.batch == 0) return NothingToRun();
   return VisitElement<BoundKernel, kFloatTypes>(
       x.element, [&]<typename T>(std::type_identity<T>) -> BoundKernel {
-        return {.run = [plan](const KernelArguments& args) { RecurrentRun<T>(*plan, args).Run(); },
+        return {.run = [plan](const KernelArguments& args) { RunParts<T>(*plan, args); },
                 .scratch_bytes = plan->scratch_bytes,
                 .block_sizes = {plan->chunk}};
       });

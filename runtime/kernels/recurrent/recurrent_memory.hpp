@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "runtime/kernels/kernel_binding.hpp"
@@ -16,12 +17,14 @@ class RecurrentMemory {
  public:
   using C = Accumulator<T>;
 
-  RecurrentMemory(const RecurrentPlan& plan, const KernelArguments& args)
+  /// Of the sequences of a part of the batch that begins with `first`.
+  RecurrentMemory(const RecurrentPlan& plan, const KernelArguments& args, std::int64_t first)
       : plan_(plan),
         args_(args),
         memory_(reinterpret_cast<C*>(args.scratch)),
         lengths_(reinterpret_cast<std::int64_t*>(args.scratch + plan.lengths_at)),
-        batch_(plan.shape.batch),
+        first_sequence_(first),
+        batch_(std::min(plan.sequences, plan.shape.batch - first)),
         directions_(plan.options.directions) {}
 
  protected:
@@ -32,14 +35,17 @@ class RecurrentMemory {
   const T* Input(std::size_t i) const { return i < args_.inputs.size() ? args_.in<T>(i) : nullptr; }
   T* Output(std::size_t i) const { return i < args_.outputs.size() ? args_.out<T>(i) : nullptr; }
   std::int64_t InputRow(std::int64_t time, std::int64_t b) const {
-    return plan_.options.batch_first ? b * plan_.shape.steps + time : time * batch_ + b;
+    return plan_.options.batch_first ? (first_sequence_ + b) * plan_.shape.steps + time
+                                     : time * plan_.shape.batch + first_sequence_ + b;
   }
   std::int64_t OutputRow(std::int64_t d, std::int64_t time, std::int64_t b) const {
-    return plan_.options.batch_first ? (b * plan_.shape.steps + time) * directions_ + d
-                                     : (time * directions_ + d) * batch_ + b;
+    return plan_.options.batch_first
+               ? ((first_sequence_ + b) * plan_.shape.steps + time) * directions_ + d
+               : (time * directions_ + d) * plan_.shape.batch + first_sequence_ + b;
   }
   std::int64_t StateRow(std::int64_t d, std::int64_t b) const {
-    return plan_.options.batch_first ? b * directions_ + d : d * batch_ + b;
+    return plan_.options.batch_first ? (first_sequence_ + b) * directions_ + d
+                                     : d * plan_.shape.batch + first_sequence_ + b;
   }
   std::int64_t Time(std::int64_t d, std::int64_t step, std::int64_t b) const {
     const bool reversed = d == 1 || plan_.options.first_reversed;
@@ -117,8 +123,9 @@ class RecurrentMemory {
   const RecurrentPlan& plan_;
   const KernelArguments& args_;
   C* memory_;
-  std::int64_t* lengths_;  ///< steps of every sequence
-  std::int64_t batch_;
+  std::int64_t* lengths_;        ///< steps of every sequence
+  std::int64_t first_sequence_;  ///< sequence of the batch
+  std::int64_t batch_;           ///< sequences from it on
   std::int64_t directions_;
 };
 

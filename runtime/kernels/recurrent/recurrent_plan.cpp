@@ -57,6 +57,28 @@ bool HasUsualFunctions(RecurrentKind kind, const RecurrentOptions& options) {
   return !options.input_forget && options.clip == std::numeric_limits<float>::infinity();
 }
 
+/// Where threads share out sequences: those of a part, at least and at most; bytes of the weights
+/// of all directions, at most, which every thread then reads alone; and multiplications that are
+/// worth it, some 5 microseconds.
+constexpr std::int64_t kLeastSequences = 4;
+constexpr std::int64_t kMostSequences = 16;
+constexpr double kNearBytes = 512 << 10;
+constexpr double kWorkOfParts = 1 << 18;
+
+std::int64_t SequencesOfPart(const RecurrentPlan& plan) {
+  const RecurrentShape& shape = plan.shape;
+  const double weights = static_cast<double>(plan.options.directions * plan.gates * shape.hidden) *
+                         static_cast<double>(shape.inputs + shape.hidden);
+  const double bytes = weights * (plan.half_weights ? 2 : 4);
+  const double work = weights * static_cast<double>(shape.steps) * static_cast<double>(shape.batch);
+  const bool is_shared = plan.packed && bytes <= kNearBytes && work >= kWorkOfParts &&
+                         shape.batch >= 2 * kLeastSequences;
+  if (!is_shared) return shape.batch;
+  // An even number of parts, of which two threads have the same.
+  const std::int64_t parts = ((shape.batch - 1) / (2 * kMostSequences) + 1) * 2;
+  return (shape.batch - 1) / parts + 1;
+}
+
 }  // namespace
 
 RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const InnerLoops& loops)
@@ -67,23 +89,24 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       gates(GatesOf(which)),
+      sequences(SequencesOfPart(*this)),
       panels((shape.hidden - 1) / kPanel + 1),
       layout(gates, shape.hidden),
-      unit(shape.batch <= kTileRows ? kMostTilePanels : kTilePanels),
+      unit(sequences <= kTileRows ? kMostTilePanels : kTilePanels),
       padded(panels * kPanel),
-      chunk(std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, shape.batch))) {
+      chunk(std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, sequences))) {
   chunk = std::min(BlockSizes(call.attributes, {chunk})[0], std::max<std::int64_t>(1, shape.steps));
   if (&loops != &PortableInnerLoops()) {
     sigmoid = FunctionNamed(loops.element_functions, "sigmoid")->loop;
     tanh = FunctionNamed(loops.element_functions, "tanh")->loop;
     const bool is_lstm = kind == RecurrentKind::kLstm;
     const std::int64_t most = is_lstm ? kRowsOfLstmCells : kRowsOfCells;
-    if (shape.batch <= most && HasUsualFunctions(kind, options)) {
+    if (sequences <= most && HasUsualFunctions(kind, options)) {
       cells = &loops.recurrent_cells;
     }
   }
   const std::int64_t d = options.directions;
-  const std::int64_t rows = shape.batch == 0 ? 0 : std::max(shape.batch, kRowsForFree);
+  const std::int64_t rows = sequences == 0 ? 0 : std::max(sequences, kRowsForFree);
   const double work = static_cast<double>(d * gates * padded) * static_cast<double>(shape.hidden) *
                       static_cast<double>(rows);
   if (work >= kWorkOfStep) {
@@ -94,7 +117,7 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   }
   input_tasks = tasks;
   if (shape.inputs >= kFarInputs) {
-    const double rows_of_chunk = static_cast<double>(chunk) * static_cast<double>(shape.batch);
+    const double rows_of_chunk = static_cast<double>(chunk) * static_cast<double>(sequences);
     const double input_work =
         static_cast<double>(d * gates * padded) * static_cast<double>(shape.inputs) * rows_of_chunk;
     const double wanted = std::min(input_work / kWorkOfInputTask, static_cast<double>(d * panels));
@@ -108,25 +131,25 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   parts.recurrent_bias = list.Add({linear ? d : 0, padded});
   const bool has_peepholes = InputOrAbsent(call, RecurrentInput::kP).defined();
   parts.peepholes = list.Add({has_peepholes ? d : 0, 3, padded});
-  parts.rows = list.Add({d, chunk, shape.batch, shape.inputs});
-  parts.tiles = list.Add({d, gates, chunk, shape.batch, padded});
-  parts.shared = list.Add({d, layout.shared, chunk, shape.batch, kPanel});
-  parts.hidden = list.Add({d, 2, shape.batch, padded});
-  parts.cell = list.Add({kind == RecurrentKind::kLstm ? d : 0, shape.batch, padded});
-  parts.reset = list.Add({kind == RecurrentKind::kGru ? d : 0, shape.batch, padded});
+  parts.rows = list.Add({d, chunk, sequences, shape.inputs});
+  parts.tiles = list.Add({d, gates, chunk, sequences, padded});
+  parts.shared = list.Add({d, layout.shared, chunk, sequences, kPanel});
+  parts.hidden = list.Add({d, 2, sequences, padded});
+  parts.cell = list.Add({kind == RecurrentKind::kLstm ? d : 0, sequences, padded});
+  parts.reset = list.Add({kind == RecurrentKind::kGru ? d : 0, sequences, padded});
   parts.end = list.end();
   const std::size_t size = call.inputs[0].element == ElementType::kFloat64 ? 8 : 4;
   lengths_at = static_cast<std::size_t>(parts.end) * size;
-  split_at = ScratchBytes(lengths_at + static_cast<std::size_t>(shape.batch) * 8);
+  split_at = ScratchBytes(lengths_at + static_cast<std::size_t>(sequences) * 8);
   scratch_bytes = split_at;
   const bool is_double = call.inputs[0].element == ElementType::kFloat64;
   const bool is_half = call.inputs[0].element == ElementType::kFloat16;
   const SplitParts split_parts{.of_rows = is_half ? kHalfParts : kFloatParts,
                                .of_panels = half_weights ? kHalfParts : kFloatParts};
   if (loops.matrix_unit != nullptr && !is_double && shape.inputs <= kMostSplitStride &&
-      SplitBlocking::Pays(chunk * shape.batch, gates * panels, shape.inputs, split_parts)) {
+      SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, split_parts)) {
     matrix_unit = loops.matrix_unit;
-    split.emplace(chunk * shape.batch, gates * panels, shape.inputs, split_parts);
+    split.emplace(chunk * sequences, gates * panels, shape.inputs, split_parts);
     scratch_bytes += split->ScratchBytes();
   }
 }

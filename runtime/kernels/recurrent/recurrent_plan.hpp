@@ -16,7 +16,7 @@ namespace poprt::kernels {
 ///
 /// The input's part of all gates is computed for a chunk of time steps at once, as one matrix
 /// product; then each step adds the state's part. Gate values stand in tiles: for every direction
-/// and gate and panel of 16 units, (steps of the chunk * batch) x 16.
+/// and gate and panel of 16 units, (steps of the chunk * sequences) x 16.
 struct RecurrentPlan {
   RecurrentPlan(RecurrentKind which, const KernelCall& call, const InnerLoops& loops);
 
@@ -32,6 +32,9 @@ struct RecurrentPlan {
   bool packed = false;        ///< W and R come packed
   bool half_weights = false;  ///< and hold float16
   std::int64_t gates = 0;
+  /// Of the part of a batch that one thread computes alone, without waiting for others at each
+  /// step; the last part may have fewer. All of them where threads share panels instead.
+  std::int64_t sequences = 0;
   std::int64_t panels = 0;      ///< of 16 hidden units
   RecurrentPanelLayout layout;  ///< of W and R
   std::int64_t unit = 0;    ///< panels that are computed one after the other, most of them at once
@@ -55,16 +58,16 @@ struct RecurrentPlan {
     std::int64_t bias = 0;            ///< [directions, gates, padded]
     std::int64_t recurrent_bias = 0;  ///< [directions, padded]: that of R, GRU's gate h
     std::int64_t peepholes = 0;       ///< [directions, 3, padded]
-    std::int64_t rows = 0;            ///< [directions, chunk, batch, inputs]: X in order of steps
-    std::int64_t tiles = 0;           ///< [directions, gates, panels, chunk, batch, 16]
-    std::int64_t shared = 0;          ///< [directions, shared panels, chunk, batch, 16]
-    std::int64_t hidden = 0;          ///< [directions, 2, batch, padded]: before and after a step
-    std::int64_t cell = 0;            ///< [directions, batch, padded]
-    std::int64_t reset = 0;           ///< GRU: [directions, batch, padded], or tiles of one step
+    std::int64_t rows = 0;    ///< [directions, chunk, sequences, inputs]: X in order of steps
+    std::int64_t tiles = 0;   ///< [directions, gates, panels, chunk, sequences, 16]
+    std::int64_t shared = 0;  ///< [directions, shared panels, chunk, sequences, 16]
+    std::int64_t hidden = 0;  ///< [directions, 2, sequences, padded]: before and after a step
+    std::int64_t cell = 0;    ///< [directions, sequences, padded]
+    std::int64_t reset = 0;   ///< GRU: [directions, sequences, padded], or tiles of one step
     std::int64_t end = 0;
   };
   Parts parts;
-  std::size_t lengths_at = 0;  ///< byte offset of int64[batch]
+  std::size_t lengths_at = 0;  ///< byte offset of int64[sequences]
   std::size_t split_at = 0;    ///< byte offset of what `split` needs, of each worker its own
   std::size_t scratch_bytes = 0;
 };

@@ -61,6 +61,7 @@ class RecurrentRun : private RecurrentInputs<T> {
   using Units::directions_;
   using Units::FinishLstmPanels;
   using Units::FinishPanel;
+  using Units::first_sequence_;
   using Units::GatherRow;
   using Units::HasLstmCells;
   using Units::Hidden;
@@ -89,7 +90,8 @@ class RecurrentRun : private RecurrentInputs<T> {
     longest_ = 0;
     for (std::int64_t b = 0; b < batch_; ++b) {
       lengths_[b] = given == nullptr ? plan_.shape.steps
-                                     : std::clamp<std::int64_t>(given[b], 0, plan_.shape.steps);
+                                     : std::clamp<std::int64_t>(given[first_sequence_ + b], 0,
+                                                                plan_.shape.steps);
       longest_ = std::max(longest_, lengths_[b]);
     }
   }

@@ -324,6 +324,15 @@ TEST(RecurrentTest, SequencesWithoutStepsEndInZeros) {
   }
 }
 
+Case Packed(Case test) {
+  test.attributes.set("packed", std::int64_t{1});
+  test.attributes.set("hidden_size", test.shape.hidden);
+  for (const std::size_t w : {1U, 2U}) {
+    test.inputs[w] = PackRecurrentWeights(test.inputs[w], GatesOf(test.kind));
+  }
+  return test;
+}
+
 TEST(RecurrentTest, TunedFormsTakePackedWeights) {
   ForSeeds(100, [](std::mt19937& random) {
     Case test = RandomCase(random);
@@ -332,14 +341,8 @@ TEST(RecurrentTest, TunedFormsTakePackedWeights) {
     ExpectReference(test, plain);
     const bool can_pack = test.element == kFloat32 || test.element == kFloat16;
     if (!can_pack || test.shape.inputs == 0) return;
-    std::vector<Tensor> inputs = test.inputs;
-    Attributes attributes = test.attributes;
-    attributes.set("packed", std::int64_t{1});
-    attributes.set("hidden_size", test.shape.hidden);
-    for (const std::size_t w : {1U, 2U}) {
-      inputs[w] = PackRecurrentWeights(inputs[w], GatesOf(test.kind));
-    }
-    const auto packed = RunOnce(TunedNameOf(test.kind), inputs, test.outputs(), attributes);
+    const Case of = Packed(test);
+    const auto packed = RunOnce(TunedNameOf(of.kind), of.inputs, of.outputs(), of.attributes);
     // Widening float16 weights before or within the product is the same, but for the sign of NaN.
     for (std::size_t k = 0; k < plain.size(); ++k) ExpectClose(packed[k], ToValues(plain[k]), 0);
   });
@@ -423,6 +426,34 @@ TEST(RecurrentTest, OtherElementsAndManyInputsDoNotDependOnThreads) {
     ExpectSameWithThreads(name, large);
     large.inputs[0].as_mutable<float>()[7] = std::numeric_limits<float>::infinity();
     ExpectSameWithThreads(name, large);
+  }
+}
+
+TEST(RecurrentTest, ThreadsShareOutSequences) {
+  for (const RecurrentKind kind : kKinds) {
+    for (const char* direction : {"reverse", "bidirectional"}) {
+      for (const std::int64_t batch : {9, 37}) {
+        for (const std::int64_t layout : {0, 1}) {
+          SCOPED_TRACE(std::string(TunedNameOf(kind)) + " " + direction + ", batch " +
+                       std::to_string(batch) + ", layout " + std::to_string(layout));
+          Case test = LargeCase(kind, direction, batch, kFloat32, 20, 52);
+          if (layout == 1) {
+            std::mt19937 random(kSeed);
+            test.attributes.set("layout", layout);
+            test.inputs[0] = RandomTensor(random, kFloat32, {batch, test.shape.steps, 20}, -1, 1);
+            test.inputs[5] = RandomTensor(random, kFloat32, {batch, test.directions(), 52}, -1, 1);
+          }
+          const Case packed = Packed(test);
+          const RecurrentPlan plan(kind, CallOf(packed), BestInnerLoops());
+          EXPECT_EQ(plan.sequences, batch == 9 ? 5 : 10);
+          const BoundKernel kernel = FindKernel(TunedNameOf(kind))->bind(CallOf(packed));
+          const auto alone = RunWithThreads(kernel, packed, 1);
+          ExpectReference(test, alone);
+          for (const int threads : {2, 3})
+            EXPECT_EQ(RunWithThreads(kernel, packed, threads), alone);
+        }
+      }
+    }
   }
 }
 
