@@ -158,7 +158,7 @@ void Loop(const std::byte* from, std::byte* to, std::int64_t n) {
 
 /// Float32 to float16, for which there is an instruction.
 void HalfLoop(const std::byte* from, std::byte* to, std::int64_t n) {
-#if defined(__x86_64__)
+#if defined(POPRT_X86_KERNELS)
   if (BestInstructionSet() != InstructionSet::kPortable) {
     return NarrowHalvesAvx2(reinterpret_cast<const float*>(from), n,
                             reinterpret_cast<std::uint16_t*>(to));

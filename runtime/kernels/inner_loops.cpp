@@ -16,7 +16,7 @@ constexpr InnerLoops kPortable{.instruction_set = NameOf(InstructionSet::kPortab
                                .element_functions = kPortableElementFunctions,
                                .recurrent_cells = kPortableRecurrentCells};
 
-#if defined(__x86_64__)
+#if defined(POPRT_X86_KERNELS)
 
 constexpr InnerLoops kAvx2{.instruction_set = NameOf(InstructionSet::kAvx2),
                            .gemm = kAvx2GemmMicroKernels,
@@ -48,8 +48,8 @@ constexpr InnerLoops kAmx{.instruction_set = NameOf(InstructionSet::kAmx),
 
 #endif
 
-const InnerLoops& LoopsFor(InstructionSet set) {
-#if defined(__x86_64__)
+const InnerLoops& LoopsFor([[maybe_unused]] InstructionSet set) {
+#if defined(POPRT_X86_KERNELS)
   if (set == InstructionSet::kAvx2) return kAvx2;
   if (set == InstructionSet::kAvx512) return kAvx512;
   if (set == InstructionSet::kAmx) return kAmx;

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#if defined(__x86_64__)
+#if defined(POPRT_X86_KERNELS)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 namespace poprt::kernels {
 namespace {
 
-#if defined(__x86_64__)
+#if defined(POPRT_X86_KERNELS)
 
 // Asking the processor itself takes tens of microseconds on a virtual machine. Clang's
 // __builtin_cpu_supports doesn't know of F16C before version 15.
@@ -76,7 +76,7 @@ struct Candidate {
 
 constexpr Candidate kCandidates[] = {
     {InstructionSet::kPortable, [] { return true; }},
-#if defined(__x86_64__)
+#if defined(POPRT_X86_KERNELS)
     {InstructionSet::kAvx2, HasAvx2},
     {InstructionSet::kAvx512, HasAvx512},
     {InstructionSet::kAmx, HasAmx},
@@ -112,8 +112,8 @@ InstructionSet BestInstructionSet() {
   return best;
 }
 
-bool HasVnni(InstructionSet set) {
-#if defined(__x86_64__)
+bool HasVnni([[maybe_unused]] InstructionSet set) {
+#if defined(POPRT_X86_KERNELS)
   if (set >= InstructionSet::kAvx512) return __builtin_cpu_supports("avx512vnni") != 0;
   if (set == InstructionSet::kAvx2) return HasAvxVnni();
 #endif

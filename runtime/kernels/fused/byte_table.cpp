@@ -2,14 +2,14 @@
 
 #include "runtime/kernels/parallel.hpp"
 
-#if defined(__x86_64__)
+#if defined(POPRT_X86_KERNELS)
 #include <immintrin.h>
 #endif
 
 namespace poprt::kernels {
 namespace {
 
-#if defined(__x86_64__)
+#if defined(POPRT_X86_KERNELS)
 
 bool HasVbmi() {
   static const bool has = __builtin_cpu_supports("avx512vbmi") != 0;
@@ -43,7 +43,7 @@ bool HasVbmi() {
 void LookUpBytes([[maybe_unused]] InstructionSet set, const ByteTable& table, const std::uint8_t* x,
                  std::int64_t count, std::uint8_t* y) {
   std::int64_t i = 0;
-#if defined(__x86_64__)
+#if defined(POPRT_X86_KERNELS)
   if (set >= InstructionSet::kAvx512 && HasVbmi()) i = LookUpVectors(table, x, count, y);
 #endif
   for (; i < count; ++i) y[i] = table[x[i]];

@@ -7,8 +7,9 @@
 namespace poprt::kernels {
 namespace {
 
-const ByteMicroKernels& MicroKernelsFor(InstructionSet set, [[maybe_unused]] bool has_vnni) {
-#if defined(__x86_64__)
+const ByteMicroKernels& MicroKernelsFor([[maybe_unused]] InstructionSet set,
+                                        [[maybe_unused]] bool has_vnni) {
+#if defined(POPRT_X86_KERNELS)
   if (set == InstructionSet::kAmx && has_vnni) {
     static const ByteMicroKernels amx = Avx512VnniWithAmx();
     return amx;
