@@ -18,10 +18,16 @@ struct LstmPanels {
   std::int64_t count;
   float* cell;
   float* hidden;
+  // Peepholes, by which the cell is multiplied and added to the sums of a gate; all null without.
+  const float* cell_to_in;
+  const float* cell_to_out;
+  const float* cell_to_forget;
+  float limit;  ///< of what functions are applied to, infinity for none
 };
 
 struct RecurrentCells {
-  /// cell = sigmoid(forget) * cell + sigmoid(in) * tanh(next), hidden = sigmoid(out) * tanh(cell).
+  /// cell = sigmoid(forget) * cell + sigmoid(in) * tanh(next), hidden = sigmoid(out) * tanh(cell),
+  /// with peepholes and a limit where there are.
   void (*lstm)(const LstmPanels& panels);
   /// update = sigmoid(update), passed = sigmoid(reset) * before.
   void (*gru_gates)(const float* reset, const float* before, float* update, float* passed);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "runtime/kernels/packed/activations_impl.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
@@ -28,22 +30,47 @@ template <class V>
   return V::Add(V::Mul(V::Sub(V::Set(1.0F), update), candidate), V::Mul(update, before));
 }
 
-template <class V>
-void Lstm(const LstmPanels& panels) {
+/// x between -limit and limit; NaN stays.
+template <class V, bool kLimited>
+[[gnu::always_inline]] inline typename V::Register Limited(typename V::Register x, float limit) {
+  if constexpr (!kLimited) return x;
+  return V::Min(V::Set(limit), V::Max(V::Set(-limit), x));
+}
+
+template <class V, bool kPeepholes, bool kLimited>
+void LstmOf(const LstmPanels& panels) {
   const LstmPanels p = panels;
   for (std::int64_t panel = 0; panel < p.count; ++panel) {
     ForVectors<V>([=](int lane) POPRT_INLINED {
       const std::int64_t at = panel * p.stride + lane;
-      float* const cell = p.cell + panel * kPanel + lane;
-      const auto kept = V::Mul(Sigmoid<V>(V::Load(p.forget + at)), V::Load(cell));
-      const auto added =
-          V::Mul(Sigmoid<V>(V::Load(p.in + at)), tile::Tanh<V>(V::Load(p.next + at)));
-      const auto sum = V::Add(kept, added);
-      V::Store(sum, cell);
-      V::Store(V::Mul(Sigmoid<V>(V::Load(p.out + at)), tile::Tanh<V>(sum)),
-               p.hidden + panel * kPanel + lane);
+      const std::int64_t unit = panel * kPanel + lane;
+      const auto gate = [=](const float* sums, const float* cell_to_gate, typename V::Register cell)
+                            POPRT_INLINED {
+                              auto sum = V::Load(sums + at);
+                              if constexpr (kPeepholes)
+                                sum = V::Add(sum, V::Mul(V::Load(cell_to_gate + unit), cell));
+                              return Sigmoid<V>(Limited<V, kLimited>(sum, p.limit));
+                            };
+      const auto tanh = [=](typename V::Register x) POPRT_INLINED {
+        return tile::Tanh<V>(Limited<V, kLimited>(x, p.limit));
+      };
+      const auto before = V::Load(p.cell + unit);
+      const auto kept = V::Mul(gate(p.forget, p.cell_to_forget, before), before);
+      const auto added = V::Mul(gate(p.in, p.cell_to_in, before), tanh(V::Load(p.next + at)));
+      const auto cell = V::Add(kept, added);
+      V::Store(cell, p.cell + unit);
+      V::Store(V::Mul(gate(p.out, p.cell_to_out, cell), tanh(cell)), p.hidden + unit);
     });
   }
+}
+
+template <class V>
+void Lstm(const LstmPanels& panels) {
+  const bool limited = panels.limit < std::numeric_limits<float>::infinity();
+  if (panels.cell_to_in == nullptr) {
+    return limited ? LstmOf<V, false, true>(panels) : LstmOf<V, false, false>(panels);
+  }
+  return limited ? LstmOf<V, true, true>(panels) : LstmOf<V, true, false>(panels);
 }
 
 template <class V>

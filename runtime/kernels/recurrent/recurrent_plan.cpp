@@ -46,7 +46,7 @@ class PartList {
 constexpr std::int64_t kRowsOfCells = 2;
 constexpr std::int64_t kRowsOfLstmCells = 8;
 
-/// Those of RecurrentCells.
+/// Those of RecurrentCells, and with a limit only where these have it.
 bool HasUsualFunctions(RecurrentKind kind, const RecurrentOptions& options) {
   const std::size_t each = ActivationsOf(kind);
   for (std::size_t i = 0; i < options.activations.size(); ++i) {
@@ -54,14 +54,18 @@ bool HasUsualFunctions(RecurrentKind kind, const RecurrentOptions& options) {
     const Function usual = i % each == 0 ? Function::kSigmoid : Function::kTanh;
     if (options.activations[i].function != usual) return false;
   }
-  return !options.input_forget && options.clip == std::numeric_limits<float>::infinity();
+  const bool is_limited = options.clip < std::numeric_limits<float>::infinity();
+  return !options.input_forget && (!is_limited || kind == RecurrentKind::kLstm);
 }
 
-/// Where threads share out sequences: those of a part, at least and at most; bytes of the weights
-/// of all directions, at most, which every thread then reads alone; and multiplications that are
-/// worth it, some 5 microseconds.
-constexpr std::int64_t kLeastSequences = 4;
+/// Where threads share out sequences, a part has at most so many, and at least 4, or 2 of LSTM,
+/// whose cells take several panels, where a step takes more multiplications than calls.
 constexpr std::int64_t kMostSequences = 16;
+constexpr std::int64_t kLeastSequences = 4;
+constexpr std::int64_t kLeastOfLongSteps = 2;
+constexpr double kWorkOfLongStep = 1 << 15;
+/// Bytes of the weights of all directions, at most, which every thread then reads alone, and
+/// multiplications that are worth it, some 5 microseconds.
 constexpr double kNearBytes = 512 << 10;
 constexpr double kWorkOfParts = 1 << 18;
 
@@ -71,8 +75,11 @@ std::int64_t SequencesOfPart(const RecurrentPlan& plan) {
                          static_cast<double>(shape.inputs + shape.hidden);
   const double bytes = weights * (plan.half_weights ? 2 : 4);
   const double work = weights * static_cast<double>(shape.steps) * static_cast<double>(shape.batch);
-  const bool is_shared = plan.packed && bytes <= kNearBytes && work >= kWorkOfParts &&
-                         shape.batch >= 2 * kLeastSequences;
+  const bool has_long_steps =
+      plan.kind == RecurrentKind::kLstm && weights * kLeastOfLongSteps >= kWorkOfLongStep;
+  const std::int64_t least = has_long_steps ? kLeastOfLongSteps : kLeastSequences;
+  const bool is_shared =
+      plan.packed && bytes <= kNearBytes && work >= kWorkOfParts && shape.batch >= 2 * least;
   if (!is_shared) return shape.batch;
   // An even number of parts, of which two threads have the same.
   const std::int64_t parts = ((shape.batch - 1) / (2 * kMostSequences) + 1) * 2;

@@ -27,7 +27,7 @@ struct RecurrentPlan {
   /// The processor's own forms of these, null where results are the same on every processor.
   ElementLoop sigmoid = nullptr;
   ElementLoop tanh = nullptr;
-  /// The same for few sequences, if all functions are those by default, without a limit.
+  /// The same for few sequences, if all functions are those by default.
   const RecurrentCells* cells = nullptr;
   bool packed = false;        ///< W and R come packed
   bool half_weights = false;  ///< and hold float16

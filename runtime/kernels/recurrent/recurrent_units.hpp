@@ -52,8 +52,7 @@ class RecurrentUnits : protected RecurrentMemory<T> {
 
   /// Whether FinishLstmPanels ends the step of an LSTM.
   bool HasLstmCells() const {
-    return std::is_same_v<C, float> && plan_.kind == RecurrentKind::kLstm &&
-           plan_.cells != nullptr && Input(In::kP) == nullptr;
+    return std::is_same_v<C, float> && plan_.kind == RecurrentKind::kLstm && plan_.cells != nullptr;
   }
 
   /// FinishPanel for panels [first, last), with the functions of RecurrentCells.
@@ -62,6 +61,10 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     if constexpr (std::is_same_v<C, float>) {
       const std::int64_t units = std::min(last * kPanel, plan_.shape.hidden) - first * kPanel;
       T* const y = Output(0);
+      const bool has_peepholes = Input(In::kP) != nullptr;
+      const auto peephole = [&](std::int64_t which) -> const float* {
+        return has_peepholes ? Peephole(d, which, first) : nullptr;
+      };
       for (std::int64_t b = 0; b < batch_; ++b) {
         const std::int64_t at = b * plan_.padded + first * kPanel;
         C* const hidden = Hidden(d, step + 1) + at;
@@ -79,7 +82,11 @@ class RecurrentUnits : protected RecurrentMemory<T> {
                            .stride = TileStride(),
                            .count = last - first,
                            .cell = Cell(d) + at,
-                           .hidden = hidden});
+                           .hidden = hidden,
+                           .cell_to_in = peephole(0),
+                           .cell_to_out = peephole(1),
+                           .cell_to_forget = peephole(2),
+                           .limit = plan_.options.clip});
         if (y == nullptr) continue;
         T* const to = y + OutputRow(d, Time(d, step, b), b) * plan_.shape.hidden + first * kPanel;
         POPRT_INDEPENDENT_LOOP
