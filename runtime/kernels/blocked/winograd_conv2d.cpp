@@ -16,6 +16,7 @@
 #include "runtime/kernels/packed/fetch_ahead.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/window/window.hpp"
 
@@ -24,7 +25,8 @@ namespace {
 
 // A panel of weights of this depth stays in the first-level cache.
 constexpr std::int64_t kDepth = 256;
-// Panels of weights that pass over an element's tiles before the next element's are read.
+// Panels of weights that pass over an element's tiles before the next element's are read, unless
+// the tiles are so few that the kernels take more panels at once.
 constexpr std::int64_t kPanels = 2;
 // Threads that may each transform all inputs of a strip, and the output blocks that more than two
 // of them should have each, so that it is worth it.
@@ -52,6 +54,7 @@ struct WinogradConv2d {
   EvenSplit strips;
   EvenSplit depth;
   Epilogue epilogue;
+  std::int64_t panels = kPanels;  ///< output blocks whose products are computed together
   // The scratch memory, in floats; see TransformInputs and Multiply.
   std::int64_t input_stride = 0;            ///< from one tile's channels to the next tile's
   std::int64_t input_element_stride = 0;    ///< from one element to the next
@@ -69,7 +72,7 @@ struct WinogradConv2d {
     input_element_stride = SpreadStride(tiles * input_stride);
     product_element_stride = SpreadStride(tiles * kPanel);
     scratch_bytes =
-        FloatScratchBytes(Elements() * (input_element_stride + kPanels * product_element_stride));
+        FloatScratchBytes(Elements() * (input_element_stride + panels * product_element_stride));
   }
 
   void Run(const KernelArguments& args) const {
@@ -138,9 +141,9 @@ struct WinogradConv2d {
   /// Output blocks of a task: those whose weights are read together, unless few of these make some
   /// workers wait for others.
   std::int64_t SharedBlocks(int workers) const {
-    const std::int64_t tasks = CeilDiv(out.blocks, kPanels);
+    const std::int64_t tasks = CeilDiv(out.blocks, panels);
     const bool is_even = tasks % workers == 0 || tasks >= 4 * workers;
-    return is_even ? kPanels : CeilDiv(out.blocks, workers);
+    return is_even ? panels : CeilDiv(out.blocks, workers);
   }
 
   /// Threads, more than there are outputs for, share out the transforms of a strip, too.
@@ -198,8 +201,8 @@ struct WinogradConv2d {
   /// The output channels of some blocks.
   void ComputeOutputs(const KernelArguments& args, TileRange strip, std::int64_t first_block,
                       std::int64_t last_block, const float* inputs, float* products) const {
-    for (std::int64_t first = first_block; first < last_block; first += kPanels) {
-      const std::int64_t last = std::min(first + kPanels, last_block);
+    for (std::int64_t first = first_block; first < last_block; first += panels) {
+      const std::int64_t last = std::min(first + panels, last_block);
       Multiply(args, strip, first, last, inputs, products);
       for (std::int64_t block = first; block < last; ++block) {
         TransformProducts(args, strip, block,
@@ -216,8 +219,8 @@ struct WinogradConv2d {
     for (std::int64_t element = 0; element < Elements(); ++element) {
       for (std::int64_t block = first_block; block < last_block;) {
         const std::int64_t group = block / group_blocks;
-        const std::int64_t count = std::min({std::int64_t{kernels->panels}, last_block - block,
-                                             (group + 1) * group_blocks - block});
+        const std::int64_t left = std::min(last_block, (group + 1) * group_blocks) - block;
+        const std::int64_t count = PanelsAtOnce(*kernels, strip.count(), left);
         const float* a = inputs + element * input_element_stride +
                          group * filter.parts() * in_group_blocks * kPanel;
         const float* panel = args.in<float>(1) + (block * Elements() + element) * panel_floats;
@@ -340,6 +343,9 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
       .depth = EvenSplit(depth_of_sums, kDepth),
       .epilogue = epilogue});
   const Ints block_sizes = CutIntoBlocks(call.attributes, {&conv->strips, &conv->depth});
+  if (conv->strips.largest() <= kTileRows) {
+    conv->panels = std::max(kPanels, std::int64_t{loops.gemm.panels_of_few_rows});
+  }
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,
