@@ -58,8 +58,8 @@ bool HasUsualFunctions(RecurrentKind kind, const RecurrentOptions& options) {
   return !options.input_forget && (!is_limited || kind == RecurrentKind::kLstm);
 }
 
-/// Where threads share out sequences, a part has at most so many, and at least 4, or 2 of LSTM,
-/// whose cells take several panels, where a step takes more multiplications than calls.
+/// Where threads share out sequences: those of a part, at most and at least, and at least of LSTM,
+/// whose cells take several panels, where a step of them has so many multiplications.
 constexpr std::int64_t kMostSequences = 16;
 constexpr std::int64_t kLeastSequences = 4;
 constexpr std::int64_t kLeastOfLongSteps = 2;
