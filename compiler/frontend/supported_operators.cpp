@@ -93,9 +93,9 @@ void ReportDomains(const onnx::GraphProto& graph, const std::vector<bool>& count
                           use.nodes == 1 ? "" : absl::StrCat(use.nodes, " nodes, the first is "),
                           use.first.substr(0, use.first.rfind(" (")), ")");
         });
-    problems.Add(absl::UnimplementedError("operators of domain '" + domain +
-                                          "' are not supported, the model uses " + used +
-                                          "; export the model with operators of ONNX only"));
+    problems.Add(absl::UnimplementedError(
+        absl::StrCat("operators of domain '", domain, "' are not supported, the model uses ", used,
+                     "; export the model with operators of ONNX only")));
   }
 }
 

@@ -56,8 +56,9 @@ double TapsMet(std::int64_t in, std::int64_t out, std::int64_t taps, std::int64_
     const std::int64_t first = outputs_before(0);
     const std::int64_t last = outputs_before(in);
     if (first >= last) continue;
-    const std::int64_t end = ((last - 1) / together + 1) * together;
-    met += static_cast<double>(std::min(end, out) - first / together * together);
+    const std::int64_t begin = first / together * together;
+    const std::int64_t end = std::min(((last - 1) / together + 1) * together, out);
+    met += static_cast<double>(end - begin);
   }
   return met;
 }
