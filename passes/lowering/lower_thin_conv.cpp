@@ -12,6 +12,7 @@
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/subpixel_convolution.hpp"
 #include "passes/rewrite.hpp"
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/kernel.hpp"
 
 namespace poprt::passes {
@@ -28,8 +29,6 @@ struct Neighbours {
   std::int64_t count() const { return rows * columns; }
 };
 
-std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a - 1) / b + 1; }
-
 /// A Conv of one group without dilation, whose shapes are those of ONNX.
 struct ConvShape {
   Shape x;
@@ -45,13 +44,14 @@ struct ConvShape {
 
   /// Groups of neighbours along each axis.
   Shape Extents(const Neighbours& neighbours) const {
-    return {CeilDiv(y[2], neighbours.rows), CeilDiv(y[3], neighbours.columns)};
+    return {kernels::CeilDiv(y[2], neighbours.rows), kernels::CeilDiv(y[3], neighbours.columns)};
   }
 };
 
 /// Multiplications for every input channel.
 std::int64_t Multiplications(const ConvShape& conv, const Neighbours& neighbours) {
-  const std::int64_t channels = CeilDiv(conv.weights[0] * neighbours.count(), kBlock) * kBlock;
+  const std::int64_t channels =
+      kernels::CeilDiv(conv.weights[0] * neighbours.count(), kBlock) * kBlock;
   return channels * ElementCount(conv.Kernel(neighbours)) * ElementCount(conv.Extents(neighbours));
 }
 

@@ -3,14 +3,13 @@
 #include <cstring>
 
 #include "passes/lowering/blocked_operator.hpp"
+#include "runtime/kernels/ceil_div.hpp"
 
 namespace poprt::passes {
 namespace {
 
 /// More groups together cost more than blocks of channels gain.
 constexpr std::int64_t kMostGroups = 4;
-
-std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -35,7 +34,7 @@ Tensor MergeGroups(const Tensor& weights, std::int64_t group, std::int64_t toget
   Shape shape = weights.shape();
   const std::int64_t all = shape[0];
   const std::int64_t outputs = all / group;
-  shape[0] = CeilDiv(group, together) * together * outputs;
+  shape[0] = kernels::CeilDiv(group, together) * together * outputs;
   shape[1] *= together;
   Tensor merged({weights.element(), shape});
   const std::int64_t bytes = static_cast<std::int64_t>(weights.type().bytes()) / all;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/kernels/ceil_div.hpp"
+
 namespace poprt::kernels {
 
 /// Cuts [0, count) into blocks whose sizes differ as little as possible. Depends on sizes only,
@@ -30,9 +32,6 @@ class EvenSplit {
   std::int64_t largest() const { return blocks_ == 0 ? 0 : end(0); }
 
  private:
-  static std::int64_t CeilDiv(std::int64_t a, std::int64_t b) {
-    return a / b + (a % b != 0 ? 1 : 0);
-  }
   std::int64_t Grains() const { return CeilDiv(count_, grain_); }
 
   std::int64_t count_;

@@ -4,15 +4,11 @@
 #include <vector>
 
 #include "runtime/kernels/blocked/winograd_filter.hpp"
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/even_split.hpp"
 
 /// How the outputs of a Winograd convolution are made of tiles.
 namespace poprt::kernels {
-
-/// Zero for what is not positive.
-inline std::int64_t CeilDiv(std::int64_t count, std::int64_t size) {
-  return count <= 0 ? 0 : (count - 1) / size + 1;
-}
 
 /// How tiles lie along an axis of the output. Taps that are `dilation` pixels apart meet every
 /// dilation-th pixel only: these, a phase, are tiled as an image of their own.

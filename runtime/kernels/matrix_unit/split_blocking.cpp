@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/ceil_div.hpp"
+
 namespace poprt::kernels {
 namespace {
 
@@ -28,8 +30,6 @@ constexpr double kSumCycles = 10;
 constexpr double kStartCycles = 10000;
 // Several threads split the same rows, or the same panels.
 constexpr double kMargin = 1.05;
-
-constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 
 bool SharesRows(std::int64_t rows, std::int64_t panels) { return rows >= panels * kSplitGroup; }
 

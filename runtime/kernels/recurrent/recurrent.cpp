@@ -1,6 +1,7 @@
 #include <array>
 #include <memory>
 
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/families.hpp"
 #include "runtime/kernels/recurrent/recurrent_kernels.hpp"
 #include "runtime/kernels/recurrent/recurrent_run.hpp"
@@ -13,7 +14,7 @@ namespace {
 template <typename T>
 void RunParts(const RecurrentPlan& plan, const KernelArguments& args) {
   if (plan.sequences == plan.shape.batch) return RecurrentRun<T>(plan, args, 0).Run();
-  const std::int64_t parts = (plan.shape.batch - 1) / plan.sequences + 1;
+  const std::int64_t parts = CeilDiv(plan.shape.batch, plan.sequences);
   ForRanges(args.pool, parts, 1, [&](std::int64_t part, std::int64_t, int worker) {
     KernelArguments own = args;
     own.scratch += static_cast<std::size_t>(worker) * plan.scratch_bytes;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/kernels/block_sizes.hpp"
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 
@@ -82,8 +83,7 @@ std::int64_t SequencesOfPart(const RecurrentPlan& plan) {
       plan.packed && bytes <= kNearBytes && work >= kWorkOfParts && shape.batch >= 2 * least;
   if (!is_shared) return shape.batch;
   // An even number of parts, of which two threads have the same.
-  const std::int64_t parts = ((shape.batch - 1) / (2 * kMostSequences) + 1) * 2;
-  return (shape.batch - 1) / parts + 1;
+  return CeilDiv(shape.batch, 2 * CeilDiv(shape.batch, 2 * kMostSequences));
 }
 
 }  // namespace
@@ -96,12 +96,12 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       gates(GatesOf(which)),
-      sequences(SequencesOfPart(*this)),
-      panels((shape.hidden - 1) / kPanel + 1),
+      panels(CeilDiv(shape.hidden, kPanel)),
       layout(gates, shape.hidden),
-      unit(sequences <= kTileRows ? kMostTilePanels : kTilePanels),
-      padded(panels * kPanel),
-      chunk(std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, sequences))) {
+      padded(panels * kPanel) {
+  sequences = SequencesOfPart(*this);
+  unit = sequences <= kTileRows ? kMostTilePanels : kTilePanels;
+  chunk = std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, sequences));
   chunk = std::min(BlockSizes(call.attributes, {chunk})[0], std::max<std::int64_t>(1, shape.steps));
   if (&loops != &PortableInnerLoops()) {
     sigmoid = FunctionNamed(loops.element_functions, "sigmoid")->loop;

@@ -449,12 +449,28 @@ TEST(RecurrentTest, ThreadsShareOutSequences) {
           const BoundKernel kernel = FindKernel(TunedNameOf(kind))->bind(CallOf(packed));
           const auto alone = RunWithThreads(kernel, packed, 1);
           ExpectReference(test, alone);
-          for (const int threads : {2, 3})
+          for (const int threads : {2, 3}) {
             EXPECT_EQ(RunWithThreads(kernel, packed, threads), alone);
+          }
         }
       }
     }
   }
+}
+
+TEST(RecurrentTest, SequencesOfAPartDependOnSizes) {
+  const auto sequences = [](RecurrentKind kind, std::int64_t batch, std::int64_t h) {
+    const Case packed = Packed(LargeCase(kind, "forward", batch, kFloat32, 20, h));
+    return RecurrentPlan(kind, CallOf(packed), BestInnerLoops()).sequences;
+  };
+  EXPECT_EQ(sequences(RecurrentKind::kLstm, 4, 80), 2);
+  EXPECT_EQ(sequences(RecurrentKind::kLstm, 3, 80), 3);  // nothing to share out
+  EXPECT_EQ(sequences(RecurrentKind::kLstm, 7, 20), 7);  // short steps
+  EXPECT_EQ(sequences(RecurrentKind::kGru, 7, 80), 7);
+  EXPECT_EQ(sequences(RecurrentKind::kGru, 8, 80), 4);
+  EXPECT_EQ(sequences(RecurrentKind::kRnn, 80, 80), 14);    // six parts
+  EXPECT_EQ(sequences(RecurrentKind::kLstm, 40, 240), 40);  // weights of 975 KiB
+  EXPECT_EQ(sequences(RecurrentKind::kRnn, 8, 10), 8);      // too little work
 }
 
 /// With a matrix unit, emulated where there is none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
@@ -14,8 +15,6 @@ namespace {
 /// Sums in shared panels are added to the gates' one by one, which takes as long as so many
 /// products of 16 columns.
 constexpr std::int64_t kProductsOfSum = 2;
-
-std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a - 1) / b + 1; }
 
 /// A panel, whose column c is row_of(c) of a matrix of rows of `depth`; negative for zeros.
 template <typename C, typename T, typename RowOf>
