@@ -52,7 +52,7 @@ endfunction()
 
 # What tests do themselves is short: optimising it takes longer. Inline functions that a library has
 # too may be linked from here.
-set(poprt_test_options $<$<NOT:$<CONFIG:Debug>>:-O1>)
+set(poprt_test_options $<$<NOT:$<CONFIG:Debug>>:-Og>)
 
 function(poprt_test name)
   if(NOT POPRT_BUILD_TESTS)

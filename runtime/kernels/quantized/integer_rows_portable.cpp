@@ -11,7 +11,7 @@ struct Portable {
   static constexpr bool kIsWide = false;
   static constexpr bool kHasDigits = false;
   struct Words {
-    std::uint32_t lane[kLanes];
+    [[gnu::vector_size(kLanes * sizeof(std::int32_t))]] std::int32_t lane;
   };
   using Factors = Words;
   using Sums = Words;
@@ -21,33 +21,25 @@ struct Portable {
     __builtin_memcpy(&words, from, sizeof(words));
     return words;
   }
-  static Words Set(std::uint32_t word) {
-    Words words;
-    for (std::uint32_t& lane : words.lane) lane = word;
-    return words;
+  static Words Set(std::int32_t word) { return {word - decltype(Words::lane){}}; }
+  static Factors LoadFactors(const std::uint32_t* from) {
+    return Set(static_cast<std::int32_t>(*from));
   }
-  static Factors LoadFactors(const std::uint32_t* from) { return Set(*from); }
-  static Sums SetSums(std::int32_t sum) { return Set(static_cast<std::uint32_t>(sum)); }
+  static Sums SetSums(std::int32_t sum) { return Set(sum); }
   template <int kBits, int i>
-  static Words Field(Words words) {
-    for (std::uint32_t& lane : words.lane) {
-      lane = kBits == 16 ? lane : lane >> (kBits * i) & ((1U << kBits) - 1) * 0x10001U;
-    }
-    return words;
+  static Words Field(const Words& words) {
+    if constexpr (kBits == 16) return words;
+    return {words.lane >> (kBits * i) & static_cast<std::int32_t>(((1U << kBits) - 1) * 0x10001U)};
   }
-  static Sums Add(Sums sums, const Words& field, const Factors& factors) {
-    for (int i = 0; i < kLanes; ++i) {
-      for (int half = 0; half < 32; half += 16) {
-        const auto x = static_cast<std::int16_t>(field.lane[i] >> half);
-        const auto y = static_cast<std::int16_t>(factors.lane[i] >> half);
-        sums.lane[i] += static_cast<std::uint32_t>(x * y);
-      }
-    }
-    return sums;
+  static Words LowerHalf(const Words& words) { return {words.lane << 16 >> 16}; }
+  static Words UpperHalf(const Words& words) { return {words.lane >> 16}; }
+  static Sums Add(const Sums& sums, const Words& field, const Factors& factors) {
+    return {sums.lane + LowerHalf(field).lane * LowerHalf(factors).lane +
+            UpperHalf(field).lane * UpperHalf(factors).lane};
   }
   static void AddScaled(const Sums& sums, float scale, const float* scales, float* to) {
     for (int i = 0; i < kLanes; ++i) {
-      to[i] += static_cast<float>(static_cast<std::int32_t>(sums.lane[i])) * scale * scales[i];
+      to[i] += static_cast<float>(sums.lane[i]) * scale * scales[i];
     }
   }
 };

@@ -31,6 +31,7 @@ struct SumFold {
   static C Map(C x, C /*shift*/) {
     return x;
   }
+  static constexpr bool kMaps = false;     // elements are not folded as they are
   static constexpr bool kShifted = false;  // needs the maximum first
   static constexpr bool kSelects = false;  // the result is one of the elements
 };
@@ -45,6 +46,7 @@ struct AbsFold : SumFold {
       return x < C(0) ? WrappingSub<C>(0, x) : x;
     }
   }
+  static constexpr bool kMaps = true;
 };
 
 /// Of squares.
@@ -53,6 +55,7 @@ struct SquareFold : SumFold {
   static C Map(C x, C /*shift*/) {
     return WrappingMul(x, x);
   }
+  static constexpr bool kMaps = true;
 };
 
 /// Of exponentials, of what is left above the maximum.
@@ -61,6 +64,7 @@ struct ExpFold : SumFold {
   static C Map(C x, C shift) {
     return Exp(x - shift);
   }
+  static constexpr bool kMaps = true;
   static constexpr bool kShifted = true;
 };
 

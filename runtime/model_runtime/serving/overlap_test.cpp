@@ -29,8 +29,12 @@ using poprt::program::Program;
 using poprt::program::Space;
 using ::testing::AnyOf;
 
-/// Batches of so many floats take long enough to overlap.
+/// Batches of so many floats take long enough to overlap, sooner where every access is watched.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::int64_t kLong = 1 << 14;
+#else
 constexpr std::int64_t kLong = 1 << 17;
+#endif
 constexpr std::int64_t kShort = 16;
 
 /// <prefix>y = <prefix>x + the sum of x, of `length` floats. x, the sum and y share no bytes; those
