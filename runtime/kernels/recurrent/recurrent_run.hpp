@@ -9,6 +9,7 @@
 #include "runtime/kernels/recurrent/recurrent_inputs.hpp"
 #include "runtime/kernels/recurrent/recurrent_product.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
+#include "runtime/kernels/rounds.hpp"
 
 namespace poprt::kernels {
 
@@ -224,17 +225,23 @@ class RecurrentRun : private RecurrentInputs<T> {
   }
 
   void ShareSteps(std::int64_t first, std::int64_t last) const {
-    for (std::int64_t step = first; step < last; ++step) {
-      for (int phase = 0; phase < Phases(); ++phase) {
-        const auto run = [&](std::int64_t task, int) {
-          ForUnits(task, plan_.tasks, plan_.unit,
-                   [&](std::int64_t d, std::int64_t from, std::int64_t to) {
-                     RunPanels(d, step, from, to, phase);
-                   });
-        };
-        args_.pool->Run(plan_.tasks, run, Order(step));
-      }
-    }
+    const std::int64_t parts =
+        std::min({static_cast<std::int64_t>(args_.pool->size()), plan_.tasks, kMostRoundParts});
+    const int phases = Phases();
+    RunRounds(*args_.pool, (last - first) * phases, parts,
+              [&](std::int64_t round, std::int64_t part) {
+                const std::int64_t step = first + round / phases;
+                const auto phase = static_cast<int>(round % phases);
+                const bool forwards = Order(step) == TaskOrder::kForwards;
+                const std::int64_t begin = part * plan_.tasks / parts;
+                const std::int64_t end = (part + 1) * plan_.tasks / parts;
+                for (std::int64_t i = begin; i < end; ++i) {
+                  ForUnits(forwards ? i : begin + end - 1 - i, plan_.tasks, plan_.unit,
+                           [&](std::int64_t d, std::int64_t from, std::int64_t to) {
+                             RunPanels(d, step, from, to, phase);
+                           });
+                }
+              });
   }
 
   /// Calls f(direction, first panel, one past the last) for units of so many panels of one of
