@@ -20,13 +20,15 @@ using ir::Node;
 using ir::ValueId;
 
 constexpr std::int64_t kChannelAxis = 1;
+/// Channels of one pixel that are worth a Conv of their own.
+constexpr std::int64_t kFewestRepeated = 16;
 
 /// Some of the channels that a Conv reads.
 struct Part {
   ValueId value;
   std::int64_t first;
   std::int64_t channels;
-  const Node* resize;  ///< that makes them of a smaller image; or null
+  const Node* enlarging;  ///< the Resize or Expand that makes them of a smaller image; or null
 };
 
 /// Whether the node enlarges images, every pixel as a mean of pixels.
@@ -37,6 +39,26 @@ bool Enlarges(const Graph& graph, const Node& resize) {
   const Shape& x = graph.type(resize.inputs[0]).shape;
   const Shape& y = graph.type(resize.outputs[0]).shape;
   return x[2] <= y[2] && x[3] <= y[3] && x != y;
+}
+
+/// Whether the node repeats images of one pixel.
+bool RepeatsPixel(const Graph& graph, const Node& expand) {
+  const Shape& x = graph.type(expand.inputs[0]).shape;
+  const Shape& y = graph.type(expand.outputs[0]).shape;
+  return x.size() == y.size() && x[kChannelAxis] == y[kChannelAxis] &&
+         std::all_of(x.begin() + kChannelAxis + 1, x.end(),
+                     [](auto extent) { return extent == 1; });
+}
+
+/// The node that makes a value of a smaller image, if a Conv of so many results may come first.
+const Node* EnlargingOf(Rewriter& rewriter, ValueId value, std::int64_t results) {
+  const Graph& graph = rewriter.graph();
+  const std::int64_t channels = graph.type(value).shape[kChannelAxis];
+  if (const Node* expand = rewriter.Producer(value, "Expand")) {
+    return channels >= kFewestRepeated && RepeatsPixel(graph, *expand) ? expand : nullptr;
+  }
+  const Node* resize = rewriter.UsedOnlyBy(1, value) ? rewriter.Producer(value, "Resize") : nullptr;
+  return resize != nullptr && results <= channels && Enlarges(graph, *resize) ? resize : nullptr;
 }
 
 std::vector<Part> PartsOf(Rewriter& rewriter, ValueId input, std::int64_t results) {
@@ -51,10 +73,7 @@ std::vector<Part> PartsOf(Rewriter& rewriter, ValueId input, std::int64_t result
   for (const ValueId value : values) {
     const std::int64_t channels = graph.type(value).shape[kChannelAxis];
     if (channels == 0) continue;
-    const Node* resize =
-        rewriter.UsedOnlyBy(1, value) ? rewriter.Producer(value, "Resize") : nullptr;
-    const bool moves = resize != nullptr && results <= channels && Enlarges(graph, *resize);
-    parts.push_back({value, first, channels, moves ? resize : nullptr});
+    parts.push_back({value, first, channels, EnlargingOf(rewriter, value, results)});
     first += channels;
   }
   return parts;
@@ -72,6 +91,19 @@ void AppendWeights(const Tensor& weights, const Part& part, std::int64_t first, 
   }
 }
 
+/// Whether a Conv with as many spatial axes as there are reads each pixel once, alone.
+bool ReadsPixelsAsTheyAre(const Graph& graph, const Node& conv) {
+  const Shape& x = graph.type(conv.inputs[0]).shape;
+  const Shape& y = graph.type(conv.outputs[0]).shape;
+  const Shape& weights = graph.type(conv.inputs[1]).shape;
+  const auto spatial = kChannelAxis + 1;
+  const Ints pads = conv.attributes.get_ints("pads");
+  const auto is_one = [](std::int64_t extent) { return extent == 1; };
+  return std::all_of(weights.begin() + spatial, weights.end(), is_one) &&
+         std::equal(x.begin() + spatial, x.end(), y.begin() + spatial, y.end()) &&
+         std::all_of(pads.begin(), pads.end(), [](std::int64_t pad) { return pad == 0; });
+}
+
 /// Rewrites one Conv.
 class Mover {
  public:
@@ -86,19 +118,28 @@ class Mover {
   void Move(const std::vector<Part>& parts) {
     std::vector<Part> rest;
     std::vector<Part> moved;
-    for (const Part& part : parts) (part.resize == nullptr ? rest : moved).push_back(part);
-    const bool needs_bias = rest.empty();  // of the first one moved
+    for (const Part& part : parts) (part.enlarging == nullptr ? rest : moved).push_back(part);
+    // Pixels are repeated by the sum, of which they must not be first.
+    std::stable_partition(moved.begin(), moved.end(), IsResized);
+    const bool is_repeated = rest.empty() && !IsResized(moved[0]);  // what is first
+    const bool needs_bias = rest.empty();                           // of the first one moved
     if (parts.size() == 1) {
-      const Attributes resizing = Resizing(moved[0]);
-      return Become("Resize", {Small(moved[0], needs_bias)}, resizing);
+      const Part& part = moved[0];
+      const Attributes enlarging = Enlarging(part);
+      return Become(part.enlarging->op, {Small(part, needs_bias)}, enlarging);
     }
     std::vector<ValueId> terms;
     for (const Part& part : moved) {
-      const Attributes resizing = Resizing(part);
+      const std::string op = part.enlarging->op;
+      const Attributes enlarging = Enlarging(part);
+      const bool enlarges = IsResized(part) || (is_repeated && terms.empty());
       const ValueId small = Small(part, needs_bias && terms.empty());
-      terms.push_back(insert_("Resize", {small}, result_, resizing));
+      terms.push_back(enlarges ? insert_(op.c_str(), {small}, result_, enlarging) : small);
     }
-    if (!rest.empty()) terms.push_back(Product(rest, Joined(rest), true));
+    if (!rest.empty()) {
+      const auto resized = std::count_if(moved.begin(), moved.end(), IsResized);
+      terms.insert(terms.begin() + resized, Product(rest, Joined(rest), true));
+    }
     ValueId sum = terms[0];
     for (std::size_t i = 1; i + 1 < terms.size(); ++i) {
       sum = insert_("Add", {sum, terms[i]}, result_, {});
@@ -122,7 +163,9 @@ class Mover {
   /// The Conv of these channels, which `x` holds.
   ValueId Product(const std::vector<Part>& parts, ValueId x, bool has_bias) {
     Shape shape = rewriter_.graph().type(x).shape;
-    Tensor weights({ElementType::kFloat32, {weights_.shape()[0], shape[kChannelAxis], 1, 1}});
+    Shape weights_shape = weights_.shape();
+    weights_shape[1] = shape[kChannelAxis];
+    Tensor weights({ElementType::kFloat32, weights_shape});
     std::int64_t first = 0;
     for (const Part& part : parts) {
       AppendWeights(weights_, part, first, weights);
@@ -136,11 +179,14 @@ class Mover {
 
   /// The result of a part before it is enlarged.
   ValueId Small(const Part& part, bool has_bias) {
-    return Product({part}, part.resize->inputs[0], has_bias);
+    return Product({part}, part.enlarging->inputs[0], has_bias);
   }
 
-  Attributes Resizing(const Part& part) const {
-    Attributes attributes = part.resize->attributes;
+  static bool IsResized(const Part& part) { return part.enlarging->op == "Resize"; }
+
+  Attributes Enlarging(const Part& part) const {
+    if (!IsResized(part)) return {{"shape", Ints(result_)}};
+    Attributes attributes = part.enlarging->attributes;
     if (attributes.has("sizes")) attributes.set("sizes", Ints(result_));
     return attributes;
   }
@@ -162,13 +208,14 @@ bool Rule(Rewriter& rewriter, Node& conv) {
   const Graph& graph = rewriter.graph();
   if (conv.op != "Conv" || conv.attributes.get_int("group", 1) != 1) return false;
   const Tensor* weights = graph.ConstantOf(conv.inputs[1]);
-  const TensorType& result = graph.type(conv.outputs[0]);
+  const Shape& result = graph.type(conv.outputs[0]).shape;
   if (weights == nullptr || weights->element() != ElementType::kFloat32) return false;
-  if (!CanBlock(graph.type(conv.inputs[0])) || !CanBlock(result)) return false;
-  if (!IsPointwise(graph, conv)) return false;
-  const std::vector<Part> parts = PartsOf(rewriter, conv.inputs[0], result.shape[kChannelAxis]);
+  if (ElementCount(graph.type(conv.inputs[0]).shape) == 0 || ElementCount(result) == 0)
+    return false;
+  if (!ReadsPixelsAsTheyAre(graph, conv)) return false;
+  const std::vector<Part> parts = PartsOf(rewriter, conv.inputs[0], result[kChannelAxis]);
   const bool any = std::any_of(parts.begin(), parts.end(),
-                               [](const Part& part) { return part.resize != nullptr; });
+                               [](const Part& part) { return part.enlarging != nullptr; });
   if (any) Mover(rewriter, conv).Move(parts);
   return any;
 }

@@ -23,6 +23,11 @@ class Head : public GraphForTest {
     return Op(name, "Resize", {x}, shape, std::move(attributes));
   }
 
+  /// Repeated over as many pixels as that shape has.
+  ir::ValueId Repeated(std::string_view name, ir::ValueId x, const Shape& shape) {
+    return Op(name, "Expand", {x}, shape, {{"shape", Ints(shape)}});
+  }
+
   ir::ValueId Joined(std::vector<ir::ValueId> values) {
     Shape shape = graph.type(values[0]).shape;
     shape[1] = 0;
@@ -32,12 +37,14 @@ class Head : public GraphForTest {
 
   ir::ValueId Conv(ir::ValueId x, std::int64_t outs, std::int64_t side = 1) {
     Shape shape = graph.type(x).shape;
-    const Shape weights{outs, shape[1], side, side};
+    Shape weights(shape.size(), side);
+    weights[0] = outs;
+    weights[1] = shape[1];
     shape[1] = outs;
     return Op("y", "Conv",
               {x, Constant("w", weights, WeightsForTest(ElementCount(weights))),
                Constant("b", {outs}, WeightsForTest(outs))},
-              shape, {{"pads", Ints(4, side / 2)}});
+              shape, {{"pads", Ints(2 * shape.size() - 4, side / 2)}});
   }
 
   /// The operators after the pass, which must compute the same.
@@ -74,6 +81,50 @@ TEST(EnlargeAfterPointwiseTest, PartsOfTheChannelsDoSo) {
   EXPECT_EQ(g.Moved(),
             "Resize:2x5 Conv:3x3 Resize:3x5 Conv:3x2 Resize:3x5 Concat:7x5 Conv:3x5 Add:3x5 "
             "Add:3x5");
+}
+
+TEST(EnlargeAfterPointwiseTest, RepeatedPixelsAreRepeatedByTheSum) {
+  Head g;
+  const auto pixel = g.Repeated("a", g.Input("x", {2, 20, 1, 1}), {2, 20, 6, 5});
+  const auto resized = g.Enlarged("b", g.Input("y", {2, 4, 2, 2}));
+  g.Output(g.Conv(g.Joined({pixel, g.Input("v", {2, 5, 6, 5}), resized}), 3));
+  EXPECT_EQ(g.Moved(), "Conv:3x2 Resize:3x5 Conv:3x1 Conv:3x5 Add:3x5 Add:3x5");
+}
+
+TEST(EnlargeAfterPointwiseTest, CloudsOfPointsAreEnlargedSo) {
+  Head g;
+  const auto all = g.Repeated("a", g.Input("x", {1, 16, 1}), {2, 16, 7});
+  g.Output(g.Conv(g.Joined({g.Input("v", {2, 5, 7}), all}), 40));
+  const ir::Graph before = g.graph;
+  g.After("enlarge_after_pointwise");
+  EXPECT_EQ(ir::Verify(g.graph), std::nullopt);
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+  EXPECT_EQ(g.graph.nodes.size(), 3U);
+  EXPECT_EQ(g.graph.type(g.graph.nodes[0].outputs[0]).shape, (Shape{1, 40, 1}));
+}
+
+TEST(EnlargeAfterPointwiseTest, NothingButRepeatedPixels) {
+  Head one;
+  one.Output(one.Conv(one.Repeated("a", one.Input("x", {1, 16, 1, 1}), {2, 16, 6, 5}), 3));
+  EXPECT_EQ(one.Moved(), "Conv:3x1 Expand:3x5");
+  Head two;
+  const auto a = two.Repeated("a", two.Input("x", {1, 16, 1, 1}), {2, 16, 6, 5});
+  const auto b = two.Repeated("b", two.Input("y", {2, 17, 1, 1}), {2, 17, 6, 5});
+  two.Output(two.Conv(two.Joined({a, b}), 3));
+  EXPECT_EQ(two.Moved(), "Conv:3x1 Expand:3x5 Conv:3x1 Add:3x5");
+}
+
+TEST(EnlargeAfterPointwiseTest, LeavesFewOrDifferentPixels) {
+  const auto left = [](const Shape& x) {
+    Head g;
+    g.Output(g.Conv(g.Repeated("a", g.Input("x", x), {2, 16, 6, 5}), 3));
+    return g.Moved();
+  };
+  EXPECT_EQ(left({2, 1, 1, 1}), "Expand:16x5 Conv:3x5");
+  EXPECT_EQ(left({2, 16, 6, 1}), "Expand:16x5 Conv:3x5");
+  Head few;
+  few.Output(few.Conv(few.Repeated("a", few.Input("x", {2, 15, 1, 1}), {2, 15, 6, 5}), 3));
+  EXPECT_EQ(few.Moved(), "Expand:15x5 Conv:3x5");
 }
 
 TEST(EnlargeAfterPointwiseTest, AllPartsHaveOneBias) {
