@@ -47,6 +47,7 @@ TEST(Rounds, EveryPartRunsOnceAfterTheRoundBefore) {
 TEST(Rounds, CallersMayShareAPool) {
   ThreadPool pool(2);
   std::vector<std::thread> callers;
+  callers.reserve(3);
   for (int i = 0; i < 3; ++i) {
     callers.emplace_back([&pool] {
       for (int run = 0; run < 20; ++run) ExpectRoundsInOrder(pool, 50, 2);

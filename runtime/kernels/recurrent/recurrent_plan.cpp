@@ -13,8 +13,8 @@ namespace {
 
 /// Rows of a chunk: enough to read weights rarely, few enough that the gates stay in a cache.
 constexpr std::int64_t kRowsOfChunk = 128;
-/// Multiplications of a task of one step, some 0.7 microseconds, and of a step that is worth sharing
-/// out. Up to three rows are multiplied as fast as the weights come.
+/// Multiplications of a task of one step, some 0.7 microseconds, and of a step that is worth
+/// sharing out. Up to three rows are multiplied as fast as the weights come.
 constexpr std::int64_t kWorkOfTask = 1 << 15;
 constexpr std::int64_t kWorkOfStep = 3 << 13;
 constexpr std::int64_t kRowsForFree = 3;

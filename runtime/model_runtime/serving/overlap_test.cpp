@@ -385,6 +385,7 @@ TEST_P(OverlapTest, VariablesChangeBetweenRequests) {
   std::atomic<int> loading{1};  // what it is going to be
   std::atomic<bool> stop{false};
   std::vector<std::thread> clients;
+  clients.reserve(3);
   for (int c = 0; c < 3; ++c) {
     clients.emplace_back([&] {
       const Floats x(kLong, 0.5F);
