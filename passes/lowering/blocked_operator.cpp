@@ -21,10 +21,12 @@ bool CanBlock(const TensorType& type) {
 }
 
 bool IsPointwise(const ir::Graph& graph, const ir::Node& conv) {
-  const Shape& x = graph.type(conv.inputs[0]).shape;
   const Shape& weights = graph.type(conv.inputs[1]).shape;
-  return kernels::ReadsEveryPixelOnce(
-      kernels::ResolveWindow(conv.attributes, {x[2], x[3]}, {weights[2], weights[3]}));
+  const Shape kernel(weights.begin() + 2, weights.end());
+  // Blocks of channels are behind the spatial axes.
+  const auto first = graph.type(conv.inputs[0]).shape.begin() + 2;
+  const Shape spatial(first, first + static_cast<std::ptrdiff_t>(kernel.size()));
+  return kernels::ReadsEveryPixelOnce(kernels::ResolveWindow(conv.attributes, spatial, kernel));
 }
 
 bool ResizesPixels(const ir::Graph& graph, const ir::Node& resize) {

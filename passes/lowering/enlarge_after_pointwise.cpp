@@ -91,19 +91,6 @@ void AppendWeights(const Tensor& weights, const Part& part, std::int64_t first, 
   }
 }
 
-/// Whether a Conv with as many spatial axes as there are reads each pixel once, alone.
-bool ReadsPixelsAsTheyAre(const Graph& graph, const Node& conv) {
-  const Shape& x = graph.type(conv.inputs[0]).shape;
-  const Shape& y = graph.type(conv.outputs[0]).shape;
-  const Shape& weights = graph.type(conv.inputs[1]).shape;
-  const auto spatial = kChannelAxis + 1;
-  const Ints pads = conv.attributes.get_ints("pads");
-  const auto is_one = [](std::int64_t extent) { return extent == 1; };
-  return std::all_of(weights.begin() + spatial, weights.end(), is_one) &&
-         std::equal(x.begin() + spatial, x.end(), y.begin() + spatial, y.end()) &&
-         std::all_of(pads.begin(), pads.end(), [](std::int64_t pad) { return pad == 0; });
-}
-
 /// Rewrites one Conv.
 class Mover {
  public:
@@ -116,29 +103,22 @@ class Mover {
 
   /// Makes the Conv the sum of the parts' results, or what enlarges the only one.
   void Move(const std::vector<Part>& parts) {
-    std::vector<Part> rest;
-    std::vector<Part> moved;
-    for (const Part& part : parts) (part.enlarging == nullptr ? rest : moved).push_back(part);
-    // Pixels are repeated by the sum, of which they must not be first.
-    std::stable_partition(moved.begin(), moved.end(), IsResized);
-    const bool is_repeated = rest.empty() && !IsResized(moved[0]);  // what is first
-    const bool needs_bias = rest.empty();                           // of the first one moved
     if (parts.size() == 1) {
-      const Part& part = moved[0];
-      const Attributes enlarging = Enlarging(part);
-      return Become(part.enlarging->op, {Small(part, needs_bias)}, enlarging);
+      const Attributes enlarging = Enlarging(parts[0]);
+      return Become(parts[0].enlarging->op, {Small(parts[0], true)}, enlarging);
     }
+    std::vector<Part> rest;
+    std::vector<Part> resized;
+    std::vector<Part> repeated;
+    for (const Part& part : parts) {
+      (part.enlarging == nullptr ? rest : IsResized(part) ? resized : repeated).push_back(part);
+    }
+    // The first one has the bias and all pixels, over which the sum repeats what has only one.
     std::vector<ValueId> terms;
-    for (const Part& part : moved) {
-      const std::string op = part.enlarging->op;
-      const Attributes enlarging = Enlarging(part);
-      const bool enlarges = IsResized(part) || (is_repeated && terms.empty());
-      const ValueId small = Small(part, needs_bias && terms.empty());
-      terms.push_back(enlarges ? insert_(op.c_str(), {small}, result_, enlarging) : small);
-    }
-    if (!rest.empty()) {
-      const auto resized = std::count_if(moved.begin(), moved.end(), IsResized);
-      terms.insert(terms.begin() + resized, Product(rest, Joined(rest), true));
+    for (const Part& part : resized) terms.push_back(Enlarged(part, terms.empty()));
+    if (!rest.empty()) terms.push_back(Product(rest, Joined(rest), terms.empty()));
+    for (const Part& part : repeated) {
+      terms.push_back(terms.empty() ? Enlarged(part, true) : Small(part, false));
     }
     ValueId sum = terms[0];
     for (std::size_t i = 1; i + 1 < terms.size(); ++i) {
@@ -182,6 +162,12 @@ class Mover {
     return Product({part}, part.enlarging->inputs[0], has_bias);
   }
 
+  ValueId Enlarged(const Part& part, bool has_bias) {
+    const std::string op = part.enlarging->op;
+    const Attributes enlarging = Enlarging(part);
+    return insert_(op.c_str(), {Small(part, has_bias)}, result_, enlarging);
+  }
+
   static bool IsResized(const Part& part) { return part.enlarging->op == "Resize"; }
 
   Attributes Enlarging(const Part& part) const {
@@ -210,9 +196,10 @@ bool Rule(Rewriter& rewriter, Node& conv) {
   const Tensor* weights = graph.ConstantOf(conv.inputs[1]);
   const Shape& result = graph.type(conv.outputs[0]).shape;
   if (weights == nullptr || weights->element() != ElementType::kFloat32) return false;
-  if (ElementCount(graph.type(conv.inputs[0]).shape) == 0 || ElementCount(result) == 0)
-    return false;
-  if (!ReadsPixelsAsTheyAre(graph, conv)) return false;
+  const bool is_empty =
+      ElementCount(graph.type(conv.inputs[0]).shape) == 0 || ElementCount(result) == 0;
+  if (is_empty) return false;
+  if (!IsPointwise(graph, conv)) return false;
   const std::vector<Part> parts = PartsOf(rewriter, conv.inputs[0], result[kChannelAxis]);
   const bool any = std::any_of(parts.begin(), parts.end(),
                                [](const Part& part) { return part.enlarging != nullptr; });

@@ -12,7 +12,7 @@ namespace poprt::passes {
 /// networks for clouds of points tell every point of all others, is repeated by the sum.
 ///
 /// before: Conv(Concat(Resize(x), y, Expand(z)), [v w u], b)
-/// after:  Add(Add(Resize(Conv(x, v)), Conv(y, w, b)), Conv(z, u))
+/// after:  Add(Add(Resize(Conv(x, v, b)), Conv(y, w)), Conv(z, u))
 ///
 /// Sums are rounded in another order.
 absl::Status EnlargeAfterPointwise(ir::Graph& graph, const PassContext& context);

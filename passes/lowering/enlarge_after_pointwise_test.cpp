@@ -57,7 +57,7 @@ class Head : public GraphForTest {
     for (const ir::Node& node : graph.nodes) {
       const Shape& shape = graph.type(node.outputs[0]).shape;
       text += (text.empty() ? "" : " ") + node.op + ":" + std::to_string(shape[1]) + "x" +
-              std::to_string(shape[3]);
+              std::to_string(shape.back());
     }
     return text;
   }
@@ -88,19 +88,14 @@ TEST(EnlargeAfterPointwiseTest, RepeatedPixelsAreRepeatedByTheSum) {
   const auto pixel = g.Repeated("a", g.Input("x", {2, 20, 1, 1}), {2, 20, 6, 5});
   const auto resized = g.Enlarged("b", g.Input("y", {2, 4, 2, 2}));
   g.Output(g.Conv(g.Joined({pixel, g.Input("v", {2, 5, 6, 5}), resized}), 3));
-  EXPECT_EQ(g.Moved(), "Conv:3x2 Resize:3x5 Conv:3x1 Conv:3x5 Add:3x5 Add:3x5");
+  EXPECT_EQ(g.Moved(), "Conv:3x2 Resize:3x5 Conv:3x5 Conv:3x1 Add:3x5 Add:3x5");
 }
 
 TEST(EnlargeAfterPointwiseTest, CloudsOfPointsAreEnlargedSo) {
   Head g;
   const auto all = g.Repeated("a", g.Input("x", {1, 16, 1}), {2, 16, 7});
   g.Output(g.Conv(g.Joined({g.Input("v", {2, 5, 7}), all}), 40));
-  const ir::Graph before = g.graph;
-  g.After("enlarge_after_pointwise");
-  EXPECT_EQ(ir::Verify(g.graph), std::nullopt);
-  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
-  EXPECT_EQ(g.graph.nodes.size(), 3U);
-  EXPECT_EQ(g.graph.type(g.graph.nodes[0].outputs[0]).shape, (Shape{1, 40, 1}));
+  EXPECT_EQ(g.Moved(), "Conv:40x7 Conv:40x1 Add:40x7");
 }
 
 TEST(EnlargeAfterPointwiseTest, NothingButRepeatedPixels) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/kernels/computing_thread.hpp"
+#include "runtime/kernels/pause.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -24,12 +25,6 @@ namespace {
 // that an idle process costs nothing.
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 constexpr int kMaxThreads = 1024;
-
-void Pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
 
 /// Waits for `ready` with the processor busy; gives up after kSpinTime.
 template <typename Ready>

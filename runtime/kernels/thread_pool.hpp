@@ -7,7 +7,8 @@
 
 namespace poprt::kernels {
 
-/// A borrowed callable `void(int64 task, int worker)`; must not outlive what it refers to.
+/// A borrowed callable `void(int64 task, int worker)`, or of other such numbers; must not outlive
+/// what it refers to.
 class TaskRef {
  public:
   template <typename F>

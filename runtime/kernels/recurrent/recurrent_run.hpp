@@ -225,23 +225,22 @@ class RecurrentRun : private RecurrentInputs<T> {
   }
 
   void ShareSteps(std::int64_t first, std::int64_t last) const {
-    const std::int64_t parts =
-        std::min({static_cast<std::int64_t>(args_.pool->size()), plan_.tasks, kMostRoundParts});
+    const int parts = static_cast<int>(
+        std::min<std::int64_t>({args_.pool->size(), plan_.tasks, kMostRoundParts}));
     const int phases = Phases();
-    RunRounds(*args_.pool, (last - first) * phases, parts,
-              [&](std::int64_t round, std::int64_t part) {
-                const std::int64_t step = first + round / phases;
-                const auto phase = static_cast<int>(round % phases);
-                const bool forwards = Order(step) == TaskOrder::kForwards;
-                const std::int64_t begin = part * plan_.tasks / parts;
-                const std::int64_t end = (part + 1) * plan_.tasks / parts;
-                for (std::int64_t i = begin; i < end; ++i) {
-                  ForUnits(forwards ? i : begin + end - 1 - i, plan_.tasks, plan_.unit,
-                           [&](std::int64_t d, std::int64_t from, std::int64_t to) {
-                             RunPanels(d, step, from, to, phase);
-                           });
-                }
-              });
+    RunRounds(*args_.pool, (last - first) * phases, parts, [&](std::int64_t round, int part) {
+      const std::int64_t step = first + round / phases;
+      const auto phase = static_cast<int>(round % phases);
+      const bool forwards = Order(step) == TaskOrder::kForwards;
+      const std::int64_t begin = part * plan_.tasks / parts;
+      const std::int64_t end = (part + 1) * plan_.tasks / parts;
+      for (std::int64_t i = begin; i < end; ++i) {
+        ForUnits(forwards ? i : begin + end - 1 - i, plan_.tasks, plan_.unit,
+                 [&](std::int64_t d, std::int64_t from, std::int64_t to) {
+                   RunPanels(d, step, from, to, phase);
+                 });
+      }
+    });
   }
 
   /// Calls f(direction, first panel, one past the last) for units of so many panels of one of

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "runtime/kernels/pause.hpp"
+
 namespace model_runtime {
 
 /// How long a thread looks for what it waits for, with the processor busy, before it sleeps: waking
@@ -21,9 +23,7 @@ bool SpinUntil(std::chrono::nanoseconds time, Ready ready) {
   do {
     for (int i = 0; i < 16; ++i) {
       if (ready()) return true;
-#if defined(__x86_64__) || defined(__i386__)
-      __builtin_ia32_pause();
-#endif
+      poprt::kernels::Pause();
     }
   } while (std::chrono::steady_clock::now() - start < time);
   return ready();
