@@ -56,8 +56,8 @@ inline constexpr std::int64_t kFewestChannels = 8;
 /// The type of [B, C, H, W] in blocks.
 TensorType BlockedType(const TensorType& plain);
 
-/// Whether every pixel of the result of a Conv, FusedConv or BlockedConv, of any rank, is made of the
-/// pixel at its place. Throws KernelError where the attributes make no sense.
+/// Whether every pixel of the result of a Conv, FusedConv or BlockedConv, of any rank, is made of
+/// the pixel at its place. Throws KernelError where the attributes make no sense.
 bool IsPointwise(const ir::Graph& graph, const ir::Node& conv);
 
 /// Whether each channel of the result of a BlockedConv is made of the same channel only.

@@ -115,6 +115,7 @@ class Mover {
     }
     // The first one has the bias and all pixels, over which the sum repeats what has only one.
     std::vector<ValueId> terms;
+    terms.reserve(parts.size());
     for (const Part& part : resized) terms.push_back(Enlarged(part, terms.empty()));
     if (!rest.empty()) terms.push_back(Product(rest, Joined(rest), terms.empty()));
     for (const Part& part : repeated) {
