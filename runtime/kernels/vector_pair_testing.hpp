@@ -51,6 +51,7 @@ struct VectorPair {
   [[gnu::noinline]] static Register Even(R a, R b) {
     return {Half::Even(a.low, a.high), Half::Even(b.low, b.high)};
   }
+  [[gnu::noinline]] static typename Half::Register Low(R x) { return x.low; }
   [[gnu::noinline]] static float FirstLane(R x) { return Half::FirstLane(x.low); }
   template <int kDistance>
   [[gnu::noinline]] static Register SwapLanes(R x) {

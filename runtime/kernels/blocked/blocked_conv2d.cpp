@@ -107,6 +107,7 @@ struct BlockedConv2d {
   std::int64_t in_blocks;   ///< of a group
   std::int64_t out_blocks;  ///< of a group
   std::int64_t last_channels;
+  bool ends_in_half;  ///< the last output block of a group
   Window window;
   bool half_weights;
   BlockedEpilogue epilogue;
@@ -180,7 +181,8 @@ struct BlockedConv2d {
                               : Weights(args, first_out, blocking.ins.begin(p + 1)),
             .outputs = {.count = static_cast<int>(count),
                         .weights = in_blocks * Taps() * kBlock * kBlock,
-                        .y = out.BlockFloats()}};
+                        .y = out.BlockFloats(),
+                        .last_is_half = ends_in_half && o + count == (in_group + 1) * out_blocks}};
         if (p == 0) {
           panel.start = BiasOfBlock(args, o);
           panel.start_step = 0;
@@ -257,6 +259,7 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops) {
                     .in_blocks = in_blocks,
                     .out_blocks = out_blocks,
                     .last_channels = in_channels / group - (in_blocks - 1) * kBlock,
+                    .ends_in_half = EndsInHalf(out_channels / group),
                     .window = std::move(window),
                     .half_weights = half_weights,
                     .epilogue = BlockedEpilogue(call.attributes),

@@ -25,6 +25,7 @@ struct PlanesConv2d {
   const ConvMicroKernels* kernels;
   Image in;
   BlockedImage out;
+  bool ends_in_half;
   PaddedRows rows;
   bool half_weights;
   BlockedEpilogue epilogue;
@@ -65,6 +66,7 @@ struct PlanesConv2d {
     const auto convolve = half_weights ? kernels->planes_f16 : kernels->planes_f32;
     const float* const residual = OptionalInput(args, 3);
     for (std::int64_t o = 0; o < out.blocks; o += kernels->outs) {
+      const std::int64_t count = std::min<std::int64_t>(kernels->outs, out.blocks - o);
       const std::int64_t at =
           (image * out.blocks + o) * out.BlockFloats() + first_row * out.width * kBlock;
       convolve({.x = planes,
@@ -74,10 +76,10 @@ struct PlanesConv2d {
                 .bias = BiasOfBlock(args, o),
                 .epilogue = epilogue.WithResidual(residual == nullptr ? nullptr : residual + at),
                 .y = args.out<float>(0) + at,
-                .outputs = {.count = static_cast<int>(
-                                std::min<std::int64_t>(kernels->outs, out.blocks - o)),
+                .outputs = {.count = static_cast<int>(count),
                             .weights = taps * kBlock,
-                            .y = out.BlockFloats()}},
+                            .y = out.BlockFloats(),
+                            .last_is_half = ends_in_half && o + count == out.blocks}},
                offsets, pixels);
     }
   }
@@ -137,6 +139,7 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKerne
       PlanesConv2d{.kernels = &kernels,
                    .in = in,
                    .out = {in.batch, BlocksOf(out_channels), extents[0], extents[1]},
+                   .ends_in_half = EndsInHalf(out_channels),
                    .rows = rows,
                    .half_weights = half_weights,
                    .epilogue = BlockedEpilogue(call.attributes),

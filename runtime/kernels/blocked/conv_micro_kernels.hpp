@@ -43,9 +43,10 @@ struct TileEpilogue {
 /// The output blocks of a pass over the pixels, whose weights and results lie equally far from each
 /// other. Distances are counted in floats.
 struct OutputBlocks {
-  int count = 1;             ///< 1 to ConvMicroKernels::outs
-  std::int64_t weights = 0;  ///< from those of one block to those of the next
-  std::int64_t y = 0;        ///< the same for results and residuals
+  int count = 1;              ///< 1 to ConvMicroKernels::outs
+  std::int64_t weights = 0;   ///< from those of one block to those of the next
+  std::int64_t y = 0;         ///< the same for results and residuals
+  bool last_is_half = false;  ///< the last block has up to eight channels, zeros behind them
 };
 
 /// One panel of weights, 16 output channels by some input blocks, which passes over many tiles, or

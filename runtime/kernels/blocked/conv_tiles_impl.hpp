@@ -25,7 +25,7 @@ inline constexpr std::int64_t kFetchedByStep = kLine<W>;
 inline constexpr std::int64_t kPixelsAhead = 32;
 
 /// One input channel or tap: sums += inputs[.][offset] * weights[.] of every output block.
-template <class V, int kChain, int kPixels, class W, int kPanels, int kWidth, int kCount>
+template <int kChain, class V, int kPixels, class W, int kPanels, int kWidth, int kCount>
 [[gnu::always_inline]] inline void SumStep(const float* const (&inputs)[kPixels],
                                            std::int64_t offset, const W* weights,
                                            std::int64_t weights_step,
@@ -46,25 +46,40 @@ template <class V, int kChain, int kPixels, class W, int kPanels, int kWidth, in
   });
 }
 
-template <class V, int kSteps, int kPixels, class W, int kPanels>
+/// The same of a block and half of the next.
+template <int kChain, class V, int kPixels, class W, int kCount>
+[[gnu::always_inline]] inline void SumStep(const float* const (&inputs)[kPixels],
+                                           std::int64_t offset, const W* weights,
+                                           std::int64_t weights_step,
+                                           TileAndHalfSums<V, kPixels, kCount>& sums) {
+  const auto column = V::Load(weights);
+  const auto half_column = V::Eight::Load(weights + weights_step);
+  Unroll<kPixels>([&](auto r) POPRT_INLINED {
+    constexpr int kR = decltype(r)::value;
+    const auto factor = V::Set(inputs[kR][offset]);
+    V::Accumulate(sums.whole.chain[kChain][kR][0], factor, column);
+    V::Eight::Accumulate(sums.half.chain[kChain][kR][0], V::Low(factor), half_column);
+  });
+}
+
+template <int kSteps, int kPixels, class W, class Sums>
 [[gnu::always_inline]] inline void ConvSteps(const float* const (&inputs)[kPixels],
                                              const W* weights, std::int64_t weights_step,
-                                             TileSums<V, kPixels, kPanels>& sums) {
+                                             Sums& sums) {
   Unroll<kSteps>([&](auto s) POPRT_INLINED {
     constexpr int kS = decltype(s)::value;
-    constexpr int kChain = kS % TileSums<V, kPixels, kPanels>::kChainCount;
-    SumStep<V, kChain>(inputs, kS, weights + kS * kBlock, weights_step, sums);
+    SumStep<kS % Sums::kChainCount>(inputs, kS, weights + kS * kBlock, weights_step, sums);
   });
 }
 
 /// The first `channels` of a block.
-template <class V, int kPixels, class W, int kPanels>
+template <class V, int kPixels, class W, class Sums>
 [[gnu::always_inline]] inline void ConvChannels(const float* (&inputs)[kPixels], const W* weights,
                                                 std::int64_t weights_step, std::int64_t channels,
-                                                TileSums<V, kPixels, kPanels>& sums) {
+                                                Sums& sums) {
   const auto steps = [&](auto count) POPRT_INLINED {
     constexpr int kSteps = decltype(count)::value;
-    ConvSteps<V, kSteps>(inputs, weights, weights_step, sums);
+    ConvSteps<kSteps>(inputs, weights, weights_step, sums);
     Unroll<kPixels>([&](auto r) POPRT_INLINED { inputs[decltype(r)::value] += kSteps; });
     weights += kSteps * kBlock;
   };
@@ -76,7 +91,7 @@ template <class V, int kPixels, class W, int kPanels>
 
 /// All taps of one input block: sums = steps(inputs of a tap, its weights). Each fetches its part
 /// of the next panel of each output block from `ahead` on.
-template <int kPixels, int kPanels, class W, class Steps>
+template <int kPixels, int kBlocks, class W, class Steps>
 [[gnu::always_inline]] inline void ConvTaps(const ConvPanel& panel, const float* x,
                                             const TileTap* taps, std::int64_t tap_count,
                                             const W* weights, const W* ahead, Steps steps) {
@@ -89,7 +104,7 @@ template <int kPixels, int kPanels, class W, class Steps>
       inputs[kR] = offset == kPadding ? kZeros : x + offset;
       __builtin_prefetch(inputs[kR] + panel.x_stride);
     });
-    for (int p = 0; p < kPanels; ++p) {
+    for (int p = 0; p < kBlocks; ++p) {
       for (std::int64_t i = 0; i < kFetchedByPair<W>; i += kLine<W>) {
         __builtin_prefetch(ahead + p * panel.outputs.weights + i);
       }
@@ -99,38 +114,40 @@ template <int kPixels, int kPanels, class W, class Steps>
   }
 }
 
-/// A tile of kPanels output blocks: the sum over the (input block, tap) pairs stays in registers.
-/// `ahead` points to the part of the next panel that this tile fetches.
-template <class V, int kPixels, int kPanels, class W>
+/// A tile: the sum over the (input block, tap) pairs stays in registers. `ahead` points to the part
+/// of the next panel that this tile fetches.
+template <int kPixels, class Sums, class W>
 void ConvTileOf(const ConvPanel& panel, const TileTap* taps, std::int64_t tap_count,
                 std::int64_t pixel, const W* ahead) {
-  TileSums<V, kPixels, kPanels> sums;
+  using V = typename Sums::Vector;
+  Sums sums;
   sums.Start(panel.start + pixel * panel.start_step, panel.start_step, panel.start_block);
   const std::int64_t weights_step = panel.outputs.weights;
   const float* x = panel.x;
   const W* weights = static_cast<const W*>(panel.weights);
   const bool partial = panel.last_channels < kBlock;
   for (std::int64_t whole = panel.blocks - (partial ? 1 : 0); whole > 0; --whole) {
-    ConvTaps<kPixels, kPanels>(panel, x, taps, tap_count, weights, ahead,
-                               [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINED {
-                                 if constexpr (V::kUnrolls) {
-                                   ConvSteps<V, kBlock>(inputs, of_tap, weights_step, sums);
-                                 } else {
-                                   ConvChannels<V>(inputs, of_tap, weights_step, kBlock, sums);
-                                 }
-                               });
+    ConvTaps<kPixels, Sums::kBlocks>(
+        panel, x, taps, tap_count, weights, ahead,
+        [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINED {
+          if constexpr (V::kUnrolls) {
+            ConvSteps<kBlock>(inputs, of_tap, weights_step, sums);
+          } else {
+            ConvChannels<V>(inputs, of_tap, weights_step, kBlock, sums);
+          }
+        });
     x += panel.x_stride;
     weights += panel.weights_stride;
     ahead += tap_count * kFetchedByPair<W>;
   }
   if (partial) {
-    ConvTaps<kPixels, kPanels>(panel, x, taps, tap_count, weights, ahead,
-                               [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINED {
-                                 ConvChannels<V>(inputs, of_tap, weights_step, panel.last_channels,
-                                                 sums);
-                               });
+    ConvTaps<kPixels, Sums::kBlocks>(
+        panel, x, taps, tap_count, weights, ahead,
+        [&](const float*(&inputs)[kPixels], const W* of_tap) POPRT_INLINED {
+          ConvChannels<V>(inputs, of_tap, weights_step, panel.last_channels, sums);
+        });
   }
-  FinishTile(sums, panel.epilogue, pixel * kBlock, kBlock, panel.y, panel.outputs.y);
+  FinishBlocks<kPixels>(sums, panel.epilogue, pixel * kBlock, panel.y, panel.outputs.y);
 }
 
 template <class V, class W>
@@ -145,10 +162,10 @@ void Conv(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count
   for (std::int64_t i = 0; i < tile_count; ++i) {
     const ConvTile& tile = tiles[i];
     const W* const ahead = fetched < panel_size ? next + fetched : weights;
-    WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINED {
-      WithRows<V::kRows>(tile.pixels, [&](auto pixels) POPRT_INLINED {
-        ConvTileOf<V, decltype(pixels)::value, decltype(panels)::value, W>(panel, taps, tile.taps,
-                                                                           pixel, ahead);
+    WithRows<V::kRows>(tile.pixels, [&](auto pixels) POPRT_INLINED {
+      constexpr int kPixels = decltype(pixels)::value;
+      WithSums<V, kPixels>(panel.outputs, [&]<class Sums>(std::type_identity<Sums>) POPRT_INLINED {
+        ConvTileOf<kPixels, Sums>(panel, taps, tile.taps, pixel, ahead);
       });
     });
     pixel += tile.pixels;
@@ -159,10 +176,10 @@ void Conv(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count
 
 // ---- Convolution of planes -------------------------------------------------------------------
 
-template <class V, int kPixels, int kPanels, class W>
+template <int kPixels, class Sums, class W>
 void PlanesTile(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixel) {
-  TileSums<V, kPixels, kPanels> sums;
-  constexpr int kCount = decltype(sums)::kChainCount;
+  constexpr int kCount = Sums::kChainCount;
+  Sums sums;
   sums.Start(panel.bias, 0, kBlock);
   const float* inputs[kPixels];
   Unroll<kPixels>([&](auto r) POPRT_INLINED {
@@ -176,39 +193,40 @@ void PlanesTile(const PlanesPanel& panel, const std::int32_t* offsets, std::int6
   for (; left >= kCount; left -= kCount) {
     Unroll<kCount>([&](auto c) POPRT_INLINED {
       constexpr int kC = decltype(c)::value;
-      SumStep<V, kC>(inputs, taps[kC], weights + kC * kBlock, weights_step, sums);
+      SumStep<kC>(inputs, taps[kC], weights + kC * kBlock, weights_step, sums);
     });
     taps += kCount;
     weights += kCount * kBlock;
   }
   for (; left > 0; --left) {
-    SumStep<V, 0>(inputs, *taps++, weights, weights_step, sums);
+    SumStep<0>(inputs, *taps++, weights, weights_step, sums);
     weights += kBlock;
   }
-  FinishTile(sums, panel.epilogue, pixel * kBlock, kBlock, panel.y, panel.outputs.y);
+  FinishBlocks<kPixels>(sums, panel.epilogue, pixel * kBlock, panel.y, panel.outputs.y);
 }
 
 template <class V, class W>
 void Planes(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels) {
-  WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINED {
-    EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINED {
-      PlanesTile<V, decltype(count)::value, decltype(panels)::value, W>(panel, offsets + pixel,
-                                                                        pixel);
+  EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINED {
+    constexpr int kPixels = decltype(count)::value;
+    WithSums<V, kPixels>(panel.outputs, [&]<class Sums>(std::type_identity<Sums>) POPRT_INLINED {
+      PlanesTile<kPixels, Sums, W>(panel, offsets + pixel, pixel);
     });
   });
 }
 
 // ---- Convolution of single pixels --------------------------------------------------------------
 
-/// Some pixels by the kWidth vectors that hold the lanes of the panel, in each of kPanels blocks.
+/// Some pixels by the lanes of the panel: Sums holds the vectors of each block that have some.
 /// `ahead` points to the part of the next panel that this tile fetches.
-template <class V, int kPixels, int kPanels, int kWidth, class W>
+template <int kPixels, class Sums, class W>
 void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahead) {
+  using V = typename Sums::Vector;
   constexpr int kUnrolled = V::kUnrolls ? 4 : 1;
   const std::int64_t first_vector = panel.first_lane / V::kLanes * V::kLanes;
   const std::int64_t kept_lanes = panel.first_lane - first_vector;
-  TileSums<V, kPixels, kPanels, kWidth> sums;
-  constexpr int kCount = decltype(sums)::kChainCount;
+  constexpr int kCount = Sums::kChainCount;
+  Sums sums;
   sums.Start(panel.bias + first_vector, 0, kBlock);
   const float* inputs[kPixels];
   Unroll<kPixels>([&](auto r) POPRT_INLINED {
@@ -222,7 +240,7 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
   const auto unrolled = [&](auto step) POPRT_INLINED {
     for (; left >= kUnrolled; left -= kUnrolled) {
       Unroll<kUnrolled>(step);
-      for (int p = 0; p < kPanels; ++p) __builtin_prefetch(ahead + p * weights_step);
+      for (int p = 0; p < Sums::kBlocks; ++p) __builtin_prefetch(ahead + p * weights_step);
       ahead += kFetchedByStep<W>;
       offsets += kUnrolled;
       weights += kUnrolled * kBlock;
@@ -242,16 +260,16 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
         const std::int64_t line = kPixelsAhead + lane / 2 + kS / 2;
         __builtin_prefetch(inputs[0] + offsets[0] - lane + line * kBlock);
       }
-      SumStep<V, kS % kCount>(four, kS, weights + kS * kBlock, weights_step, sums);
+      SumStep<kS % kCount>(four, kS, weights + kS * kBlock, weights_step, sums);
     });
   } else {
     unrolled([&](auto s) POPRT_INLINED {
       constexpr int kS = decltype(s)::value;
-      SumStep<V, kS % kCount>(inputs, offsets[kS], weights + kS * kBlock, weights_step, sums);
+      SumStep<kS % kCount>(inputs, offsets[kS], weights + kS * kBlock, weights_step, sums);
     });
   }
   for (; left > 0; --left) {
-    SumStep<V, 0>(inputs, *offsets++, weights, weights_step, sums);
+    SumStep<0>(inputs, *offsets++, weights, weights_step, sums);
     weights += kBlock;
   }
 
@@ -261,7 +279,11 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
   for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
     V::Store(V::Load(y + r * kBlock), kept + r * V::kLanes);
   }
-  FinishTile(sums, panel.epilogue, at, kBlock, panel.y, panel.outputs.y);
+  if constexpr (Sums::kBlocks > 1) {
+    FinishBlocks<kPixels>(sums, panel.epilogue, at, panel.y, panel.outputs.y);
+  } else {
+    FinishTile(sums, panel.epilogue, at, kBlock, panel.y);
+  }
   for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
     const auto other = V::Load(kept + r * V::kLanes);
     V::Store(V::Join(other, V::Load(y + r * kBlock), kept_lanes), y + r * kBlock);
@@ -270,23 +292,20 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
 
 template <class V, class W>
 void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
-  const bool is_narrow =
-      panel.outputs.count == 1 && panel.first_lane / V::kLanes == (panel.last_lane - 1) / V::kLanes;
+  constexpr std::int64_t kHalf = V::Eight::kLanes;
+  OutputBlocks outputs = panel.outputs;
+  outputs.last_is_half = panel.last_lane <= kHalf || panel.first_lane >= kHalf;
   // Once the next panel has been fetched, prefetches go to this one, which costs nothing.
   const std::int64_t panel_size = panel.channels * kBlock;
   const W* const weights = static_cast<const W*>(panel.weights);
   const W* const next = static_cast<const W*>(panel.ahead);
   std::int64_t fetched = next == nullptr ? panel_size : 0;
-  WithPanels<V>(panel.outputs.count, [&](auto panels) POPRT_INLINED {
-    constexpr int kPanels = decltype(panels)::value;
-    EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINED {
-      constexpr int kPixels = decltype(count)::value;
-      const W* const ahead = fetched < panel_size ? next + fetched : weights;
-      fetched += panel.channels / 4 * kFetchedByStep<W>;
-      if constexpr (kPanels == 1) {
-        if (is_narrow) return PointwiseTile<V, kPixels, 1, 1, W>(panel, pixel, ahead);
-      }
-      PointwiseTile<V, kPixels, kPanels, kVectors<V>, W>(panel, pixel, ahead);
+  EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINED {
+    constexpr int kPixels = decltype(count)::value;
+    const W* const ahead = fetched < panel_size ? next + fetched : weights;
+    fetched += panel.channels / 4 * kFetchedByStep<W>;
+    WithSums<V, kPixels>(outputs, [&]<class Sums>(std::type_identity<Sums>) POPRT_INLINED {
+      PointwiseTile<kPixels, Sums>(panel, pixel, ahead);
     });
   });
 }

@@ -17,6 +17,11 @@ constexpr std::int64_t BlocksOf(std::int64_t channels) {
   return channels / 16 + (channels % 16 != 0 ? 1 : 0);
 }
 
+/// Whether the last block has up to eight channels.
+constexpr bool EndsInHalf(std::int64_t channels) {
+  return channels % 16 >= 1 && channels % 16 <= 8;
+}
+
 /// Type of a blocked image, [batch, ceil(channels / 16), height, width, 16]: channel c of a pixel
 /// is element [c / 16, pixel, c % 16]. Spare lanes hold any number.
 TensorType BlockedImageType(std::int64_t batch, std::int64_t channels, std::int64_t height,

@@ -49,7 +49,10 @@ template <class V, class F>
 template <class V, int kPixels, int kPanels = 1, int kWidth = kVectors<V>,
           int kCount = kChains<kPixels, kRowVectors<V>>>
 struct TileSums {
+  using Vector = V;
   static constexpr int kChainCount = kCount;
+  static constexpr int kBlocks = kPanels;
+  static constexpr bool kEndInHalf = kWidth * V::kLanes < kBlock;
   static constexpr int kRowWidth = kPanels * kWidth;
   typename V::Register chain[kCount][kPixels][kRowWidth];
 
@@ -73,43 +76,64 @@ struct TileSums {
   }
 };
 
+/// The sums of a tile of one block and the first eight lanes of the next, which has no more.
+template <class V, int kPixels, int kCount = kChains<kPixels, kRowVectors<V>>>
+struct TileAndHalfSums {
+  using Vector = V;
+  static constexpr int kChainCount = kCount;
+  static constexpr int kBlocks = 2;
+  static constexpr bool kEndInHalf = true;
+  TileSums<V, kPixels, 1, 1, kCount> whole;
+  TileSums<typename V::Eight, kPixels, 1, 1, kCount> half;
+
+  [[gnu::always_inline]] void Start(const float* start, std::int64_t start_step,
+                                    std::int64_t start_panel) {
+    whole.Start(start, start_step);
+    half.Start(start + start_panel, start_step);
+  }
+};
+
+/// Calls f(std::type_identity<sums of a tile of such blocks>{}).
+template <class V, int kPixels, class F>
+[[gnu::always_inline]] inline void WithSums(const OutputBlocks& outputs, F f) {
+  WithPanels<V>(outputs.count, [&](auto panels) POPRT_INLINED {
+    constexpr int kPanels = decltype(panels)::value;
+    if (outputs.last_is_half) {
+      using Half = TileSums<typename V::Eight, kPixels, 1, 1>;
+      using Last = std::conditional_t<kPanels == 1, Half, TileAndHalfSums<V, kPixels>>;
+      return f(std::type_identity<Last>{});
+    }
+    f(std::type_identity<TileSums<V, kPixels, kPanels>>{});
+  });
+}
+
 // ---- Epilogue --------------------------------------------------------------------------------
 
-/// Pixels whose values an activation replaces: `count` floats each, a multiple of a register's, by
-/// `step` apart.
-struct PixelRow {
+/// Registers whose values an activation replaces, by `step` floats apart.
+struct RegisterRow {
   float* first;
-  std::int64_t pixels;
-  std::int64_t step;
   std::int64_t count;
+  std::int64_t step;
 };
 
 template <class V, Activation kActivation>
-void ActivateRun(const Epilogue& e, float* y, std::int64_t count) {
-  using Group = VectorGroup<V, V::kUnrolls ? 4 : 1>;
-  std::int64_t i = 0;
-  for (; i + Group::kLanes <= count; i += Group::kLanes) {
-    Group::Store(Activate<Group, kActivation>(Group::Load(y + i), e), y + i);
+void ActivateAs(const Epilogue& e, const RegisterRow& row) {
+  constexpr int kTogether = V::kUnrolls ? 4 : 1;
+  using Group = VectorGroup<V, kTogether>;
+  float* y = row.first;
+  std::int64_t left = row.count;
+  for (; left >= kTogether; left -= kTogether, y += kTogether * row.step) {
+    Group::Store(Activate<Group, kActivation>(Group::Load(y, row.step), e), y, row.step);
   }
-  for (; i < count; i += V::kLanes) {
-    V::Store(Activate<V, kActivation>(V::Load(y + i), e), y + i);
-  }
-}
-
-template <class V, Activation kActivation>
-void ActivateAs(const Epilogue& e, const PixelRow& row) {
-  if (row.step == row.count) {
-    return ActivateRun<V, kActivation>(e, row.first, row.pixels * row.count);
-  }
-  for (std::int64_t r = 0; r < row.pixels; ++r) {
-    ActivateRun<V, kActivation>(e, row.first + r * row.step, row.count);
+  for (; left > 0; --left, y += row.step) {
+    V::Store(Activate<V, kActivation>(V::Load(y), e), y);
   }
 }
 
 /// Applies an activation that is no clamp in place. To many pixels at a time: each takes long, but
 /// they overlap.
 template <class V>
-void ActivateInPlace(const Epilogue& e, const PixelRow& row) {
+void ActivateInPlace(const Epilogue& e, const RegisterRow& row) {
   WithActivation(e.activation, [&](auto activation) POPRT_INLINED {
     constexpr Activation kActivation = decltype(activation)::value;
     if constexpr (!IsClamp(kActivation)) ActivateAs<V, kActivation>(e, row);
@@ -136,11 +160,35 @@ template <class V, int kPixels, int kPanels, int kWidth, int kCount>
     V::Store(V::Min(high, V::Max(low, value)), out + at);
   });
   if (e.activation == nullptr) return;
+  const bool follow = step == kWidth * V::kLanes;
   for (int p = 0; p < kPanels; ++p) {
-    ActivateInPlace<V>(*e.activation, {.first = out + p * panel_step,
-                                       .pixels = kPixels,
-                                       .step = step,
-                                       .count = kWidth * V::kLanes});
+    for (int v = 0; v < (follow ? 1 : kWidth); ++v) {
+      ActivateInPlace<V>(*e.activation, {.first = out + p * panel_step + v * V::kLanes,
+                                         .count = follow ? kPixels * kWidth : kPixels,
+                                         .step = follow ? V::kLanes : step});
+    }
+  }
+}
+
+template <class V, int kPixels, int kCount>
+[[gnu::always_inline]] inline void FinishTile(const TileAndHalfSums<V, kPixels, kCount>& sums,
+                                              const TileEpilogue& e, std::int64_t offset,
+                                              std::int64_t step, float* y,
+                                              std::int64_t panel_step) {
+  FinishTile(sums.whole, e, offset, step, y);
+  FinishTile(sums.half, e, offset + panel_step, step, y);
+}
+
+/// FinishTile for pixels side by side and whole blocks: zeros are stored behind the last half.
+template <int kPixels, class Sums>
+[[gnu::always_inline]] inline void FinishBlocks(const Sums& sums, const TileEpilogue& e,
+                                                std::int64_t offset, float* y,
+                                                std::int64_t panel_step) {
+  FinishTile(sums, e, offset, kBlock, y, panel_step);
+  if constexpr (Sums::kEndInHalf) {
+    using Eight = typename Sums::Vector::Eight;
+    float* const spare = y + offset + (Sums::kBlocks - 1) * panel_step + Eight::kLanes;
+    for (int r = 0; r < kPixels; ++r) Eight::Store(Eight::Zero(), spare + r * kBlock);
   }
 }
 

@@ -10,6 +10,7 @@ namespace {  // NOLINT: on purpose, see packed/vector_avx2.hpp
 /// The vector type V of conv_micro_kernels_impl.hpp for processors with AVX2, FMA and F16C.
 struct Avx2 : kernels::Avx2 {
   static constexpr bool kUnrolls = true;
+  using Eight = Avx2;
 
   static void AccumulateFrom(Register& acc, Register a, const float* b) {
     asm("vfmadd231ps %2, %1, %0" : "+x"(acc) : "x"(a), "m"(*reinterpret_cast<const __m256_u*>(b)));

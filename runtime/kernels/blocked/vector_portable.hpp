@@ -8,6 +8,7 @@ namespace {  // NOLINT: on purpose, see packed/vector_portable.hpp
 /// The vector type V of conv_micro_kernels_impl.hpp for any processor.
 struct Portable : kernels::Portable {
   static constexpr bool kUnrolls = false;
+  using Eight = Portable;
 
   static void AccumulateFrom(Register& acc, const Register& a, const float* b) {
     Accumulate(acc, a, Load(b));

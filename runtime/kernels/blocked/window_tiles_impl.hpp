@@ -195,7 +195,7 @@ void DepthwiseLineOf(const DepthwiseLine& line) {
   }
   if (line.epilogue.activation == nullptr) return;
   ActivateInPlace<V>(*line.epilogue.activation,
-                     {.first = line.y, .pixels = line.pixels, .step = kBlock, .count = kBlock});
+                     {.first = line.y, .count = line.pixels * kVectors<V>, .step = V::kLanes});
 }
 
 // ---- Pooling ---------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 namespace poprt::kernels::tile {
@@ -19,11 +20,13 @@ struct VectorGroup {
   [[gnu::always_inline]] static Register Set(float x) {
     return Each([x](int) { return V::Set(x); });
   }
-  [[gnu::always_inline]] static Register Load(const float* p) {
-    return Each([p](int i) __attribute__((always_inline)) { return V::Load(p + i * V::kLanes); });
+  /// The vectors lie `step` floats apart.
+  [[gnu::always_inline]] static Register Load(const float* p, std::int64_t step = V::kLanes) {
+    return Each([=](int i) __attribute__((always_inline)) { return V::Load(p + i * step); });
   }
-  [[gnu::always_inline]] static void Store(const Register& x, float* p) {
-    for (int i = 0; i < kCount; ++i) V::Store(x.part[i], p + i * V::kLanes);
+  [[gnu::always_inline]] static void Store(const Register& x, float* p,
+                                           std::int64_t step = V::kLanes) {
+    for (int i = 0; i < kCount; ++i) V::Store(x.part[i], p + i * step);
   }
   [[gnu::always_inline]] static Register Add(const Register& a, const Register& b) {
     return Each([&](int i) __attribute__((always_inline)) { return V::Add(a.part[i], b.part[i]); });
