@@ -40,6 +40,7 @@
 #include "passes/lowering/attention_pattern.hpp"
 #include "passes/lowering/block_channels.hpp"
 #include "passes/lowering/choose_integer_weights.hpp"
+#include "passes/lowering/choose_short_weights.hpp"
 #include "passes/lowering/choose_winograd.hpp"
 #include "passes/lowering/enlarge_after_pointwise.hpp"
 #include "passes/lowering/erf_gelu_pattern.hpp"
@@ -88,6 +89,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"choose_integer_weights",
      "Multiplies by weights that were quantised, or rounded to float16, in integers.",
      Stage::kLowering, ChooseIntegerWeights},
+    {"choose_short_weights", "Stores weights that one row is multiplied by in 24 bits.",
+     Stage::kLowering, ChooseShortWeights},
     {"choose_winograd", "Chooses Winograd's algorithm where it makes a convolution faster.",
      Stage::kLowering, ChooseWinograd},
     {"constant_folding", "Computes what depends on constants and shapes only.", Stage::kConversion,

@@ -11,6 +11,7 @@
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
 #include "runtime/kernels/quantized/pack_integers.hpp"
 #include "runtime/kernels/quantized/pack_quads.hpp"
@@ -54,6 +55,13 @@ void WidenBias(const ir::Graph& graph, const ir::Node& node, std::vector<Operand
       kernels::RunOnce("Cast", {*bias}, {{ElementType::kFloat32, bias->shape()}}, {}).front();
 }
 
+/// Packed weights of float32 become short where choose_short_weights has chosen that.
+void ShortenIfChosen(const ir::Node& node, Operand& weights) {
+  if (node.attributes.get_int("short_weights", 0) == 0) return;
+  if (weights.packed->element() != ElementType::kFloat32) return;
+  weights.packed = kernels::ShortenPanels(*weights.packed);
+}
+
 KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
   const Tensor& weights = *graph.ConstantOf(node.inputs[kWeights]);
   const bool transposed = node.attributes.get_int("trans_b", 0) != 0;
@@ -67,8 +75,10 @@ KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
   } else {
     choice.operands[kWeights].packed =
         kernels::PackGemmWeights(weights, transposed, StoredType(weights));
+    ShortenIfChosen(node, choice.operands[kWeights]);
   }
   choice.attributes.erase("trans_b");
+  choice.attributes.erase("short_weights");
   choice.attributes.set("n", weights.shape()[transposed ? 0 : 1]);
   WidenBias(graph, node, choice.operands);
   return choice;
@@ -221,6 +231,11 @@ KernelChoice SelectRecurrent(const ir::Graph& graph, const ir::Node& node,
     choice.operands[i].packed =
         kernels::PackRecurrentWeights(*graph.ConstantOf(node.inputs[i]), kernels::GatesOf(kind));
   }
+  // W is multiplied by all steps at once.
+  const Shape& x = graph.type(node.inputs[In::kX]).shape;
+  if (x[0] * x[1] == 1) ShortenIfChosen(node, choice.operands[In::kW]);
+  ShortenIfChosen(node, choice.operands[In::kR]);
+  choice.attributes.erase("short_weights");
   choice.attributes.set("hidden_size", graph.type(node.inputs[In::kR]).shape.at(2));
   choice.attributes.set("packed", std::int64_t{1});
   return choice;

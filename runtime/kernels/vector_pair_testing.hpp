@@ -31,6 +31,13 @@ struct VectorPair {
   [[gnu::noinline]] static Register Load(const T* p) {
     return {Half::Load(p), Half::Load(p + Half::kLanes)};
   }
+  [[gnu::noinline]] static void LoadShort(const std::uint32_t* lines, Register (&rows)[4]) {
+    typename Half::Register low[4];
+    typename Half::Register high[4];
+    Half::LoadShort(lines, low);
+    Half::LoadShort(lines + Half::kLanes, high);
+    for (int i = 0; i < 4; ++i) rows[i] = {low[i], high[i]};
+  }
   template <class T>
   [[gnu::noinline]] static void Store(R x, T* p) {
     Half::Store(x.low, p);

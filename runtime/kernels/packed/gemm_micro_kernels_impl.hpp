@@ -7,6 +7,7 @@
 #include "runtime/kernels/packed/gather_impl.hpp"
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/micro_kernel_impl.hpp"
+#include "runtime/kernels/packed/short_row_impl.hpp"
 
 // GemmMicroKernels for a vector type V, see vector_type.hpp.
 namespace poprt::kernels::tile {
@@ -20,6 +21,7 @@ inline constexpr GemmMicroKernels kGemmMicroKernels = {
     .row_major_f16 = RowMajor<V, std::uint16_t>,
     .interleaved = Interleaved<V, kVectors<V>>,
     .interleaved_narrow = Interleaved<V, 1>,
+    .short_row = ShortRow<V>,
     .finish = Finish<V>,
     .gather_f32 = Gather<V, float>,
     .gather_f16 = Gather<V, std::uint16_t>,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/packed/split_matrix_block.hpp"
 
 namespace poprt::kernels {
@@ -65,12 +67,35 @@ struct Gemm {
     });
   }
 
+  /// One row, by short floats.
+  void RunShort(const KernelArguments& args, const Epilogue& finish) const {
+    const auto* const weights = reinterpret_cast<const std::uint32_t*>(args.inputs[1]);
+    const std::int64_t words = ShortLines(depth) * kPanel;
+    const auto task = [&](std::int64_t block, int /*worker*/) {
+      float results[kMostTilePanels * kPanel];
+      const std::int64_t last = blocking.panels.end(block);
+      int count = 0;
+      for (std::int64_t p = blocking.panels.begin(block); p < last; p += count) {
+        count = PanelsOf(last - p, kMostTilePanels);
+        kernels->short_row(args.in<float>(0), {weights + p * words, words, count}, depth,
+                           {results, kPanel}, false);
+        for (int i = 0; i < count; ++i) {
+          const std::int64_t column = (p + i) * kPanel;
+          kernels->finish(finish, results + i * kPanel, kPanel, 1,
+                          std::min(kPanel, columns - column), 0, column);
+        }
+      }
+    };
+    args.pool->Run(blocking.panels.blocks(), task, order.Next());
+  }
+
   void Run(const KernelArguments& args) const {
     Epilogue finish = epilogue;
     finish.column_bias = args.inputs.size() > 2 ? args.in<float>(2) : nullptr;
     finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
     finish.out = args.outputs[0];
     const std::byte* const weights = args.inputs[1];
+    if (stored == ElementType::kUint32) return RunShort(args, finish);
     if (unit != nullptr) return RunSplit(args, weights, finish);
     const auto task = [&](std::int64_t index, int worker) {
       const std::int64_t row_block = index / blocking.panels.blocks();
@@ -95,8 +120,11 @@ struct Gemm {
 BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   const auto [half, rows, columns, depth] = RequireGemm(call);
   const TensorType& w = call.inputs[1];
-  const TensorType packed = PackedGemmType(depth, columns, w.element);
-  RequireType(w, packed, "the weights, input 1,");
+  const bool is_short = w.element == ElementType::kUint32;
+  const TensorType packed =
+      PackedGemmType(depth, columns, is_short ? ElementType::kFloat32 : w.element);
+  RequireType(w, is_short ? ShortPanelsType(packed) : packed, "the weights, input 1,");
+  Require(!is_short || (rows == 1 && !half), "short weights are for one row of float32");
 
   const std::shared_ptr<Gemm> gemm(
       new Gemm{.kernels = &loops.gemm,
@@ -113,7 +141,7 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   const SplitParts parts{
       .of_rows = half ? kHalfParts : kFloatParts,
       .of_panels = w.element == ElementType::kFloat16 ? kHalfParts : kFloatParts};
-  if (loops.matrix_unit != nullptr && depth <= kMostSplitStride &&
+  if (loops.matrix_unit != nullptr && !is_short && depth <= kMostSplitStride &&
       SplitBlocking::Pays(rows, packed.shape[0], depth, parts)) {
     gemm->unit = loops.matrix_unit;
     gemm->split.emplace(rows, packed.shape[0], depth, parts);

@@ -4,6 +4,8 @@
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/short_floats_testing.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -18,11 +20,12 @@ struct GemmCase {
   bool bias = false;
   bool residual = false;
   bool specials = false;  ///< NaN and infinities among the operands
+  bool is_short = false;  ///< weights of 24 bits
 };
 
 void CheckGemm(Random& random, const GemmCase& size) {
-  const ElementType element = random.FloatType();
-  const ElementType stored = random.FloatType();
+  const ElementType element = size.is_short ? ElementType::kFloat32 : random.FloatType();
+  const ElementType stored = size.is_short ? ElementType::kFloat32 : random.FloatType();
   const bool transposed = random.Flip();
   TensorType a_type{element, size.leading};
   a_type.shape.push_back(size.depth);
@@ -31,7 +34,8 @@ void CheckGemm(Random& random, const GemmCase& size) {
   const Tensor a = random.Values(a_type, size.specials);
   const TensorType w_type{stored,
                           transposed ? Shape{size.n, size.depth} : Shape{size.depth, size.n}};
-  const Tensor w = random.Values(w_type, size.specials);
+  const Tensor numbers = random.Values(w_type, size.specials);
+  const Tensor w = size.is_short ? RoundedToShort(numbers) : numbers;
   const Tensor bias =
       size.bias ? random.Values({ElementType::kFloat32, {size.n}}, size.specials) : Tensor();
   const Tensor residual = size.residual ? random.Values(y_type, size.specials) : Tensor();
@@ -52,32 +56,52 @@ void CheckGemm(Random& random, const GemmCase& size) {
   }
   Attributes attributes = ActivationAttributes(size.activation);
   attributes.set("n", size.n);
-  ExpectPacked(BindGemm, {a, PackGemmWeights(w, transposed, stored), bias, residual}, y_type,
-               attributes, expected);
+  const Tensor packed = PackGemmWeights(numbers, transposed, stored);
+  ExpectPacked(BindGemm, {a, size.is_short ? ShortenPanels(packed) : packed, bias, residual},
+               y_type, attributes, expected);
 }
 
 /// Processors differ in how many rows and panels they compute at once, not in the order of sums.
+void ExpectSameBits(const Tensor& a, const Tensor& weights, std::int64_t n) {
+  const auto bits = [&](const InnerLoops& loops) {
+    const Tensor y = RunPacked(BindGemm, {a, weights}, {ElementType::kFloat32, {a.shape()[0], n}},
+                               {{"n", n}}, loops);
+    return std::vector<float>(y.as<float>().begin(), y.as<float>().end());
+  };
+  // Portable loops round products, those behind them do not.
+  const auto supported = SupportedInnerLoops();
+  EXPECT_EQ(bits(*supported.front()), bits(SixteenLaneLoops()));
+  for (std::size_t i = 2; i < supported.size(); ++i) {
+    if (supported[i]->matrix_unit != nullptr) continue;
+    EXPECT_EQ(bits(*supported[1]), bits(*supported[i]));
+  }
+}
+
 TEST(PackedGemm, HasTheSameBitsWithAllLoopsThatRound) {
   Random random(11);
   constexpr std::int64_t kDepth = 37;
   constexpr std::int64_t kColumns = 40;
   const Tensor w = random.Values({ElementType::kFloat32, {kDepth, kColumns}});
   const Tensor packed = PackGemmWeights(w, false, ElementType::kFloat32);
-  const auto supported = SupportedInnerLoops();
   for (std::int64_t rows = 1; rows <= 40; ++rows) {
+    SCOPED_TRACE(rows);
     const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
-    const auto bits = [&](const InnerLoops& loops) {
-      const Tensor y = RunPacked(BindGemm, {a, packed}, {ElementType::kFloat32, {rows, kColumns}},
-                                 {{"n", kColumns}}, loops);
-      return std::vector<float>(y.as<float>().begin(), y.as<float>().end());
-    };
-    // Portable loops round products, those behind them do not.
-    EXPECT_EQ(bits(*supported.front()), bits(SixteenLaneLoops())) << rows;
-    for (std::size_t i = 2; i < supported.size(); ++i) {
-      if (supported[i]->matrix_unit != nullptr) continue;
-      EXPECT_EQ(bits(*supported[1]), bits(*supported[i])) << rows;
-    }
+    ExpectSameBits(a, packed, kColumns);
+    if (rows == 1) ExpectSameBits(a, ShortenPanels(packed), kColumns);
   }
+}
+
+TEST(PackedGemm, AgreesWithShortWeights) {
+  ForSeeds(60, [](std::mt19937& seeds) {
+    Random random(seeds());
+    CheckGemm(random, {.leading = {1},
+                       .depth = random.Int(1, 60),
+                       .n = random.Int(1, 150),
+                       .activation = random.Of(AllActivations()).c_str(),
+                       .bias = random.Flip(),
+                       .residual = random.Flip(),
+                       .is_short = true});
+  });
 }
 
 TEST(PackedGemm, AgreesWithNaiveProductOnRandomSizes) {
@@ -189,6 +213,14 @@ TEST(PackedGemm, BindRejectsWhatDoesNotFit) {
   call = GoodGemm();
   call.inputs.push_back({ElementType::kFloat16, {30}});
   EXPECT_EQ(BindError(BindGemm, call), "the bias, input 2, is float16[30], expected float32[30]");
+  call = GoodGemm();
+  call.inputs[1] = ShortPanelsType(call.inputs[1]);
+  EXPECT_EQ(BindError(BindGemm, call), "short weights are for one row of float32");
+  call.inputs[0].shape[0] = call.outputs[0].shape[0] = 1;
+  EXPECT_EQ(BindError(BindGemm, call), "");
+  call.inputs[1].shape[1] = 20;
+  EXPECT_EQ(BindError(BindGemm, call),
+            "the weights, input 1, is uint32[2, 20, 16], expected uint32[2, 15, 16]");
   call = GoodGemm();
   call.inputs.emplace_back();
   call.inputs.push_back({ElementType::kFloat32, {4, 29}});

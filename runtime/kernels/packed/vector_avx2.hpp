@@ -29,6 +29,22 @@ struct Avx2 {
   static Register Load(const std::uint16_t* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
+  static void LoadShort(const std::uint32_t* lines, Register (&rows)[4]) {
+    __m256i words[3];
+    for (int i = 0; i < 3; ++i) {
+      words[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lines + 16 * i));
+    }
+    const __m256i second =
+        _mm256_and_si256(_mm256_slli_epi32(words[1], 16), _mm256_set1_epi32(0xFF0000));
+    const __m256i third =
+        _mm256_and_si256(_mm256_slli_epi32(words[2], 8), _mm256_set1_epi32(0xFF00));
+    const __m256i upper = _mm256_set1_epi32(~0xFF);
+    for (int i = 0; i < 3; ++i) {
+      rows[i] = _mm256_castsi256_ps(_mm256_and_si256(words[i], upper));
+    }
+    rows[3] = _mm256_castsi256_ps(
+        _mm256_or_si256(_mm256_slli_epi32(words[0], 24), _mm256_or_si256(second, third)));
+  }
   static void Store(Register x, float* p) { _mm256_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p),

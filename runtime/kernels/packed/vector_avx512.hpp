@@ -37,6 +37,22 @@ struct Avx512 {
   static Register Load(const std::uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
+  static void LoadShort(const std::uint32_t* lines, Register (&rows)[4]) {
+    __m512i words[3];
+    for (int i = 0; i < 3; ++i) words[i] = _mm512_loadu_si512(lines + 16 * i);
+    // a | (b & mask)
+    constexpr int kOrAnd = 0xF8;
+    __m512i last =
+        _mm512_ternarylogic_epi32(_mm512_slli_epi32(words[0], 24), _mm512_slli_epi32(words[1], 16),
+                                  _mm512_set1_epi32(0xFF0000), kOrAnd);
+    last = _mm512_ternarylogic_epi32(last, _mm512_slli_epi32(words[2], 8),
+                                     _mm512_set1_epi32(0xFF00), kOrAnd);
+    const __m512i upper = _mm512_set1_epi32(~0xFF);
+    for (int i = 0; i < 3; ++i) {
+      rows[i] = _mm512_castsi512_ps(_mm512_and_si512(words[i], upper));
+    }
+    rows[3] = _mm512_castsi512_ps(last);
+  }
   static void Store(Register x, float* p) { _mm512_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),

@@ -44,6 +44,16 @@ struct Portable {
   static Register Load(const std::uint16_t* p) {
     return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
   }
+  static void LoadShort(const std::uint32_t* lines, Register (&rows)[4]) {
+    const auto word = [lines](int line, int i) { return lines[16 * line + i]; };
+    for (int line = 0; line < 3; ++line) {
+      rows[line] = Each([&](int i) { return std::bit_cast<float>(word(line, i) & ~0xFFU); });
+    }
+    rows[3] = Each([&](int i) {
+      return std::bit_cast<float>(word(0, i) << 24 | (word(1, i) & 0xFF) << 16 |
+                                  (word(2, i) & 0xFF) << 8);
+    });
+  }
   static void Store(const Register& x, float* p) { std::memcpy(p, &x.lane, sizeof(x.lane)); }
   static void Store(const Register& x, std::uint16_t* p) {
     for (int i = 0; i < 8; ++i) p[i] = Float16(x.lane[i]).bits;

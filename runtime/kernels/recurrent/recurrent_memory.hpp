@@ -5,6 +5,7 @@
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/recurrent/recurrent_plan.hpp"
 #include "runtime/kernels/recurrent/recurrent_product.hpp"
 
@@ -85,6 +86,14 @@ class RecurrentMemory {
   std::int64_t Depth(std::size_t input) const {
     return input == In::kW ? plan_.shape.inputs : plan_.shape.hidden;
   }
+  bool IsShort(std::size_t input) const {
+    return input == In::kR ? plan_.short_state : plan_.short_inputs;
+  }
+  /// Numbers of a panel of W or R, or words of short floats, which are as large.
+  std::int64_t PanelNumbers(std::size_t input) const {
+    const std::int64_t depth = Depth(input);
+    return (IsShort(input) ? ShortLines(depth) : depth) * kPanel;
+  }
   /// Whether the last units of all gates lie in shared panels, and this panel is of those units.
   bool IsShared(std::int64_t panel) const { return panel >= plan_.layout.of_gate; }
   /// The panel of a number, the first of the shared ones if its units lie in those.
@@ -93,7 +102,7 @@ class RecurrentMemory {
     const std::int64_t panel = number % plan_.panels;
     const std::int64_t gate = IsShared(panel) ? layout.gates : number / plan_.panels;
     const std::int64_t at = gate * layout.of_gate + (IsShared(panel) ? 0 : panel);
-    const std::int64_t offset = (d * layout.count() + at) * Depth(input) * kPanel;
+    const std::int64_t offset = (d * layout.count() + at) * PanelNumbers(input);
     if (plan_.packed) return args_.in<T>(input) + offset;
     return memory_ + (input == In::kW ? plan_.parts.w : plan_.parts.r) + offset;
   }
@@ -115,8 +124,10 @@ class RecurrentMemory {
                              std::int64_t step) const {
     return {.data = first,
             .depth = Depth(input),
-            .half = plan_.half_weights,
-            .stride = step * Depth(input) * kPanel,
+            .stored = IsShort(input)       ? ElementType::kUint32
+                      : plan_.half_weights ? ElementType::kFloat16
+                                           : kElementOf<C>,
+            .stride = step * PanelNumbers(input),
             .count = static_cast<int>(count)};
   }
 

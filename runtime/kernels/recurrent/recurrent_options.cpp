@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 
 namespace poprt::kernels {
@@ -170,12 +171,19 @@ RecurrentShape CheckRecurrentOperands(RecurrentKind kind, const RecurrentOptions
   const std::int64_t d = options.directions;
   const std::int64_t gates = GatesOf(kind);
   const ElementType element = x.element;
-  const auto weights = [&](std::int64_t depth) -> TensorType {
-    if (packed) return PackedRecurrentType(d, {gates, shape.hidden}, depth, element);
-    return {element, {d, gates * shape.hidden, depth}};
+  const auto require_weights = [&](std::size_t input, std::string_view what, std::int64_t depth,
+                                   std::int64_t rows) {
+    TensorType wanted{element, {d, gates * shape.hidden, depth}};
+    if (packed) wanted = PackedRecurrentType(d, {gates, shape.hidden}, depth, element);
+    if (packed && operands[input].element == ElementType::kUint32) {
+      Require(element == ElementType::kFloat32 && rows == 1,
+              std::string(what) + " of short floats is for one row of float32");
+      wanted = ShortPanelsType(wanted);
+    }
+    operands.RequireType(input, what, wanted);
   };
-  operands.RequireType(In::kW, "W", weights(shape.inputs));
-  operands.RequireType(In::kR, "R", weights(shape.hidden));
+  require_weights(In::kW, "W", shape.inputs, shape.steps * shape.batch);
+  require_weights(In::kR, "R", shape.hidden, shape.batch);
   operands.RequireType(In::kB, "B", {element, {d, 2 * gates * shape.hidden}});
   operands.RequireType(In::kLengths, "sequence_lens", {ElementType::kInt32, {shape.batch}});
   const TensorType state = shape.Outputs(options, element)[1];

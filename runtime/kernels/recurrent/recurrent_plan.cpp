@@ -95,6 +95,8 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       kernels(&loops.gemm),
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
+      short_inputs(packed && call.inputs[RecurrentInput::kW].element == ElementType::kUint32),
+      short_state(packed && call.inputs[RecurrentInput::kR].element == ElementType::kUint32),
       gates(GatesOf(which)),
       panels(CeilDiv(shape.hidden, kPanel)),
       layout(gates, shape.hidden),
@@ -153,7 +155,8 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   const bool is_half = call.inputs[0].element == ElementType::kFloat16;
   const SplitParts split_parts{.of_rows = is_half ? kHalfParts : kFloatParts,
                                .of_panels = half_weights ? kHalfParts : kFloatParts};
-  if (loops.matrix_unit != nullptr && !is_double && shape.inputs <= kMostSplitStride &&
+  if (loops.matrix_unit != nullptr && !is_double && !short_inputs &&
+      shape.inputs <= kMostSplitStride &&
       SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, split_parts)) {
     matrix_unit = loops.matrix_unit;
     split.emplace(chunk * sequences, gates * panels, shape.inputs, split_parts);

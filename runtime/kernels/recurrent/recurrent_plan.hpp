@@ -31,6 +31,8 @@ struct RecurrentPlan {
   const RecurrentCells* cells = nullptr;
   bool packed = false;        ///< W and R come packed
   bool half_weights = false;  ///< and hold float16
+  bool short_inputs = false;  ///< and W holds short floats
+  bool short_state = false;   ///< and R does
   std::int64_t gates = 0;
   /// Of the part of a batch that one thread computes alone, without waiting for others at each
   /// step; the last part may have fewer. All of them where threads share panels instead.

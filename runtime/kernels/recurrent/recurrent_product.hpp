@@ -7,6 +7,7 @@
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/tensor/element_type.hpp"
 
 namespace poprt::kernels {
 
@@ -18,12 +19,12 @@ struct RecurrentRows {
   std::int64_t rows;
 };
 
-/// Panels of PackRecurrentWeights by which the same rows are multiplied: depth x 16 of C each, or
-/// float16 bits for float.
+/// Panels of PackRecurrentWeights by which the same rows are multiplied: depth x 16 of C each or,
+/// for float, of float16 bits or, shortened (uint32) and for one row, of words.
 struct RecurrentPanels {
   const void* data;
   std::int64_t depth;
-  bool half;
+  ElementType stored;
   std::int64_t stride;  ///< elements from one panel to the next
   int count;
 };
@@ -77,11 +78,25 @@ void AddProductOf(const GemmMicroKernels& kernels, Multiply multiply, const Recu
   }
 }
 
+/// As AddProduct, of one row by short floats.
+inline void AddShortProduct(const GemmMicroKernels& kernels, const float* a,
+                            const RecurrentPanels& panels, const RecurrentTiles<float>& tiles) {
+  int count = 0;
+  for (int p = 0; p < panels.count; p += count) {
+    count = PanelsOf(panels.count - p, kMostTilePanels);
+    const auto* const from = static_cast<const std::uint32_t*>(panels.data) + p * panels.stride;
+    kernels.short_row(a, {from, panels.stride, count}, panels.depth,
+                      {tiles.first + p * tiles.stride, tiles.stride}, true);
+  }
+}
+
 /// tiles[p][r][0..16) += A[r] * panels[p]. `next` is what this thread multiplies by afterwards.
 inline void AddProduct(const GemmMicroKernels& kernels, const RecurrentRows<float>& a,
                        const RecurrentPanels& panels, const void* next,
                        const RecurrentTiles<float>& tiles) {
-  if (panels.half) {
+  if (panels.stored == ElementType::kUint32) {
+    AddShortProduct(kernels, a.data, panels, tiles);
+  } else if (panels.stored == ElementType::kFloat16) {
     AddProductOf<std::uint16_t>(kernels, kernels.row_major_f16, a, panels, next, tiles);
   } else {
     AddProductOf<float>(kernels, kernels.row_major_f32, a, panels, next, tiles);

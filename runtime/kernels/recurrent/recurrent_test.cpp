@@ -6,6 +6,8 @@
 #include "runtime/kernels/inner_loops_testing.hpp"
 #include "runtime/kernels/kernel_test_index.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/short_floats_testing.hpp"
 #include "runtime/kernels/recurrent/recurrent_kernels.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_plan.hpp"
@@ -29,6 +31,7 @@ using testing::NameOf;
 using testing::Packed;
 using testing::RandomSpecials;
 using testing::RandomTensor;
+using testing::RoundedToShort;
 using testing::RunWithThreads;
 using testing::ToValues;
 using testing::TunedNameOf;
@@ -154,6 +157,49 @@ TEST(RecurrentTest, TunedFormsTakePackedWeights) {
     // Widening float16 weights before or within the product is the same, but for the sign of NaN.
     for (std::size_t k = 0; k < plain.size(); ++k) ExpectClose(packed[k], ToValues(plain[k]), 0);
   });
+}
+
+/// Of a case whose W and R, or R alone, are short, as of the numbers that they stand for.
+void ExpectShortReference(Case test, std::initializer_list<std::size_t> inputs) {
+  Case shortened = Packed(test);
+  for (const std::size_t w : inputs) {
+    shortened.inputs[w] = ShortenPanels(shortened.inputs[w]);
+    test.inputs[w] = RoundedToShort(test.inputs[w]);
+  }
+  for (const InnerLoops* loops : testing::AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    const BoundKernel kernel = BindRecurrent(shortened.kind, CallOf(shortened), *loops);
+    const auto alone = RunWithThreads(kernel, shortened, 1);
+    ExpectReference(test, alone);
+    for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, shortened, threads), alone);
+  }
+}
+
+TEST(RecurrentTest, WeightsMayBeShort) {
+  for (const RecurrentKind kind : kRecurrentKinds) {
+    SCOPED_TRACE(NameOf(kind));
+    // LSTM's 20 units share panels; 102 and 30 leave groups of two rows.
+    ExpectShortReference(LargeCase(kind, "bidirectional", 1, kFloat32, 30, 102), {2});
+    ExpectShortReference(LargeCase(kind, "reverse", 1, kFloat32, 9, 20), {2});
+    Case one_step = LargeCase(kind, "forward", 1, kFloat32, 30, 102);
+    one_step.shape.steps = 1;
+    std::mt19937 random(kRecurrentSeed);
+    one_step.inputs[0] = RandomTensor(random, kFloat32, {1, 1, 30}, -1, 1);
+    one_step.inputs[4] = Tensor();
+    ExpectShortReference(one_step, {1, 2});
+  }
+}
+
+TEST(RecurrentTest, ShortWeightsAreForOneRow) {
+  const auto error_of = [](std::int64_t batch, std::size_t weights) {
+    Case test = Packed(LargeCase(RecurrentKind::kGru, "forward", batch, kFloat32, 30, 20));
+    test.inputs[weights] = ShortenPanels(test.inputs[weights]);
+    const KernelCall call = CallOf(test);
+    return BindError("GRU", call.inputs, call.outputs, call.attributes);
+  };
+  EXPECT_EQ(error_of(1, 2), "");
+  EXPECT_EQ(error_of(2, 2), "R of short floats is for one row of float32");
+  EXPECT_EQ(error_of(1, 1), "W of short floats is for one row of float32");
 }
 
 /// With a matrix unit, emulated where there is none.

@@ -1,0 +1,83 @@
+#include "passes/lowering/choose_short_weights.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "passes/graph_for_test.hpp"
+
+namespace poprt::passes {
+namespace {
+
+std::vector<double> Weights(std::int64_t count, double first = 0.1) {
+  std::vector<double> weights(static_cast<std::size_t>(count), 0.1);
+  weights[0] = first;
+  return weights;
+}
+
+bool IsChosen(GraphForTest g) {
+  g.After("choose_short_weights");
+  return g.graph.nodes[0].attributes.get_int("short_weights", 0) == 1;
+}
+
+struct ProductCase {
+  Shape rows = {1, 1};
+  std::int64_t depth = 128;
+  std::int64_t columns = 128;
+  ElementType element = ElementType::kFloat32;
+  double first = 0.1;
+  Attributes attributes = {};
+};
+
+bool IsChosen(const ProductCase& c) {
+  GraphForTest g;
+  Shape from = c.rows;
+  from.push_back(c.depth);
+  Shape to = c.rows;
+  to.push_back(c.columns);
+  const auto x = g.Input("x", TensorType{c.element, from});
+  const auto w = g.Constant("w", Shape{c.depth, c.columns}, Weights(c.depth * c.columns, c.first));
+  g.Output(g.Op("y", "FusedMatMul", {x, w}, to, c.attributes));
+  return IsChosen(std::move(g));
+}
+
+TEST(ChooseShortWeightsTest, ProductsOfOneRowWithLargeWeights) {
+  EXPECT_TRUE(IsChosen(ProductCase{}));
+  EXPECT_TRUE(IsChosen({.rows = {1}}));
+  EXPECT_FALSE(IsChosen({.rows = {2}})) << "two rows";
+  EXPECT_FALSE(IsChosen({.rows = {0}})) << "no row";
+  EXPECT_FALSE(IsChosen({.depth = 127})) << "few weights";
+  EXPECT_TRUE(IsChosen({.depth = 256, .columns = 64}));
+  EXPECT_FALSE(IsChosen({.depth = 512, .columns = 63})) << "few columns";
+  EXPECT_FALSE(IsChosen({.element = ElementType::kFloat16}));
+  EXPECT_FALSE(IsChosen({.first = 0x1p127})) << "rounding might overflow";
+  EXPECT_FALSE(IsChosen({.attributes = {{"bits", std::int64_t{16}}}})) << "integers";
+}
+
+bool IsChosenFor(const std::string& op, std::int64_t batch, std::int64_t layout, double first) {
+  constexpr std::int64_t kSteps = 9;
+  constexpr std::int64_t kHidden = 128;
+  const std::int64_t gates = op == "RNN" ? 1 : op == "GRU" ? 3 : 4;
+  GraphForTest g;
+  const auto x = g.Input("x", layout == 0 ? Shape{kSteps, batch, 5} : Shape{batch, kSteps, 5});
+  const auto w = g.Constant("w", Shape{1, gates * kHidden, 5}, Weights(gates * kHidden * 5, first));
+  const auto r =
+      g.Constant("r", Shape{1, gates * kHidden, kHidden}, Weights(gates * kHidden * kHidden));
+  const Shape y = layout == 0 ? Shape{kSteps, 1, batch, kHidden} : Shape{batch, kSteps, 1, kHidden};
+  g.Output(g.Op("y", op, {x, w, r}, y, {{"layout", layout}, {"hidden_size", kHidden}}));
+  return IsChosen(std::move(g));
+}
+
+TEST(ChooseShortWeightsTest, RecurrentOperatorsWithOneSequence) {
+  for (const char* op : {"RNN", "GRU", "LSTM"}) {
+    for (const std::int64_t layout : {0, 1}) {
+      SCOPED_TRACE(std::string(op) + " layout " + std::to_string(layout));
+      EXPECT_TRUE(IsChosenFor(op, 1, layout, 0.1));
+      EXPECT_FALSE(IsChosenFor(op, 2, layout, 0.1)) << "two sequences";
+      EXPECT_FALSE(IsChosenFor(op, 1, layout, 0x1p127)) << "W might overflow";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poprt::passes

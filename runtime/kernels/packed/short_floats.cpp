@@ -1,0 +1,67 @@
+#include "runtime/kernels/packed/short_floats.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/packed/tile_sizes.hpp"
+#include "runtime/kernels/thread_pool.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+constexpr std::uint32_t kLostBits = 0xFF;
+
+/// The number with the nearest upper 24 bits, to even where two are as near.
+std::uint32_t Shorten(float number) {
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  const std::uint32_t odd = bits >> 8 & 1;
+  return (bits + kLostBits / 2 + odd) & ~kLostBits;
+}
+
+/// Four rows, of which those behind `rows` are zeros, to three lines.
+void PackGroup(const float* from, std::int64_t rows, std::uint32_t* to) {
+  for (std::int64_t c = 0; c < kPanel; ++c) {
+    const auto number = [&](std::int64_t row) {
+      return row < rows ? Shorten(from[row * kPanel + c]) : 0;
+    };
+    const std::uint32_t last = number(kShortLines);
+    for (std::int64_t line = 0; line < kShortLines; ++line) {
+      const std::uint32_t part = last >> (24 - 8 * line) & kLostBits;
+      to[line * kPanel + c] = number(line) | part;
+    }
+  }
+}
+
+}  // namespace
+
+bool CanBeShort(const Tensor& weights) {
+  if (weights.element() != ElementType::kFloat32) return false;
+  return std::ranges::all_of(weights.as<float>(),
+                             [](float number) { return std::abs(number) < 0x1p127F; });
+}
+
+TensorType ShortPanelsType(const TensorType& panels) {
+  Require(panels.element == ElementType::kFloat32 && panels.shape.size() == 3 &&
+              panels.shape[2] == kPanel,
+          "panels of type " + ToString(panels) + " cannot be shortened");
+  return {ElementType::kUint32, {panels.shape[0], ShortLines(panels.shape[1]), kPanel}};
+}
+
+Tensor ShortenPanels(const Tensor& panels) {
+  Tensor result(ShortPanelsType(panels.type()));
+  const std::int64_t depth = panels.shape()[1];
+  const auto from = panels.as<float>();
+  const auto to = result.as_mutable<std::uint32_t>();
+  ProcessThreadPool().Run(panels.shape()[0], [&](std::int64_t panel, int /*worker*/) {
+    const float* rows = from.data() + panel * depth * kPanel;
+    std::uint32_t* lines = to.data() + panel * ShortLines(depth) * kPanel;
+    for (std::int64_t k = 0; k < depth; k += kShortRows) {
+      PackGroup(rows + k * kPanel, depth - k, lines + k / kShortRows * kShortLines * kPanel);
+    }
+  });
+  return result;
+}
+
+}  // namespace poprt::kernels

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/tensor/tensor.hpp"
+
+/// Weights of products of one row, which are as fast as weights come from the caches, in 24 bits:
+/// the upper ones of float32, 16 of them significant, so that a number is off by 2^-17 of it at
+/// most. Part of the container format, as pack.hpp.
+///
+/// Four rows of a panel, [depth][16], are three lines of 16 words of 32 bits, the last ones with
+/// zeros behind the depth. Word c of line i has, in its upper bits, those of the number of row i
+/// and column c and, in its lowest eight, a part of the number of row 3: the first of line 0.
+namespace poprt::kernels {
+
+/// Rows, and lines, of a group.
+inline constexpr std::int64_t kShortRows = 4;
+inline constexpr std::int64_t kShortLines = 3;
+
+/// Lines of a panel.
+constexpr std::int64_t ShortLines(std::int64_t depth) {
+  return (depth + kShortRows - 1) / kShortRows * kShortLines;
+}
+
+/// Whether numbers of float32 can be shortened: they are finite and less than 2^127.
+bool CanBeShort(const Tensor& weights);
+
+/// Type of panels of that type, float32 [panels, depth, 16], when they are shortened: uint32
+/// [panels, lines, 16]. Throws KernelError for others.
+TensorType ShortPanelsType(const TensorType& panels);
+
+/// Shortens panels of numbers that can be short, rounding to the nearest.
+Tensor ShortenPanels(const Tensor& panels);
+
+}  // namespace poprt::kernels
