@@ -55,11 +55,15 @@ void WidenBias(const ir::Graph& graph, const ir::Node& node, std::vector<Operand
       kernels::RunOnce("Cast", {*bias}, {{ElementType::kFloat32, bias->shape()}}, {}).front();
 }
 
-/// Packed weights of float32 become short where choose_short_weights has chosen that.
-void ShortenIfChosen(const ir::Node& node, Operand& weights) {
-  if (node.attributes.get_int("short_weights", 0) == 0) return;
-  if (weights.packed->element() != ElementType::kFloat32) return;
-  weights.packed = kernels::ShortenPanels(*weights.packed);
+/// Whether choose_short_weights has chosen that weights become short.
+bool IsShort(const ir::Node& node) { return node.attributes.get_int("short_weights", 0) != 0; }
+
+Tensor PackGemm(const ir::Node& node, const Tensor& weights, bool transposed) {
+  const ElementType stored = StoredType(weights);
+  if (IsShort(node) && stored == ElementType::kFloat32) {
+    return kernels::PackShortGemmWeights(weights, transposed);
+  }
+  return kernels::PackGemmWeights(weights, transposed, stored);
 }
 
 KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
@@ -73,9 +77,7 @@ KernelChoice SelectGemm(const ir::Graph& graph, const ir::Node& node) {
         weights, transposed,
         {.bits = node.attributes.get_int("bits", 0), .block = node.attributes.get_int("block", 0)});
   } else {
-    choice.operands[kWeights].packed =
-        kernels::PackGemmWeights(weights, transposed, StoredType(weights));
-    ShortenIfChosen(node, choice.operands[kWeights]);
+    choice.operands[kWeights].packed = PackGemm(node, weights, transposed);
   }
   choice.attributes.erase("trans_b");
   choice.attributes.erase("short_weights");
@@ -231,10 +233,14 @@ KernelChoice SelectRecurrent(const ir::Graph& graph, const ir::Node& node,
     choice.operands[i].packed =
         kernels::PackRecurrentWeights(*graph.ConstantOf(node.inputs[i]), kernels::GatesOf(kind));
   }
+  const auto shorten = [&](std::size_t input) {
+    std::optional<Tensor>& packed = choice.operands[input].packed;
+    if (IsShort(node)) packed = kernels::ShortenPanels(*packed);
+  };
   // W is multiplied by all steps at once.
   const Shape& x = graph.type(node.inputs[In::kX]).shape;
-  if (x[0] * x[1] == 1) ShortenIfChosen(node, choice.operands[In::kW]);
-  ShortenIfChosen(node, choice.operands[In::kR]);
+  if (x[0] * x[1] == 1) shorten(In::kW);
+  shorten(In::kR);
   choice.attributes.erase("short_weights");
   choice.attributes.set("hidden_size", graph.type(node.inputs[In::kR]).shape.at(2));
   choice.attributes.set("packed", std::int64_t{1});

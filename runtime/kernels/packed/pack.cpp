@@ -2,12 +2,44 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack_elements.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
 
 namespace poprt::kernels {
+namespace {
+
+/// W [depth, n], or its transpose.
+struct GemmWeights {
+  GemmWeights(const Tensor& w, bool is_transposed) : transposed(is_transposed) {
+    RequireWeights(w, 2);
+    depth = w.shape()[transposed ? 1 : 0];
+    n = w.shape()[transposed ? 0 : 1];
+  }
+
+  /// Columns behind the last one stay as they are.
+  template <typename From, typename To>
+  void PackPanel(const From* source, std::int64_t panel, To* to) const {
+    const std::int64_t row_stride = transposed ? 1 : n;
+    const std::int64_t column_stride = transposed ? depth : 1;
+    const std::int64_t column = panel * kPanel;
+    const std::int64_t columns = std::min(kPanel, n - column);
+    for (std::int64_t k = 0; k < depth; ++k, to += kPanel) {
+      const From* from = source + k * row_stride + column * column_stride;
+      for (std::int64_t c = 0; c < columns; ++c)
+        to[c] = ConvertElement<To>(from[c * column_stride]);
+    }
+  }
+
+  bool transposed;
+  std::int64_t depth = 0;
+  std::int64_t n = 0;
+};
+
+}  // namespace
 
 TensorType PackedGemmType(std::int64_t depth, std::int64_t n, ElementType stored) {
   RequireStored(stored);
@@ -16,23 +48,26 @@ TensorType PackedGemmType(std::int64_t depth, std::int64_t n, ElementType stored
 }
 
 Tensor PackGemmWeights(const Tensor& w, bool transposed, ElementType stored) {
-  RequireWeights(w, 2);
-  const std::int64_t depth = w.shape()[transposed ? 1 : 0];
-  const std::int64_t n = w.shape()[transposed ? 0 : 1];
-  Tensor packed(PackedGemmType(depth, n, stored));
-  WithElements(w, packed, [=]<typename From, typename To>(const From* source, To* target) {
-    const std::int64_t row_stride = transposed ? 1 : n;
-    const std::int64_t column_stride = transposed ? depth : 1;
-    PackPanels(n, [=](std::int64_t panel) {
-      const std::int64_t column = panel * kPanel;
-      const std::int64_t columns = std::min(kPanel, n - column);
-      To* to = target + panel * depth * kPanel;
-      for (std::int64_t k = 0; k < depth; ++k, to += kPanel) {
-        const From* from = source + k * row_stride + column * column_stride;
-        for (std::int64_t c = 0; c < columns; ++c)
-          to[c] = ConvertElement<To>(from[c * column_stride]);
-      }
+  const GemmWeights weights(w, transposed);
+  Tensor packed(PackedGemmType(weights.depth, weights.n, stored));
+  WithElements(w, packed, [&]<typename From, typename To>(const From* source, To* target) {
+    PackPanels(weights.n, [&](std::int64_t panel) {
+      weights.PackPanel(source, panel, target + panel * weights.depth * kPanel);
     });
+  });
+  return packed;
+}
+
+Tensor PackShortGemmWeights(const Tensor& w, bool transposed) {
+  const GemmWeights weights(w, transposed);
+  const std::int64_t depth = weights.depth;
+  Tensor packed(ShortPanelsType(PackedGemmType(depth, weights.n, w.element())));
+  const auto source = w.as<float>();
+  const auto lines = packed.as_mutable<std::uint32_t>();
+  PackPanels(weights.n, [&](std::int64_t panel) {
+    std::vector<float> numbers(static_cast<std::size_t>(depth * kPanel));
+    weights.PackPanel(source.data(), panel, numbers.data());
+    ShortenPanel(numbers.data(), depth, lines.data() + panel * ShortLines(depth) * kPanel);
   });
   return packed;
 }

@@ -49,17 +49,20 @@ TensorType ShortPanelsType(const TensorType& panels) {
   return {ElementType::kUint32, {panels.shape[0], ShortLines(panels.shape[1]), kPanel}};
 }
 
+void ShortenPanel(const float* panel, std::int64_t depth, std::uint32_t* lines) {
+  for (std::int64_t k = 0; k < depth; k += kShortRows, lines += kShortLines * kPanel) {
+    PackGroup(panel + k * kPanel, depth - k, lines);
+  }
+}
+
 Tensor ShortenPanels(const Tensor& panels) {
   Tensor result(ShortPanelsType(panels.type()));
   const std::int64_t depth = panels.shape()[1];
   const auto from = panels.as<float>();
   const auto to = result.as_mutable<std::uint32_t>();
   ProcessThreadPool().Run(panels.shape()[0], [&](std::int64_t panel, int /*worker*/) {
-    const float* rows = from.data() + panel * depth * kPanel;
-    std::uint32_t* lines = to.data() + panel * ShortLines(depth) * kPanel;
-    for (std::int64_t k = 0; k < depth; k += kShortRows) {
-      PackGroup(rows + k * kPanel, depth - k, lines + k / kShortRows * kShortLines * kPanel);
-    }
+    ShortenPanel(from.data() + panel * depth * kPanel, depth,
+                 to.data() + panel * ShortLines(depth) * kPanel);
   });
   return result;
 }
