@@ -67,7 +67,7 @@ struct Gemm {
     });
   }
 
-  /// One row, by short floats.
+  /// One row, by short floats; the depth is not cut.
   void RunShort(const KernelArguments& args, const Epilogue& finish) const {
     const auto* const weights = reinterpret_cast<const std::uint32_t*>(args.inputs[1]);
     const std::int64_t words = ShortLines(depth) * kPanel;
