@@ -74,6 +74,57 @@ TEST(LowerTest, PacksConstantWeightsOfRecurrentOperators) {
   }
 }
 
+TEST(LowerTest, ShortensTheWeightsThatOneRowIsMultipliedBy) {
+  constexpr std::int64_t kHidden = 20;
+  for (const std::int64_t steps : {1, 5}) {
+    ir::Graph graph;
+    graph.name = "model";
+    graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {steps, 1, 3}})};
+    const ir::ValueId w =
+        graph.AddConstant("w", Tensor({ElementType::kFloat32, {1, 3 * kHidden, 3}}));
+    const ir::ValueId r =
+        graph.AddConstant("r", Tensor({ElementType::kFloat32, {1, 3 * kHidden, kHidden}}));
+    graph.nodes.push_back(graph.MakeNode("GRU", {graph.inputs[0], w, r},
+                                         {ElementType::kFloat32, {steps, 1, 1, kHidden}},
+                                         {{"short_weights", std::int64_t{1}}}, "gru"));
+    graph.outputs = graph.nodes[0].outputs;
+    graph.output_names = {"y"};
+    const auto schedule = Lower(graph);
+    ASSERT_TRUE(schedule.ok()) << schedule.status();
+    const Step& step = schedule->steps[0];
+    EXPECT_FALSE(step.attributes.has("short_weights"));
+    // Three gates of two panels: a group of four rows, of which W has three, is three lines.
+    const TensorType short_w{ElementType::kUint32, {6, 3, 16}};
+    const TensorType float_w{ElementType::kFloat32, {6, 3, 16}};
+    EXPECT_EQ(schedule->buffers[step.inputs[1]].type, steps == 1 ? short_w : float_w);
+    EXPECT_EQ(schedule->buffers[step.inputs[2]].type,
+              (TensorType{ElementType::kUint32, {6, 15, 16}}));
+  }
+}
+
+TEST(LowerTest, ProductsHaveShortWeightsUnlessTheseAreHalf) {
+  for (const float weight : {0.1F, 0.5F}) {
+    ir::Graph graph;
+    graph.name = "model";
+    graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {1, 4}})};
+    Tensor weights({ElementType::kFloat32, {4, 20}});
+    for (float& number : weights.as_mutable<float>()) number = weight;
+    const ir::ValueId w = graph.AddConstant("w", weights);
+    graph.nodes.push_back(graph.MakeNode("FusedMatMul", {graph.inputs[0], w},
+                                         {ElementType::kFloat32, {1, 20}},
+                                         {{"short_weights", std::int64_t{1}}}, "product"));
+    graph.outputs = graph.nodes[0].outputs;
+    graph.output_names = {"y"};
+    const auto schedule = Lower(graph);
+    ASSERT_TRUE(schedule.ok()) << schedule.status();
+    const Step& step = schedule->steps[0];
+    EXPECT_FALSE(step.attributes.has("short_weights"));
+    const TensorType shortened{ElementType::kUint32, {2, 3, 16}};
+    const TensorType half{ElementType::kFloat16, {2, 4, 16}};
+    EXPECT_EQ(schedule->buffers[step.inputs[1]].type, weight == 0.5F ? half : shortened);
+  }
+}
+
 TEST(LowerTest, ListsEveryNodeThatCannotRun) {
   ir::Graph graph;
   graph.name = "model";

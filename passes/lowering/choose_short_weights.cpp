@@ -28,9 +28,10 @@ std::optional<Product> ProductOf(const ir::Graph& graph, const ir::Node& node) {
   const bool is_recurrent = node.op == "LSTM" || node.op == "GRU" || node.op == "RNN";
   if (!is_product && !is_recurrent) return {};
   const Shape& x = graph.type(node.inputs[0]).shape;
-  const std::int64_t columns = graph.type(node.outputs[0]).shape.back();
-  if (is_product && columns < kFewestColumns) return {};
-  if (is_product) return Product{ElementCount(Shape(x.begin(), x.end() - 1)), {1}};
+  if (is_product) {
+    const bool is_wide = graph.type(node.outputs[0]).shape.back() >= kFewestColumns;
+    return Product{is_wide ? ElementCount(Shape(x.begin(), x.end() - 1)) : 0, {1}};
+  }
   return Product{x.at(node.attributes.get_int("layout", 0) != 0 ? 0 : 1), {1, 2}};
 }
 

@@ -160,6 +160,38 @@ TEST(BlockedConv2d, BindRejectsSizesThatOverflow) {
       "the filter has more than 2^22 taps");
 }
 
+/// Whatever the activation makes of nothing.
+TEST(BlockedConv2d, HalfABlockHasZerosBehindIt) {
+  Random random(3);
+  const Tensor planes = random.Values({ElementType::kFloat32, {1, 3, 9, 9}});
+  const Tensor blocks = random.Values(BlockedImageType(1, 3, 9, 9));
+  for (const std::int64_t outs : {8, 24}) {
+    const Attributes attributes = AttributesOf({.channels = 3,
+                                                .outs = outs,
+                                                .height = 9,
+                                                .width = 9,
+                                                .kernel = {3, 3},
+                                                .activation = "sigmoid"});
+    const Tensor w = random.Values({ElementType::kFloat32, {outs, 3, 3, 3}});
+    const TensorType y = BlockedImageType(1, outs, 7, 7);
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      SCOPED_TRACE(loops->instruction_set);
+      for (const Tensor& result :
+           {RunPacked(BindBlocked<BindBlockedConv2d>,
+                      {blocks, PackBlockedConv2dWeights(w, 1, ElementType::kFloat32)}, y,
+                      attributes, *loops),
+            RunPacked(BindBlocked<BindBlockedConv2dPlanes>,
+                      {planes, PackBlockedPlanesWeights(w, ElementType::kFloat32)}, y, attributes,
+                      *loops)}) {
+        for (std::int64_t i = 0; i < result.count(); ++i) {
+          const bool is_spare = BlockedPosition::Of(i, y.shape).channel >= outs;
+          ASSERT_EQ(result.as<float>()[static_cast<std::size_t>(i)] == 0.0F, is_spare) << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(BlockedPlanes, BindRejectsWhatDoesNotFit) {
   constexpr auto kBind = BindBlocked<BindBlockedConv2dPlanes>;
   const ConvCase c{.channels = 3, .outs = 20, .height = 8, .width = 8, .kernel = {3, 3}};

@@ -8,8 +8,9 @@
 
 // ConvMicroKernels written once over a vector type V of 8 or 16 floats, as GemmMicroKernels are. V
 // has what vector_type.hpp lists (but for KeepFirst and Even), AccumulateFrom(acc, a, const float*
-// b), MaxOrNan(a, b), Join(a, b, n) (the first n lanes of a, the others of b), and kUnrolls:
-// whether code is unrolled as far as registers go.
+// b), MaxOrNan(a, b), Join(a, b, n) (the first n lanes of a, the others of b), kUnrolls: whether
+// code is unrolled as far as registers go, and an Eight that has all of these, too, of whose lanes
+// Low(x) are the first eight of x where V has more.
 namespace poprt::kernels::tile {
 
 /// Calls f(first pixel, count of pixels, first channel) for squares of V::kLanes pixels and

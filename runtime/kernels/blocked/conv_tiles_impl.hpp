@@ -164,9 +164,10 @@ void Conv(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count
     const W* const ahead = fetched < panel_size ? next + fetched : weights;
     WithRows<V::kRows>(tile.pixels, [&](auto pixels) POPRT_INLINED {
       constexpr int kPixels = decltype(pixels)::value;
-      WithSums<V, kPixels>(panel.outputs, [&]<class Sums>(std::type_identity<Sums>) POPRT_INLINED {
-        ConvTileOf<kPixels, Sums>(panel, taps, tile.taps, pixel, ahead);
-      });
+      WithSums<V, kPixels>(panel.outputs.count, panel.outputs.last_is_half,
+                           [&]<class Sums>(std::type_identity<Sums>) POPRT_INLINED {
+                             ConvTileOf<kPixels, Sums>(panel, taps, tile.taps, pixel, ahead);
+                           });
     });
     pixel += tile.pixels;
     taps += tile.taps;
@@ -209,9 +210,10 @@ template <class V, class W>
 void Planes(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels) {
   EachTile<V>(pixels, [&](auto count, std::int64_t pixel) POPRT_INLINED {
     constexpr int kPixels = decltype(count)::value;
-    WithSums<V, kPixels>(panel.outputs, [&]<class Sums>(std::type_identity<Sums>) POPRT_INLINED {
-      PlanesTile<kPixels, Sums, W>(panel, offsets + pixel, pixel);
-    });
+    WithSums<V, kPixels>(panel.outputs.count, panel.outputs.last_is_half,
+                         [&]<class Sums>(std::type_identity<Sums>) POPRT_INLINED {
+                           PlanesTile<kPixels, Sums, W>(panel, offsets + pixel, pixel);
+                         });
   });
 }
 
@@ -279,6 +281,7 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
   for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
     V::Store(V::Load(y + r * kBlock), kept + r * V::kLanes);
   }
+  // The other lanes of a single block may be those of other groups.
   if constexpr (Sums::kBlocks > 1) {
     FinishBlocks<kPixels>(sums, panel.epilogue, at, panel.y, panel.outputs.y);
   } else {
@@ -293,8 +296,7 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
 template <class V, class W>
 void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
   constexpr std::int64_t kHalf = V::Eight::kLanes;
-  OutputBlocks outputs = panel.outputs;
-  outputs.last_is_half = panel.last_lane <= kHalf || panel.first_lane >= kHalf;
+  const bool last_is_half = panel.last_lane <= kHalf || panel.first_lane >= kHalf;
   // Once the next panel has been fetched, prefetches go to this one, which costs nothing.
   const std::int64_t panel_size = panel.channels * kBlock;
   const W* const weights = static_cast<const W*>(panel.weights);
@@ -304,9 +306,9 @@ void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
     constexpr int kPixels = decltype(count)::value;
     const W* const ahead = fetched < panel_size ? next + fetched : weights;
     fetched += panel.channels / 4 * kFetchedByStep<W>;
-    WithSums<V, kPixels>(outputs, [&]<class Sums>(std::type_identity<Sums>) POPRT_INLINED {
-      PointwiseTile<kPixels, Sums>(panel, pixel, ahead);
-    });
+    WithSums<V, kPixels>(panel.outputs.count, last_is_half,
+                         [&]<class Sums>(std::type_identity<Sums>)
+                             POPRT_INLINED { PointwiseTile<kPixels, Sums>(panel, pixel, ahead); });
   });
 }
 

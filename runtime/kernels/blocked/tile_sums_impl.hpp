@@ -93,13 +93,14 @@ struct TileAndHalfSums {
   }
 };
 
-/// Calls f(std::type_identity<sums of a tile of such blocks>{}).
+/// Calls f(std::type_identity<sums of a tile>{}) for so many blocks, of the last of which eight
+/// lanes, or all. The chains are as many either way.
 template <class V, int kPixels, class F>
-[[gnu::always_inline]] inline void WithSums(const OutputBlocks& outputs, F f) {
-  WithPanels<V>(outputs.count, [&](auto panels) POPRT_INLINED {
+[[gnu::always_inline]] inline void WithSums(int blocks, bool last_is_half, F f) {
+  WithPanels<V>(blocks, [&](auto panels) POPRT_INLINED {
     constexpr int kPanels = decltype(panels)::value;
-    if (outputs.last_is_half) {
-      using Half = TileSums<typename V::Eight, kPixels, 1, 1>;
+    if (last_is_half) {
+      using Half = TileSums<typename V::Eight, kPixels, 1, 1, kChains<kPixels, kRowVectors<V>>>;
       using Last = std::conditional_t<kPanels == 1, Half, TileAndHalfSums<V, kPixels>>;
       return f(std::type_identity<Last>{});
     }
@@ -179,7 +180,8 @@ template <class V, int kPixels, int kCount>
   FinishTile(sums.half, e, offset + panel_step, step, y);
 }
 
-/// FinishTile for pixels side by side and whole blocks: zeros are stored behind the last half.
+/// FinishTile for pixels side by side of whole blocks. Zeros are stored behind the last half, so
+/// that operators which compute all lanes meet no numbers that are slow.
 template <int kPixels, class Sums>
 [[gnu::always_inline]] inline void FinishBlocks(const Sums& sums, const TileEpilogue& e,
                                                 std::int64_t offset, float* y,

@@ -136,8 +136,9 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
                .blocking = MatrixBlocking(1, rows, packed.shape[0], depth, half)});
   gemm->epilogue.row_stride = columns;
   gemm->epilogue.half = half;
-  const Ints block_sizes = gemm->blocking.Cut(call.attributes);
-  gemm->scratch_bytes = FloatScratchBytes(gemm->blocking.ScratchFloats());
+  Ints block_sizes = gemm->blocking.Cut(call.attributes);
+  if (is_short) block_sizes.back() = depth;
+  gemm->scratch_bytes = is_short ? 0 : FloatScratchBytes(gemm->blocking.ScratchFloats());
   const SplitParts parts{
       .of_rows = half ? kHalfParts : kFloatParts,
       .of_panels = w.element == ElementType::kFloat16 ? kHalfParts : kFloatParts};

@@ -80,7 +80,7 @@ void ExpectSameBits(const Tensor& a, const Tensor& weights, std::int64_t n) {
 TEST(PackedGemm, HasTheSameBitsWithAllLoopsThatRound) {
   Random random(11);
   constexpr std::int64_t kDepth = 37;
-  constexpr std::int64_t kColumns = 40;
+  constexpr std::int64_t kColumns = 120;
   const Tensor w = random.Values({ElementType::kFloat32, {kDepth, kColumns}});
   const Tensor packed = PackGemmWeights(w, false, ElementType::kFloat32);
   for (std::int64_t rows = 1; rows <= 40; ++rows) {
@@ -102,6 +102,9 @@ TEST(PackedGemm, AgreesWithShortWeights) {
                        .residual = random.Flip(),
                        .is_short = true});
   });
+  // Several tasks.
+  Random random(7);
+  CheckGemm(random, {.leading = {1}, .depth = 1102, .n = 300, .bias = true, .is_short = true});
 }
 
 TEST(PackedGemm, AgreesWithNaiveProductOnRandomSizes) {

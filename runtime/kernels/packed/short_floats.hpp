@@ -5,8 +5,8 @@
 #include "runtime/tensor/tensor.hpp"
 
 /// Weights of products of one row, which are as fast as weights come from the caches, in 24 bits:
-/// the upper ones of float32, 16 of them significant, so that a number is off by 2^-17 of it at
-/// most. Part of the container format, as pack.hpp.
+/// the upper ones of float32, 16 of them significant, so that a normal number is off by 2^-16 of it
+/// at most. Part of the container format, as pack.hpp.
 ///
 /// Four rows of a panel, [depth][16], are three lines of 16 words of 32 bits, the last ones with
 /// zeros behind the depth. Word c of line i has, in its upper bits, those of the number of row i

@@ -6,8 +6,8 @@
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
 
-// Products of one row with panels of short floats, see short_floats.hpp. As many panels as there
-// are registers for come from the caches side by side.
+// Products of one row with panels of short floats, see short_floats.hpp. Up to four panels come
+// from the caches side by side.
 namespace poprt::kernels::tile {
 
 /// The sums of a row of panels.

@@ -188,6 +188,9 @@ TEST(RecurrentTest, WeightsMayBeShort) {
     one_step.inputs[4] = Tensor();
     ExpectShortReference(one_step, {1, 2});
   }
+  Case linear = LargeCase(RecurrentKind::kGru, "bidirectional", 1, kFloat32, 30, 102);
+  linear.attributes.set("linear_before_reset", std::int64_t{1});
+  ExpectShortReference(linear, {2});
 }
 
 TEST(RecurrentTest, ShortWeightsAreForOneRow) {
