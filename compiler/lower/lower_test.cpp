@@ -74,54 +74,53 @@ TEST(LowerTest, PacksConstantWeightsOfRecurrentOperators) {
   }
 }
 
+/// The types of the operands of a node with short_weights that reads x and constants.
+std::vector<TensorType> OperandsOfShort(const char* op, const TensorType& x,
+                                        const std::vector<Tensor>& constants, const TensorType& y) {
+  ir::Graph graph;
+  graph.name = "model";
+  graph.inputs = {graph.AddValue("x", x)};
+  std::vector<ir::ValueId> inputs = graph.inputs;
+  for (const Tensor& constant : constants) inputs.push_back(graph.AddConstant("c", constant));
+  graph.nodes.push_back(
+      graph.MakeNode(op, inputs, y, {{"short_weights", std::int64_t{1}}}, "node"));
+  graph.outputs = graph.nodes[0].outputs;
+  graph.output_names = {"y"};
+  const auto schedule = Lower(graph);
+  EXPECT_TRUE(schedule.ok()) << schedule.status();
+  if (!schedule.ok()) return {};
+  const Step& step = schedule->steps[0];
+  EXPECT_FALSE(step.attributes.has("short_weights"));
+  std::vector<TensorType> types;
+  for (const auto input : step.inputs) types.push_back(schedule->buffers[input].type);
+  return types;
+}
+
 TEST(LowerTest, ShortensTheWeightsThatOneRowIsMultipliedBy) {
   constexpr std::int64_t kHidden = 20;
+  const Tensor w({ElementType::kFloat32, {1, 3 * kHidden, 3}});
+  const Tensor r({ElementType::kFloat32, {1, 3 * kHidden, kHidden}});
   for (const std::int64_t steps : {1, 5}) {
-    ir::Graph graph;
-    graph.name = "model";
-    graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {steps, 1, 3}})};
-    const ir::ValueId w =
-        graph.AddConstant("w", Tensor({ElementType::kFloat32, {1, 3 * kHidden, 3}}));
-    const ir::ValueId r =
-        graph.AddConstant("r", Tensor({ElementType::kFloat32, {1, 3 * kHidden, kHidden}}));
-    graph.nodes.push_back(graph.MakeNode("GRU", {graph.inputs[0], w, r},
-                                         {ElementType::kFloat32, {steps, 1, 1, kHidden}},
-                                         {{"short_weights", std::int64_t{1}}}, "gru"));
-    graph.outputs = graph.nodes[0].outputs;
-    graph.output_names = {"y"};
-    const auto schedule = Lower(graph);
-    ASSERT_TRUE(schedule.ok()) << schedule.status();
-    const Step& step = schedule->steps[0];
-    EXPECT_FALSE(step.attributes.has("short_weights"));
+    const TensorType x{ElementType::kFloat32, {steps, 1, 3}};
+    const auto types =
+        OperandsOfShort("GRU", x, {w, r}, {ElementType::kFloat32, {steps, 1, 1, kHidden}});
     // Three gates of two panels: a group of four rows, of which W has three, is three lines.
-    const TensorType short_w{ElementType::kUint32, {6, 3, 16}};
-    const TensorType float_w{ElementType::kFloat32, {6, 3, 16}};
-    EXPECT_EQ(schedule->buffers[step.inputs[1]].type, steps == 1 ? short_w : float_w);
-    EXPECT_EQ(schedule->buffers[step.inputs[2]].type,
-              (TensorType{ElementType::kUint32, {6, 15, 16}}));
+    const ElementType of_w = steps == 1 ? ElementType::kUint32 : ElementType::kFloat32;
+    EXPECT_EQ(types, (std::vector<TensorType>{
+                         x, {of_w, {6, 3, 16}}, {ElementType::kUint32, {6, 15, 16}}}));
   }
 }
 
 TEST(LowerTest, ProductsHaveShortWeightsUnlessTheseAreHalf) {
+  const TensorType x{ElementType::kFloat32, {1, 4}};
   for (const float weight : {0.1F, 0.5F}) {
-    ir::Graph graph;
-    graph.name = "model";
-    graph.inputs = {graph.AddValue("x", {ElementType::kFloat32, {1, 4}})};
     Tensor weights({ElementType::kFloat32, {4, 20}});
     for (float& number : weights.as_mutable<float>()) number = weight;
-    const ir::ValueId w = graph.AddConstant("w", weights);
-    graph.nodes.push_back(graph.MakeNode("FusedMatMul", {graph.inputs[0], w},
-                                         {ElementType::kFloat32, {1, 20}},
-                                         {{"short_weights", std::int64_t{1}}}, "product"));
-    graph.outputs = graph.nodes[0].outputs;
-    graph.output_names = {"y"};
-    const auto schedule = Lower(graph);
-    ASSERT_TRUE(schedule.ok()) << schedule.status();
-    const Step& step = schedule->steps[0];
-    EXPECT_FALSE(step.attributes.has("short_weights"));
+    const auto types =
+        OperandsOfShort("FusedMatMul", x, {weights}, {ElementType::kFloat32, {1, 20}});
     const TensorType shortened{ElementType::kUint32, {2, 3, 16}};
     const TensorType half{ElementType::kFloat16, {2, 4, 16}};
-    EXPECT_EQ(schedule->buffers[step.inputs[1]].type, weight == 0.5F ? half : shortened);
+    EXPECT_EQ(types, (std::vector<TensorType>{x, weight == 0.5F ? half : shortened}));
   }
 }
 

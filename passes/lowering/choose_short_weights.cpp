@@ -29,8 +29,8 @@ std::optional<Product> ProductOf(const ir::Graph& graph, const ir::Node& node) {
   if (!is_product && !is_recurrent) return {};
   const Shape& x = graph.type(node.inputs[0]).shape;
   if (is_product) {
-    const bool is_wide = graph.type(node.outputs[0]).shape.back() >= kFewestColumns;
-    return Product{is_wide ? ElementCount(Shape(x.begin(), x.end() - 1)) : 0, {1}};
+    if (graph.type(node.outputs[0]).shape.back() < kFewestColumns) return {};
+    return Product{ElementCount(Shape(x.begin(), x.end() - 1)), {1}};
   }
   return Product{x.at(node.attributes.get_int("layout", 0) != 0 ? 0 : 1), {1, 2}};
 }

@@ -165,6 +165,7 @@ TEST(BlockedConv2d, HalfABlockHasZerosBehindIt) {
   Random random(3);
   const Tensor planes = random.Values({ElementType::kFloat32, {1, 3, 9, 9}});
   const Tensor blocks = random.Values(BlockedImageType(1, 3, 9, 9));
+  const Tensor pixels = random.Values(BlockedImageType(1, 3, 7, 7));
   for (const std::int64_t outs : {8, 24}) {
     const Attributes attributes = AttributesOf({.channels = 3,
                                                 .outs = outs,
@@ -172,7 +173,10 @@ TEST(BlockedConv2d, HalfABlockHasZerosBehindIt) {
                                                 .width = 9,
                                                 .kernel = {3, 3},
                                                 .activation = "sigmoid"});
+    Attributes of_points = attributes;
+    of_points.set("kernel_shape", Ints{1, 1});
     const Tensor w = random.Values({ElementType::kFloat32, {outs, 3, 3, 3}});
+    const Tensor points = random.Values({ElementType::kFloat32, {outs, 3, 1, 1}});
     const TensorType y = BlockedImageType(1, outs, 7, 7);
     for (const InnerLoops* loops : AllInnerLoops()) {
       SCOPED_TRACE(loops->instruction_set);
@@ -182,7 +186,9 @@ TEST(BlockedConv2d, HalfABlockHasZerosBehindIt) {
                       attributes, *loops),
             RunPacked(BindBlocked<BindBlockedConv2dPlanes>,
                       {planes, PackBlockedPlanesWeights(w, ElementType::kFloat32)}, y, attributes,
-                      *loops)}) {
+                      *loops),
+            RunPacked(BindBlocked<BindBlockedPointwiseConv2d>,
+                      {pixels, PackBlockedPointwiseWeights(points, 1)}, y, of_points, *loops)}) {
         for (std::int64_t i = 0; i < result.count(); ++i) {
           const bool is_spare = BlockedPosition::Of(i, y.shape).channel >= outs;
           ASSERT_EQ(result.as<float>()[static_cast<std::size_t>(i)] == 0.0F, is_spare) << i;

@@ -147,7 +147,7 @@ void ConvTileOf(const ConvPanel& panel, const TileTap* taps, std::int64_t tap_co
           ConvChannels<V>(inputs, of_tap, weights_step, panel.last_channels, sums);
         });
   }
-  FinishBlocks<kPixels>(sums, panel.epilogue, pixel * kBlock, panel.y, panel.outputs.y);
+  FinishPixels<kPixels>(sums, panel.epilogue, pixel * kBlock, panel.y, panel.outputs);
 }
 
 template <class V, class W>
@@ -203,7 +203,7 @@ void PlanesTile(const PlanesPanel& panel, const std::int32_t* offsets, std::int6
     SumStep<0>(inputs, *taps++, weights, weights_step, sums);
     weights += kBlock;
   }
-  FinishBlocks<kPixels>(sums, panel.epilogue, pixel * kBlock, panel.y, panel.outputs.y);
+  FinishPixels<kPixels>(sums, panel.epilogue, pixel * kBlock, panel.y, panel.outputs);
 }
 
 template <class V, class W>
@@ -281,12 +281,7 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
   for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
     V::Store(V::Load(y + r * kBlock), kept + r * V::kLanes);
   }
-  // The other lanes of a single block may be those of other groups.
-  if constexpr (Sums::kBlocks > 1) {
-    FinishBlocks<kPixels>(sums, panel.epilogue, at, panel.y, panel.outputs.y);
-  } else {
-    FinishTile(sums, panel.epilogue, at, kBlock, panel.y);
-  }
+  FinishPixels<kPixels>(sums, panel.epilogue, at, panel.y, panel.outputs);
   for (int r = 0; kept_lanes > 0 && r < kPixels; ++r) {
     const auto other = V::Load(kept + r * V::kLanes);
     V::Store(V::Join(other, V::Load(y + r * kBlock), kept_lanes), y + r * kBlock);
@@ -296,7 +291,8 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
 template <class V, class W>
 void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
   constexpr std::int64_t kHalf = V::Eight::kLanes;
-  const bool last_is_half = panel.last_lane <= kHalf || panel.first_lane >= kHalf;
+  // Other groups may have the other half.
+  const bool needs_half = panel.last_lane <= kHalf || panel.first_lane >= kHalf;
   // Once the next panel has been fetched, prefetches go to this one, which costs nothing.
   const std::int64_t panel_size = panel.channels * kBlock;
   const W* const weights = static_cast<const W*>(panel.weights);
@@ -306,7 +302,7 @@ void Pointwise(const PointwisePanel& panel, std::int64_t pixels) {
     constexpr int kPixels = decltype(count)::value;
     const W* const ahead = fetched < panel_size ? next + fetched : weights;
     fetched += panel.channels / 4 * kFetchedByStep<W>;
-    WithSums<V, kPixels>(panel.outputs.count, last_is_half,
+    WithSums<V, kPixels>(panel.outputs.count, needs_half,
                          [&]<class Sums>(std::type_identity<Sums>)
                              POPRT_INLINED { PointwiseTile<kPixels, Sums>(panel, pixel, ahead); });
   });

@@ -121,7 +121,6 @@ std::size_t PointwiseProduct::PiecesAtOnce(std::size_t first, std::size_t last) 
 
 void PointwiseProduct::Run(const KernelArguments& args, const Pixels& pixels,
                            const Outputs& outputs) const {
-  constexpr std::int64_t kHalf = kBlock / 2;
   const std::int64_t piece_floats = ins_ * kBlock;
   const std::int64_t piece_bytes = piece_floats * (half_weights_ ? 2 : 4);
   const auto pointwise = half_weights_ ? kernels_->pointwise_f16 : kernels_->pointwise_f32;
@@ -131,7 +130,7 @@ void PointwiseProduct::Run(const KernelArguments& args, const Pixels& pixels,
     const std::size_t count = PiecesAtOnce(p, last);
     const std::byte* const weights = args.inputs[1] + static_cast<std::int64_t>(p) * piece_bytes;
     const std::int64_t at = (piece.block - outputs.first) * outputs.block_floats;
-    PointwisePanel panel{
+    const PointwisePanel panel{
         .x = pixels.x,
         .channel_offsets = pixels.channel_offsets + piece.group * ins_,
         .in_fours = in_fours_,
@@ -146,16 +145,12 @@ void PointwiseProduct::Run(const KernelArguments& args, const Pixels& pixels,
         .ahead = p + count < pieces_.size()
                      ? weights + static_cast<std::int64_t>(count) * piece_bytes
                      : nullptr,
-        .outputs = {
-            .count = static_cast<int>(count), .weights = piece_floats, .y = outputs.block_floats}};
+        .outputs = {.count = static_cast<int>(count),
+                    .weights = piece_floats,
+                    .y = outputs.block_floats,
+                    .last_is_half = p + count == pieces_.size() && EndsInHalf(out_channels_)}};
     pointwise(panel, pixels.count);
     p += count;
-    if (p < pieces_.size() || count > 1 || piece.last_lane > kHalf) continue;
-    // A half that is spare has nothing to sum.
-    panel.channels = 0;
-    panel.first_lane = kHalf;
-    panel.last_lane = kBlock;
-    pointwise(panel, pixels.count);
   }
 }
 

@@ -180,17 +180,19 @@ template <class V, int kPixels, int kCount>
   FinishTile(sums.half, e, offset + panel_step, step, y);
 }
 
-/// FinishTile for pixels side by side of whole blocks. Zeros are stored behind the last half, so
-/// that operators which compute all lanes meet no numbers that are slow.
+/// FinishTile for pixels side by side. Zeros are stored behind a last block that is half, so that
+/// operators which compute all lanes meet no numbers that are slow.
 template <int kPixels, class Sums>
-[[gnu::always_inline]] inline void FinishBlocks(const Sums& sums, const TileEpilogue& e,
+[[gnu::always_inline]] inline void FinishPixels(const Sums& sums, const TileEpilogue& e,
                                                 std::int64_t offset, float* y,
-                                                std::int64_t panel_step) {
-  FinishTile(sums, e, offset, kBlock, y, panel_step);
+                                                const OutputBlocks& outputs) {
+  FinishTile(sums, e, offset, kBlock, y, outputs.y);
   if constexpr (Sums::kEndInHalf) {
     using Eight = typename Sums::Vector::Eight;
-    float* const spare = y + offset + (Sums::kBlocks - 1) * panel_step + Eight::kLanes;
-    for (int r = 0; r < kPixels; ++r) Eight::Store(Eight::Zero(), spare + r * kBlock);
+    float* const spare = y + offset + (Sums::kBlocks - 1) * outputs.y + Eight::kLanes;
+    for (int r = 0; outputs.last_is_half && r < kPixels; ++r) {
+      Eight::Store(Eight::Zero(), spare + r * kBlock);
+    }
   }
 }
 

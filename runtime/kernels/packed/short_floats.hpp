@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/tensor/tensor.hpp"
 
 /// Weights of products of one row, which are as fast as weights come from the caches, in 24 bits:
@@ -19,7 +20,7 @@ inline constexpr std::int64_t kShortLines = 3;
 
 /// Lines of a panel.
 constexpr std::int64_t ShortLines(std::int64_t depth) {
-  return (depth + kShortRows - 1) / kShortRows * kShortLines;
+  return CeilDiv(depth, kShortRows) * kShortLines;
 }
 
 /// Whether numbers of float32 can be shortened: they are finite and less than 2^127.
