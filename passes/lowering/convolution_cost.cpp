@@ -130,7 +130,8 @@ std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
   std::vector<std::int64_t> tiles;
   for (const std::int64_t tile : kWinogradTiles) {
     const auto filter = kernels::WinogradFilterOf({size.kernel_height, size.kernel_width}, tile);
-    const bool is_winograd = has_unit_strides && filter && FitsScratch(*filter, size.in_channels);
+    const bool is_winograd =
+        has_unit_strides && filter && FitsScratch(*filter, size.in_channels / size.group);
     if (tile == 0 || is_winograd) tiles.push_back(tile);
   }
   return tiles;

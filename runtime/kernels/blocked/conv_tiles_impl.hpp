@@ -23,6 +23,9 @@ template <class W>
 inline constexpr std::int64_t kFetchedByStep = kLine<W>;
 /// From a tile of single pixels to the inputs that it fetches, which large images have in memory.
 inline constexpr std::int64_t kPixelsAhead = 32;
+/// From so many channels on a small tile fetches its own pixels of the next block instead: these
+/// are more blocks, each in pages of its own, than the processor follows by itself.
+inline constexpr std::int64_t kManyChannels = 192;
 
 /// One input channel or tap: sums += inputs[.][offset] * weights[.] of every output block.
 template <int kChain, class V, int kPixels, class W, int kPanels, int kWidth, int kCount>
@@ -248,6 +251,9 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
       weights += kUnrolled * kBlock;
     }
   };
+  const bool fetches_own = V::kPanels == 1 && panel.channels >= kManyChannels;
+  const std::int64_t to_fetched =
+      fetches_own ? offsets[kBlock] - offsets[0] : kPixelsAhead * kBlock;
   if (panel.in_fours) {
     unrolled([&](auto s) POPRT_INLINED {
       constexpr int kS = decltype(s)::value;
@@ -259,8 +265,8 @@ void PointwiseTile(const PointwisePanel& panel, std::int64_t pixel, const W* ahe
       if constexpr (V::kUnrolls && kPixels == V::kRows && kS % 2 == 0) {
         // Two lines for every four channels are a tile of each block.
         const std::int64_t lane = offsets[0] % kBlock;
-        const std::int64_t line = kPixelsAhead + lane / 2 + kS / 2;
-        __builtin_prefetch(inputs[0] + offsets[0] - lane + line * kBlock);
+        const std::int64_t line = lane / 2 + kS / 2;
+        __builtin_prefetch(inputs[0] + offsets[0] - lane + to_fetched + line * kBlock);
       }
       SumStep<kS % kCount>(four, kS, weights + kS * kBlock, weights_step, sums);
     });

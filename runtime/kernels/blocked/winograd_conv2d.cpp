@@ -28,8 +28,8 @@ constexpr std::int64_t kDepth = 256;
 // Panels of weights that pass over an element's tiles before the next element's are read, unless
 // the tiles are so few that the kernels take more panels at once.
 constexpr std::int64_t kPanels = 2;
-// Threads that may each transform all inputs of a strip, and the output blocks that more than two
-// of them should have each, so that it is worth it.
+// Threads that may each transform all inputs of a part, and the output blocks that more than two of
+// them should have each, so that it is worth it.
 constexpr int kMostTransforming = 64;
 constexpr std::int64_t kBlocksOfTransforming = 4;
 
@@ -39,14 +39,21 @@ std::int64_t SpreadStride(std::int64_t floats) {
   return floats / kPanel % 2 == 0 ? floats + kPanel : floats;
 }
 
+/// Tiles of the channels of one group: outputs that are computed from the same inputs.
+struct WinogradPart {
+  TileRange strip;
+  std::int64_t group;
+};
+
 struct WinogradConv2d {
   const GemmMicroKernels* kernels;
   const WinogradTransforms* transforms;
   WinogradFilter filter;
   std::int64_t sums;           ///< of a product: 1, or the parts where spare lanes lie between them
   std::int64_t depth_of_sums;  ///< input channels of a group, of all parts where that is one sum
-  std::int64_t in_group_blocks;  ///< blocks of input channels of a group
-  std::int64_t group_blocks;     ///< blocks of output channels of a group
+  std::int64_t groups;
+  std::int64_t in_blocks;   ///< of input channels of a group
+  std::int64_t out_blocks;  ///< of output channels of a group
   BlockedImage in;
   BlockedImage out;
   TileAxis rows;
@@ -65,10 +72,10 @@ struct WinogradConv2d {
 
   void PlanScratch() {
     const std::int64_t tiles = strips.largest();
-    const auto inputs = CheckedElementCount({Elements(), tiles, filter.parts(), in.blocks, kPanel});
+    const auto inputs = CheckedElementCount({Elements(), tiles, filter.parts(), in_blocks, kPanel});
     Require(inputs.has_value(), "the transformed input is too large");
     FloatScratchBytes(*inputs);  // or throws: from here on nothing overflows
-    input_stride = filter.parts() * in.blocks * kPanel;
+    input_stride = filter.parts() * in_blocks * kPanel;
     input_element_stride = SpreadStride(tiles * input_stride);
     product_element_stride = SpreadStride(tiles * kPanel);
     scratch_bytes =
@@ -78,18 +85,25 @@ struct WinogradConv2d {
   void Run(const KernelArguments& args) const {
     // The results are the same in all cases.
     const int workers = args.pool->size();
-    if (strips.blocks() % workers == 0 || strips.blocks() >= 4 * workers) {
-      RunSeparateStrips(args);
-    } else if (EachTransforms(workers)) {
-      for (std::int64_t s = 0; s < strips.blocks(); ++s) RunSharedWeights(args, Strip(s));
-    } else {
-      for (std::int64_t s = 0; s < strips.blocks(); ++s) RunSharedInputs(args, Strip(s));
+    const std::int64_t parts = groups * strips.blocks();
+    if (parts % workers == 0 || parts >= 4 * workers) return RunSeparateParts(args);
+    for (std::int64_t part = 0; part < parts; ++part) {
+      if (EachTransforms(workers)) {
+        RunSharedWeights(args, PartAt(part));
+      } else {
+        RunSharedInputs(args, PartAt(part));
+      }
     }
   }
 
   bool EachTransforms(int workers) const {
     const std::int64_t blocks = workers <= 2 ? kPanels : kBlocksOfTransforming;
-    return workers <= kMostTransforming && blocks * workers <= out.blocks;
+    return workers <= kMostTransforming && blocks * workers <= out_blocks;
+  }
+
+  WinogradPart PartAt(std::int64_t part) const {
+    const std::int64_t strip = part % strips.blocks();
+    return {{strips.begin(strip), strips.end(strip)}, part / strips.blocks()};
   }
 
   /// A tile's first output.
@@ -104,8 +118,6 @@ struct WinogradConv2d {
             .column = columns.Begin(t % columns.tiles())};
   }
 
-  TileRange Strip(std::int64_t strip) const { return {strips.begin(strip), strips.end(strip)}; }
-
   float* Inputs(const KernelArguments& args, int worker) const {
     return WorkerScratch(args, worker, scratch_bytes);
   }
@@ -113,27 +125,27 @@ struct WinogradConv2d {
     return Inputs(args, worker) + Elements() * input_element_stride;
   }
 
-  /// Every strip is the work of one thread.
-  void RunSeparateStrips(const KernelArguments& args) const {
-    args.pool->Run(strips.blocks(), [&](std::int64_t task, int worker) {
-      const TileRange strip = Strip(task);
+  /// Every part is the work of one thread.
+  void RunSeparateParts(const KernelArguments& args) const {
+    args.pool->Run(groups * strips.blocks(), [&](std::int64_t task, int worker) {
+      const WinogradPart part = PartAt(task);
       float* const inputs = Inputs(args, worker);
-      TransformInputs(args, strip, 0, in.blocks, inputs);
-      ComputeOutputs(args, strip, 0, out.blocks, inputs, Products(args, worker));
+      TransformInputs(args, part, 0, in_blocks, inputs);
+      ComputeOutputs(args, part, 0, out_blocks, inputs, Products(args, worker));
     });
   }
 
-  /// Threads share out the output channels of a strip. Each transforms all inputs, which takes less
+  /// Threads share out the output channels of a part. Each transforms all inputs, which takes less
   /// long than fetching what another core has transformed.
-  void RunSharedWeights(const KernelArguments& args, TileRange strip) const {
-    const EvenSplit blocks(out.blocks, SharedBlocks(args.pool->size()));
+  void RunSharedWeights(const KernelArguments& args, const WinogradPart& part) const {
+    const EvenSplit blocks(out_blocks, SharedBlocks(args.pool->size()));
     std::array<bool, kMostTransforming> has_inputs{};  // of each worker
     args.pool->Run(blocks.blocks(), [&](std::int64_t task, int worker) {
       float* const inputs = Inputs(args, worker);
       bool& is_ready = has_inputs[static_cast<std::size_t>(worker)];
-      if (!is_ready) TransformInputs(args, strip, 0, in.blocks, inputs);
+      if (!is_ready) TransformInputs(args, part, 0, in_blocks, inputs);
       is_ready = true;
-      ComputeOutputs(args, strip, blocks.begin(task), blocks.end(task), inputs,
+      ComputeOutputs(args, part, blocks.begin(task), blocks.end(task), inputs,
                      Products(args, worker));
     });
   }
@@ -141,37 +153,36 @@ struct WinogradConv2d {
   /// Output blocks of a task: those whose weights are read together, unless few of these make some
   /// workers wait for others.
   std::int64_t SharedBlocks(int workers) const {
-    const std::int64_t tasks = CeilDiv(out.blocks, panels);
+    const std::int64_t tasks = CeilDiv(out_blocks, panels);
     const bool is_even = tasks % workers == 0 || tasks >= 4 * workers;
-    return is_even ? panels : CeilDiv(out.blocks, workers);
+    return is_even ? panels : CeilDiv(out_blocks, workers);
   }
 
-  /// Threads, more than there are outputs for, share out the transforms of a strip, too.
-  void RunSharedInputs(const KernelArguments& args, TileRange strip) const {
+  /// Threads, more than there are outputs for, share out the transforms of a part, too.
+  void RunSharedInputs(const KernelArguments& args, const WinogradPart& part) const {
     float* const inputs = Inputs(args, 0);
-    args.pool->Run(in.blocks, [&](std::int64_t block, int) {
-      TransformInputs(args, strip, block, block + 1, inputs);
+    args.pool->Run(in_blocks, [&](std::int64_t block, int) {
+      TransformInputs(args, part, block, block + 1, inputs);
     });
-    args.pool->Run(out.blocks, [&](std::int64_t block, int worker) {
-      ComputeOutputs(args, strip, block, block + 1, inputs, Products(args, worker));
+    args.pool->Run(out_blocks, [&](std::int64_t block, int worker) {
+      ComputeOutputs(args, part, block, block + 1, inputs, Products(args, worker));
     });
   }
 
-  /// inputs[element][tile of the strip][group][part of the filter][channel of the group] for the
-  /// channels of some blocks.
-  void TransformInputs(const KernelArguments& args, TileRange strip, std::int64_t first_block,
-                       std::int64_t last_block, float* inputs) const {
+  /// inputs[element][tile of the strip][part of the filter][channel of the group] for the channels
+  /// of some blocks of the group.
+  void TransformInputs(const KernelArguments& args, const WinogradPart& part,
+                       std::int64_t first_block, std::int64_t last_block, float* inputs) const {
     for (std::int64_t block = first_block; block < last_block; ++block) {
-      const std::int64_t before = block / in_group_blocks * filter.parts() * in_group_blocks;
-      float* const first = inputs + (before + block % in_group_blocks) * kPanel;
-      for (std::int64_t t = strip.begin; t < strip.end; ++t) {
+      for (std::int64_t t = part.strip.begin; t < part.strip.end; ++t) {
         const Place place = PlaceOf(t);
         const float* image =
-            args.in<float>(0) + (place.image * in.blocks + block) * in.BlockFloats();
-        float* target = first + (t - strip.begin) * input_stride;
-        for (std::int64_t part = 0; part < filter.parts(); ++part) {
-          TransformInput(image, place, part, target);
-          target += in_group_blocks * kPanel;
+            args.in<float>(0) +
+            (place.image * in.blocks + part.group * in_blocks + block) * in.BlockFloats();
+        float* target = inputs + block * kPanel + (t - part.strip.begin) * input_stride;
+        for (std::int64_t p = 0; p < filter.parts(); ++p) {
+          TransformInput(image, place, p, target);
+          target += in_blocks * kPanel;
         }
       }
     }
@@ -198,14 +209,16 @@ struct WinogradConv2d {
                        .element_stride = input_element_stride});
   }
 
-  /// The output channels of some blocks.
-  void ComputeOutputs(const KernelArguments& args, TileRange strip, std::int64_t first_block,
-                      std::int64_t last_block, const float* inputs, float* products) const {
-    for (std::int64_t first = first_block; first < last_block; first += panels) {
-      const std::int64_t last = std::min(first + panels, last_block);
-      Multiply(args, strip, first, last, inputs, products);
+  /// The output channels of some blocks of the group.
+  void ComputeOutputs(const KernelArguments& args, const WinogradPart& part,
+                      std::int64_t first_block, std::int64_t last_block, const float* inputs,
+                      float* products) const {
+    const std::int64_t before = part.group * out_blocks;
+    for (std::int64_t first = before + first_block; first < before + last_block; first += panels) {
+      const std::int64_t last = std::min(first + panels, before + last_block);
+      Multiply(args, part.strip, first, last, inputs, products);
       for (std::int64_t block = first; block < last; ++block) {
-        TransformProducts(args, strip, block,
+        TransformProducts(args, part.strip, block,
                           products + (block - first) * Elements() * product_element_stride);
       }
     }
@@ -217,12 +230,9 @@ struct WinogradConv2d {
     const RegisterTiles row_tiles(strip.count(), kernels->rows);
     const std::int64_t panel_floats = sums * depth_of_sums * kPanel;
     for (std::int64_t element = 0; element < Elements(); ++element) {
+      const float* const a = inputs + element * input_element_stride;
       for (std::int64_t block = first_block; block < last_block;) {
-        const std::int64_t group = block / group_blocks;
-        const std::int64_t left = std::min(last_block, (group + 1) * group_blocks) - block;
-        const std::int64_t count = PanelsAtOnce(*kernels, strip.count(), left);
-        const float* a = inputs + element * input_element_stride +
-                         group * filter.parts() * in_group_blocks * kPanel;
+        const std::int64_t count = PanelsAtOnce(*kernels, strip.count(), last_block - block);
         const float* panel = args.in<float>(1) + (block * Elements() + element) * panel_floats;
         const float* next = panel + (block + count < last_block
                                          ? count * Elements() * panel_floats
@@ -234,7 +244,7 @@ struct WinogradConv2d {
           const std::int64_t sum = piece / depth.blocks();
           const std::int64_t k = depth.begin(piece % depth.blocks());
           const std::int64_t depth_of_piece = depth.end(piece % depth.blocks()) - k;
-          const float* const from = a + sum * in_group_blocks * kPanel + k;
+          const float* const from = a + sum * in_blocks * kPanel + k;
           const float* const weights = panel + (sum * depth_of_sums + k) * kPanel;
           const float* const ahead = piece + 1 == pieces ? next : weights + depth_of_piece * kPanel;
           const FetchAhead fetch(row_tiles.count(), depth_of_piece, sizeof(float));
@@ -327,21 +337,22 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   // The channels of a part follow those of the part before, unless spare lanes are between them.
   const bool is_one_sum = filter.parts() == 1 || depth % kBlock == 0;
   const std::int64_t depth_of_sums = is_one_sum ? filter.parts() * depth : depth;
-  const auto conv = std::make_shared<WinogradConv2d>(WinogradConv2d{
-      .kernels = &loops.gemm,
-      .transforms = &TransformsOf(loops.winograd, filter),
-      .filter = filter,
-      .sums = is_one_sum ? 1 : filter.parts(),
-      .depth_of_sums = depth_of_sums,
-      .in_group_blocks = in.blocks / group,
-      .group_blocks = BlocksOf(outs) / group,
-      .in = in,
-      .out = {in.batch, BlocksOf(outs), out[0], out[1]},
-      .rows = rows,
-      .columns = columns,
-      .strips = SplitTiles(in.batch * rows.tiles() * columns.tiles(), filter, channels),
-      .depth = EvenSplit(depth_of_sums, kDepth),
-      .epilogue = epilogue});
+  const auto conv = std::make_shared<WinogradConv2d>(
+      WinogradConv2d{.kernels = &loops.gemm,
+                     .transforms = &TransformsOf(loops.winograd, filter),
+                     .filter = filter,
+                     .sums = is_one_sum ? 1 : filter.parts(),
+                     .depth_of_sums = depth_of_sums,
+                     .groups = group,
+                     .in_blocks = in.blocks / group,
+                     .out_blocks = BlocksOf(outs) / group,
+                     .in = in,
+                     .out = {in.batch, BlocksOf(outs), out[0], out[1]},
+                     .rows = rows,
+                     .columns = columns,
+                     .strips = SplitTiles(in.batch * rows.tiles() * columns.tiles(), filter, depth),
+                     .depth = EvenSplit(depth_of_sums, kDepth),
+                     .epilogue = epilogue});
   const Ints block_sizes = CutIntoBlocks(call.attributes, {&conv->strips, &conv->depth});
   if (conv->strips.largest() <= kTileRows) {
     conv->panels = std::max(kPanels, std::int64_t{loops.gemm.panels_of_few_rows});

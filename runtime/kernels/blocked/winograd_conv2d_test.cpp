@@ -224,6 +224,9 @@ TEST(WinogradConv2d, GroupsReadTheirOwnChannels) {
                            .height = 5,
                            .width = 5});
   }
+  // Two threads share out the outputs of a group, three have one each, four share its inputs, too.
+  CheckWinograd(
+      random, {.channels = 96, .outs = 240, .group = 3, .height = 6, .width = 7, .residual = true});
 }
 
 TEST(WinogradConv2d, GroupsReadTheirOwnChannelsForEveryPartOfAFilter) {

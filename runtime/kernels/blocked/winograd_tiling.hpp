@@ -48,7 +48,7 @@ inline constexpr std::int64_t kMostTilesOfStrip = 48;
 /// Cuts the tiles: few enough in a strip that their transforms stay in the second-level cache, but
 /// enough that the weights, which every strip reads, are not what is waited for. An even number of
 /// strips where that is possible, since most machines have an even number of processors. Of a
-/// filter in several parts a tile has as many times more numbers.
+/// filter in several parts a tile has as many times more numbers. `channels` are those of a group.
 EvenSplit SplitTiles(std::int64_t tiles, const WinogradFilter& filter, std::int64_t channels);
 
 }  // namespace poprt::kernels
