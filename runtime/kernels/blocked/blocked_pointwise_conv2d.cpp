@@ -95,10 +95,14 @@ struct BlockedPointwise {
     return std::min(blocking.LargestStrip(), kTurnedFloats / (TurnedBlocks() * kBlock));
   }
 
-  /// The tasks of an image.
-  TaskGrid Grid() const {
-    return TaskGrid::OfStrips(blocking.strips.blocks(), blocking.outs.blocks(),
-                              PointwiseBlocking::HasSmallWeights(product));
+  /// The output blocks of tasks: as estimated, unless few tasks make some workers wait for others.
+  /// No result depends on it.
+  EvenSplit Outs(int workers) const {
+    const std::int64_t strips = product.in().batch * blocking.strips.blocks();
+    const std::int64_t tasks = strips * blocking.outs.blocks();
+    const bool is_even = tasks <= 1 || tasks % workers == 0 || tasks >= 4 * workers;
+    if (is_even || channels_last) return blocking.outs;
+    return EvenSplit(product.blocks(), CeilDiv(product.blocks(), workers));
   }
 
   /// Floats from a block of a strip to the next in scratch memory.
@@ -126,18 +130,18 @@ struct BlockedPointwise {
   }
 
   /// Some output blocks of one strip of the image.
-  void RunTask(const KernelArguments& args, std::int64_t index, int worker) const {
-    const TaskGrid grid = Grid();
+  void RunTask(const KernelArguments& args, const EvenSplit& outs, const TaskGrid& grid,
+               std::int64_t index, int worker) const {
     const std::int64_t image = index / grid.count();
-    const auto [strip, outs] = grid.At(index % grid.count());
+    const auto [strip, part] = grid.At(index % grid.count());
     const std::int64_t first_pixel = blocking.tiles.begin(blocking.strips.begin(strip));
     const std::int64_t last_pixel = blocking.tiles.begin(blocking.strips.end(strip));
     PointwiseProduct::Pixels pixels =
         product.PixelsOf(args, image, first_pixel, last_pixel - first_pixel);
     float* const scratch = WorkerScratch(args, worker, scratch_bytes);
     if (copies_strips) pixels = Copied(pixels, scratch);
-    const std::int64_t first = blocking.outs.begin(outs);
-    const std::int64_t last = blocking.outs.end(outs);
+    const std::int64_t first = outs.begin(part);
+    const std::int64_t last = outs.end(part);
     if (channels_last) {
       float* const y =
           args.out<float>(0) + (image * product.in().Pixels() + first_pixel) * product.channels();
@@ -204,8 +208,12 @@ struct BlockedPointwise {
 
   void Run(const KernelArguments& args) const {
     if (split.has_value()) return RunSplit(args);
-    args.pool->Run(product.in().batch * Grid().count(),
-                   [&](std::int64_t index, int worker) { RunTask(args, index, worker); });
+    const EvenSplit outs = Outs(args.pool->size());
+    const TaskGrid grid = TaskGrid::OfStrips(blocking.strips.blocks(), outs.blocks(),
+                                             PointwiseBlocking::HasSmallWeights(product));
+    args.pool->Run(product.in().batch * grid.count(), [&](std::int64_t index, int worker) {
+      RunTask(args, outs, grid, index, worker);
+    });
   }
 };
 
