@@ -86,7 +86,9 @@ struct WinogradConv2d {
     // The results are the same in all cases.
     const int workers = args.pool->size();
     const std::int64_t parts = groups * strips.blocks();
-    if (parts % workers == 0 || parts >= 4 * workers) return RunSeparateParts(args);
+    const bool are_even = parts % workers == 0 || parts >= 4 * workers;
+    const bool have_few_outputs = parts > 1 && out_blocks < workers;
+    if (are_even || have_few_outputs) return RunSeparateParts(args);
     for (std::int64_t part = 0; part < parts; ++part) {
       if (EachTransforms(workers)) {
         RunSharedWeights(args, PartAt(part));

@@ -225,8 +225,10 @@ TEST(WinogradConv2d, GroupsReadTheirOwnChannels) {
                            .width = 5});
   }
   // Two threads share out the outputs of a group, three have one each, four share its inputs, too.
+  // Of groups of one block each thread has some.
   CheckWinograd(
       random, {.channels = 96, .outs = 240, .group = 3, .height = 6, .width = 7, .residual = true});
+  CheckWinograd(random, {.channels = 80, .outs = 80, .group = 5, .height = 6, .width = 7});
 }
 
 TEST(WinogradConv2d, GroupsReadTheirOwnChannelsForEveryPartOfAFilter) {
