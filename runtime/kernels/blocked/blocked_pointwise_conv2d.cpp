@@ -96,12 +96,11 @@ struct BlockedPointwise {
   }
 
   /// The output blocks of tasks: as estimated, unless few tasks make some workers wait for others.
-  /// No result depends on it.
+  /// No result depends on it. Those of channels last have scratch memory for no more blocks.
   EvenSplit Outs(int workers) const {
     const std::int64_t strips = product.in().batch * blocking.strips.blocks();
     const std::int64_t tasks = strips * blocking.outs.blocks();
-    const bool is_even = tasks <= 1 || tasks % workers == 0 || tasks >= 4 * workers;
-    if (is_even || channels_last) return blocking.outs;
+    if (tasks <= 1 || channels_last || AreSharedEvenly(tasks, workers)) return blocking.outs;
     return EvenSplit(product.blocks(), CeilDiv(product.blocks(), workers));
   }
 

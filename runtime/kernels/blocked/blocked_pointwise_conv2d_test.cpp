@@ -82,6 +82,18 @@ TEST(BlockedPointwise, AgreesWhenPixelsAndBlocksAreCut) {
 }
 
 /// A softmax behind them tells large numbers that differ in the last bit apart.
+/// Five tasks of two blocks, which two to four threads cut anew.
+TEST(BlockedPointwise, AgreesWhenTasksAreUneven) {
+  Random random(9);
+  CheckConv(random, {.form = Form::kPointwise,
+                     .channels = 256,
+                     .outs = 160,
+                     .height = 7,
+                     .width = 7,
+                     .bias = true,
+                     .residual = true});
+}
+
 TEST(BlockedPointwise, ChannelsWithEqualWeightsAreEqual) {
   constexpr std::int64_t kIns = 100;
   constexpr std::int64_t kOuts = 24;  // the last block is a half

@@ -27,6 +27,11 @@ inline void CutInHalves(std::int64_t images, std::int64_t wanted, bool small_wei
   }
 }
 
+/// Whether no worker waits for long where `workers` share out `tasks` of one size.
+inline bool AreSharedEvenly(std::int64_t tasks, std::int64_t workers) {
+  return tasks % workers == 0 || tasks >= 4 * workers;
+}
+
 /// Numbers tasks, each of which is one part of the pixels by one part of the channels. A worker has
 /// a range of the numbers (ThreadPool), so workers share out what is counted outside. Where that is
 /// pixels in one layer and the next, each core finds in its caches what it wrote; where weights are

@@ -11,6 +11,14 @@ namespace {
 
 using Tasks = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
+TEST(TaskGrid, FewTasksAreSharedEvenlyWhereAllWorkersHaveAsMany) {
+  EXPECT_TRUE(AreSharedEvenly(4, 2));
+  EXPECT_TRUE(AreSharedEvenly(1, 1));
+  EXPECT_FALSE(AreSharedEvenly(5, 2));
+  EXPECT_FALSE(AreSharedEvenly(7, 2));
+  EXPECT_TRUE(AreSharedEvenly(9, 2)) << "one of nine is little";
+}
+
 Tasks InOrder(const TaskGrid& grid) {
   Tasks tasks;
   for (std::int64_t i = 0; i < grid.count(); ++i) {

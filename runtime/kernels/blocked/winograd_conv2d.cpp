@@ -9,6 +9,7 @@
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pack_winograd.hpp"
+#include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/blocked/winograd_tiling.hpp"
 #include "runtime/kernels/blocked/winograd_transforms.hpp"
 #include "runtime/kernels/even_split.hpp"
@@ -86,9 +87,8 @@ struct WinogradConv2d {
     // The results are the same in all cases.
     const int workers = args.pool->size();
     const std::int64_t parts = groups * strips.blocks();
-    const bool are_even = parts % workers == 0 || parts >= 4 * workers;
     const bool have_few_outputs = parts > 1 && out_blocks < workers;
-    if (are_even || have_few_outputs) return RunSeparateParts(args);
+    if (have_few_outputs || AreSharedEvenly(parts, workers)) return RunSeparateParts(args);
     for (std::int64_t part = 0; part < parts; ++part) {
       if (EachTransforms(workers)) {
         RunSharedWeights(args, PartAt(part));
@@ -155,8 +155,7 @@ struct WinogradConv2d {
   /// Output blocks of a task: those whose weights are read together, unless few of these make some
   /// workers wait for others.
   std::int64_t SharedBlocks(int workers) const {
-    const std::int64_t tasks = CeilDiv(out_blocks, panels);
-    const bool is_even = tasks % workers == 0 || tasks >= 4 * workers;
+    const bool is_even = AreSharedEvenly(CeilDiv(out_blocks, panels), workers);
     return is_even ? panels : CeilDiv(out_blocks, workers);
   }
 
