@@ -89,7 +89,7 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"choose_integer_weights",
      "Multiplies by weights that were quantised, or rounded to float16, in integers.",
      Stage::kLowering, ChooseIntegerWeights},
-    {"choose_short_weights", "Stores weights that one row is multiplied by in 24 bits.",
+    {"choose_short_weights", "Stores weights that one row or many are multiplied by in 24 bits.",
      Stage::kLowering, ChooseShortWeights},
     {"choose_winograd", "Chooses Winograd's algorithm where it makes a convolution faster.",
      Stage::kLowering, ChooseWinograd},

@@ -41,10 +41,13 @@ bool IsChosen(const ProductCase& c) {
   return IsChosen(std::move(g));
 }
 
-TEST(ChooseShortWeightsTest, ProductsOfOneRowWithLargeWeights) {
+TEST(ChooseShortWeightsTest, ProductsOfOneRowOrManyWithLargeWeights) {
   EXPECT_TRUE(IsChosen(ProductCase{}));
   EXPECT_TRUE(IsChosen({.rows = {1}}));
   EXPECT_FALSE(IsChosen({.rows = {2}})) << "two rows";
+  EXPECT_FALSE(IsChosen({.rows = {127}}));
+  EXPECT_TRUE(IsChosen({.rows = {128}}));
+  EXPECT_TRUE(IsChosen({.rows = {2, 64}}));
   EXPECT_FALSE(IsChosen({.rows = {0}})) << "no row";
   EXPECT_FALSE(IsChosen({.depth = 127})) << "few weights";
   EXPECT_TRUE(IsChosen({.depth = 256, .columns = 64}));
@@ -74,6 +77,7 @@ TEST(ChooseShortWeightsTest, RecurrentOperatorsWithOneSequence) {
       SCOPED_TRACE(std::string(op) + " layout " + std::to_string(layout));
       EXPECT_TRUE(IsChosenFor(op, 1, layout, 0.1));
       EXPECT_FALSE(IsChosenFor(op, 2, layout, 0.1)) << "two sequences";
+      EXPECT_FALSE(IsChosenFor(op, 128, layout, 0.1)) << "many sequences";
       EXPECT_FALSE(IsChosenFor(op, 1, layout, 0x1p127)) << "W might overflow";
     }
   }

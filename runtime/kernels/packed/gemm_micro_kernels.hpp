@@ -138,6 +138,9 @@ struct GemmMicroKernels {
   void (*gather_transposed_f16)(const std::uint16_t* source, std::int64_t column_stride,
                                 std::int64_t cols, std::int64_t depth, float* panel);
 
+  /// Rows [0, depth) of a panel of short floats, and zeros up to a whole group of rows.
+  void (*widen_short)(const std::uint32_t* lines, std::int64_t depth, float* panel);
+
   /// Converts `count` elements.
   void (*widen)(const std::uint16_t* source, std::int64_t count, float* target);
 

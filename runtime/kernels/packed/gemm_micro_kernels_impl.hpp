@@ -27,6 +27,7 @@ inline constexpr GemmMicroKernels kGemmMicroKernels = {
     .gather_f16 = Gather<V, std::uint16_t>,
     .gather_transposed_f32 = GatherTransposed<typename V::Eight, float>,
     .gather_transposed_f16 = GatherTransposed<typename V::Eight, std::uint16_t>,
+    .widen_short = WidenShort<V>,
     .widen = Widen<V>,
     .depthwise = Depthwise<V>};
 

@@ -1,5 +1,7 @@
 #include "runtime/kernels/packed/matrix_block.hpp"
 
+#include "runtime/kernels/packed/short_floats.hpp"
+
 namespace poprt::kernels {
 namespace {
 
@@ -45,7 +47,7 @@ MatrixBlocking::MatrixBlocking(std::int64_t products, std::int64_t row_count,
       panels(panel_count,
              LargestPanels(products, rows.blocks(), row_count, panel_count, whole_depth),
              kTilePanels),
-      depth(whole_depth, LargestDepth(row_count, whole_depth, a_half)),
+      depth(whole_depth, LargestDepth(row_count, whole_depth, a_half), kShortRows),
       widens_rows(a_half) {}
 
 std::int64_t MatrixBlocking::ScratchFloats() const {

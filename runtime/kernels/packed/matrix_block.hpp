@@ -60,7 +60,7 @@ struct PanelsView {
   const void* data;
   std::int64_t stride;  ///< elements from one panel to the next
   ElementType element = ElementType::kFloat32;
-  bool is_packed = true;  ///< others follow these; else the next ones will overwrite them
+  const void* next = nullptr;  ///< what is read for the panels behind these, if it is in memory
 };
 
 /// Computes `block`. panels_at(p, count, k, n) gives rows [k, k + n) of `count` panels from p on;
@@ -92,7 +92,7 @@ void MultiplyBlock(const GemmMicroKernels& kernels, const MatrixBlocking& blocki
       const PanelsView b = panels_at(p, count, k, depth);
       const auto multiply = [&](auto product, const auto* data) {
         const FetchAhead fetch(tiles.count(), depth, sizeof(*data));
-        const auto* next = b.is_packed ? data + b.stride * count : nullptr;
+        const auto* next = static_cast<decltype(data)>(b.next);
         for (std::int64_t t = 0; t < tiles.count(); ++t) {
           const std::int64_t row = tiles.begin(t);
           const int rows = tiles.size(t);

@@ -142,7 +142,7 @@ struct BatchMatMul {
         *kernels, blocking, block,
         [&](std::int64_t p, int count, std::int64_t k, std::int64_t n) {
           for (int i = 0; i < count; ++i) Pack(b, end, p + i, k, n, panels + i * n * kPanel);
-          return PanelsView{.data = panels, .stride = n * kPanel, .is_packed = false};
+          return PanelsView{.data = panels, .stride = n * kPanel};
         },
         finish, scratch);
   }

@@ -10,16 +10,17 @@
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/packed/split_matrix_block.hpp"
+#include "runtime/kernels/packed/stored_panels.hpp"
 
 namespace poprt::kernels {
 namespace {
 
 struct Gemm {
   const GemmMicroKernels* kernels;
+  StoredPanels weights;
   std::int64_t columns;
   std::int64_t depth;
   bool half;
-  ElementType stored;  // of weights
   Epilogue epilogue;
   MatrixBlocking blocking;
   const MatrixUnit* unit = nullptr;  ///< where a matrix unit is faster
@@ -27,11 +28,8 @@ struct Gemm {
   std::size_t scratch_bytes = 0;
   AlternatingOrder order = {};
 
-  PanelsView PanelsAt(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
-    const std::int64_t element = (panel * depth + k) * kPanel;
-    return {weights + element * static_cast<std::int64_t>(ElementSize(stored)), depth * kPanel,
-            stored};
-  }
+  /// Such a row is as fast as its weights come: they are not widened first.
+  bool IsOneShortRow() const { return weights.AreShort() && blocking.rows.count() == 1; }
 
   /// Tiles of more rows fetch what comes next, and weights are a lesser part of what they wait for.
   TaskOrder NextOrder() const {
@@ -51,33 +49,55 @@ struct Gemm {
             .last_panel = last_panel};
   }
 
+  /// Floats of a panel that is widened for the matrix unit.
+  std::int64_t WidenedForUnit() const {
+    return weights.AreShort() ? WholeShortRows(split->depth().largest()) * kPanel : 0;
+  }
+
+  /// Scratch memory of RunSplit: of the product, of the panels that the unit reads, and of one that
+  /// is read meanwhile.
+  std::size_t SplitScratch() const {
+    return SplitBlockScratch(*split, depth, half) +
+           FloatScratchBytes(kSplitPanels * WidenedForUnit() + weights.WidenedFloats(1, depth));
+  }
+
   /// On the matrix unit.
-  void RunSplit(const KernelArguments& args, const std::byte* weights,
-                const Epilogue& finish) const {
+  void RunSplit(const KernelArguments& args, const Epilogue& finish) const {
+    const std::byte* const first = args.inputs[1];
     const SplitTasks tasks = split->Tasks(args.pool->size());
     args.pool->Run(tasks.count(), [&](std::int64_t index, int worker) {
+      std::byte* const scratch = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes;
+      auto* const for_unit =
+          reinterpret_cast<float*>(scratch + SplitBlockScratch(*split, depth, half));
+      float* const meanwhile = for_unit + kSplitPanels * WidenedForUnit();
+      const auto panel_at = [&](std::int64_t panel, std::int64_t k) -> const void* {
+        if (!weights.AreShort()) return weights.At(first, panel, k);
+        float* const to = for_unit + panel % kSplitPanels * WidenedForUnit();
+        weights.Widen(first, panel, k, std::min(split->depth().largest(), depth - k), to);
+        return to;
+      };
       const SplitTask task = tasks.At(index);
       MultiplySplitBlock(
           *unit, *kernels, *split,
-          BlockOf(args, task.first_row, task.rows, task.first_panel, task.last_panel),
-          [&](std::int64_t panel, int, std::int64_t k, std::int64_t) {
-            return PanelsAt(weights, panel, k);
+          BlockOf(args, task.first_row, task.rows, task.first_panel, task.last_panel), panel_at,
+          [&](std::int64_t panel, int count, std::int64_t k, std::int64_t n) {
+            return weights.View(first, panel, count, k, n, meanwhile);
           },
-          finish, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+          finish, scratch);
     });
   }
 
   /// One row, by short floats; the depth is not cut.
   void RunShort(const KernelArguments& args, const Epilogue& finish) const {
-    const auto* const weights = reinterpret_cast<const std::uint32_t*>(args.inputs[1]);
-    const std::int64_t words = ShortLines(depth) * kPanel;
+    const auto* const lines = args.in<std::uint32_t>(1);
+    const std::int64_t words = weights.Stride();
     const auto task = [&](std::int64_t block, int /*worker*/) {
       float results[kMostTilePanels * kPanel];
       const std::int64_t last = blocking.panels.end(block);
       int count = 0;
       for (std::int64_t p = blocking.panels.begin(block); p < last; p += count) {
         count = PanelsOf(last - p, kMostTilePanels);
-        kernels->short_row(args.in<float>(0), {weights + p * words, words, count}, depth,
+        kernels->short_row(args.in<float>(0), {lines + p * words, words, count}, depth,
                            {results, kPanel}, false);
         for (int i = 0; i < count; ++i) {
           const std::int64_t column = (p + i) * kPanel;
@@ -94,9 +114,8 @@ struct Gemm {
     finish.column_bias = args.inputs.size() > 2 ? args.in<float>(2) : nullptr;
     finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
     finish.out = args.outputs[0];
-    const std::byte* const weights = args.inputs[1];
-    if (stored == ElementType::kUint32) return RunShort(args, finish);
-    if (unit != nullptr) return RunSplit(args, weights, finish);
+    if (IsOneShortRow()) return RunShort(args, finish);
+    if (unit != nullptr) return RunSplit(args, finish);
     const auto task = [&](std::int64_t index, int worker) {
       const std::int64_t row_block = index / blocking.panels.blocks();
       const std::int64_t panel_block = index % blocking.panels.blocks();
@@ -104,12 +123,14 @@ struct Gemm {
       const MatrixBlock block =
           BlockOf(args, row, blocking.rows.end(row_block) - row, blocking.panels.begin(panel_block),
                   blocking.panels.end(panel_block));
+      float* const scratch = WorkerScratch(args, worker, scratch_bytes);
       MultiplyBlock(
           *kernels, blocking, block,
-          [&](std::int64_t panel, int, std::int64_t k, std::int64_t) {
-            return PanelsAt(weights, panel, k);
+          [&](std::int64_t panel, int count, std::int64_t k, std::int64_t n) {
+            return weights.View(args.inputs[1], panel, count, k, n,
+                                scratch + blocking.ScratchFloats());
           },
-          finish, WorkerScratch(args, worker, scratch_bytes));
+          finish, scratch);
     };
     args.pool->Run(blocking.rows.blocks() * blocking.panels.blocks(), task, NextOrder());
   }
@@ -124,33 +145,44 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   const TensorType packed =
       PackedGemmType(depth, columns, is_short ? ElementType::kFloat32 : w.element);
   RequireType(w, is_short ? ShortPanelsType(packed) : packed, "the weights, input 1,");
-  Require(!is_short || (rows == 1 && !half), "short weights are for one row of float32");
+  Require(!is_short || !half, "short weights are for rows of float32, these are float16");
 
   const std::shared_ptr<Gemm> gemm(
       new Gemm{.kernels = &loops.gemm,
+               .weights = {&loops.gemm, w.element, depth},
                .columns = columns,
                .depth = depth,
                .half = half,
-               .stored = w.element,
                .epilogue = EpilogueWithActivation(call.attributes),
                .blocking = MatrixBlocking(1, rows, packed.shape[0], depth, half)});
   gemm->epilogue.row_stride = columns;
   gemm->epilogue.half = half;
   Ints block_sizes = gemm->blocking.Cut(call.attributes);
-  if (is_short) block_sizes.back() = depth;
-  gemm->scratch_bytes = is_short ? 0 : FloatScratchBytes(gemm->blocking.ScratchFloats());
+  const auto bound = [&] {
+    return BoundKernel{.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
+                       .scratch_bytes = gemm->scratch_bytes,
+                       .block_sizes = block_sizes};
+  };
+  EvenSplit& depths = gemm->blocking.depth;
+  if (is_short) {
+    depths = depths.WithLargest(gemm->IsOneShortRow() ? depth : WholeShortRows(depths.largest()));
+    block_sizes.back() = depths.largest();
+  }
+  if (gemm->IsOneShortRow()) return bound();
+
+  gemm->scratch_bytes =
+      FloatScratchBytes(gemm->blocking.ScratchFloats() +
+                        gemm->weights.WidenedFloats(kMostTilePanels, depths.largest()));
   const SplitParts parts{
       .of_rows = half ? kHalfParts : kFloatParts,
       .of_panels = w.element == ElementType::kFloat16 ? kHalfParts : kFloatParts};
-  if (loops.matrix_unit != nullptr && !is_short && depth <= kMostSplitStride &&
+  if (loops.matrix_unit != nullptr && depth <= kMostSplitStride &&
       SplitBlocking::Pays(rows, packed.shape[0], depth, parts)) {
     gemm->unit = loops.matrix_unit;
     gemm->split.emplace(rows, packed.shape[0], depth, parts);
-    gemm->scratch_bytes = SplitBlockScratch(*gemm->split, depth, half);
+    gemm->scratch_bytes = gemm->SplitScratch();
   }
-  return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
-          .scratch_bytes = gemm->scratch_bytes,
-          .block_sizes = block_sizes};
+  return bound();
 }
 
 }  // namespace poprt::kernels

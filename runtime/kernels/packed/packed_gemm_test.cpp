@@ -34,7 +34,7 @@ void CheckGemm(Random& random, const GemmCase& size) {
   const Tensor a = random.Values(a_type, size.specials);
   const TensorType w_type{stored,
                           transposed ? Shape{size.n, size.depth} : Shape{size.depth, size.n}};
-  const Tensor numbers = random.Values(w_type, size.specials);
+  const Tensor numbers = random.Values(w_type, size.specials && !size.is_short);
   const Tensor w = size.is_short ? RoundedToShort(numbers) : numbers;
   const Tensor bias =
       size.bias ? random.Values({ElementType::kFloat32, {size.n}}, size.specials) : Tensor();
@@ -61,13 +61,16 @@ void CheckGemm(Random& random, const GemmCase& size) {
   ExpectPacked(BindGemm, {a, packed, bias, residual}, y_type, attributes, expected);
 }
 
+std::vector<float> Product(const Tensor& a, const Tensor& weights, std::int64_t n,
+                           const InnerLoops& loops) {
+  const Tensor y = RunPacked(BindGemm, {a, weights}, {ElementType::kFloat32, {a.shape()[0], n}},
+                             {{"n", n}}, loops);
+  return {y.as<float>().begin(), y.as<float>().end()};
+}
+
 /// Processors differ in how many rows and panels they compute at once, not in the order of sums.
 void ExpectSameBits(const Tensor& a, const Tensor& weights, std::int64_t n) {
-  const auto bits = [&](const InnerLoops& loops) {
-    const Tensor y = RunPacked(BindGemm, {a, weights}, {ElementType::kFloat32, {a.shape()[0], n}},
-                               {{"n", n}}, loops);
-    return std::vector<float>(y.as<float>().begin(), y.as<float>().end());
-  };
+  const auto bits = [&](const InnerLoops& loops) { return Product(a, weights, n, loops); };
   // Portable loops round products, those behind them do not.
   const auto supported = SupportedInnerLoops();
   EXPECT_EQ(bits(*supported.front()), bits(SixteenLaneLoops()));
@@ -87,24 +90,44 @@ TEST(PackedGemm, HasTheSameBitsWithAllLoopsThatRound) {
     SCOPED_TRACE(rows);
     const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
     ExpectSameBits(a, packed, kColumns);
-    if (rows == 1) ExpectSameBits(a, ShortenPanels(packed), kColumns);
+    ExpectSameBits(a, ShortenPanels(packed), kColumns);
+  }
+}
+
+TEST(PackedGemm, HasTheSameBitsWithShortWeightsAsWithTheirNumbers) {
+  Random random(12);
+  constexpr std::int64_t kDepth = 1102;
+  constexpr std::int64_t kColumns = 120;
+  const Tensor w = RoundedToShort(random.Values({ElementType::kFloat32, {kDepth, kColumns}}));
+  const Tensor packed = PackGemmWeights(w, false, ElementType::kFloat32);
+  for (const std::int64_t rows : {2, 7, 65, 200}) {
+    const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      SCOPED_TRACE(std::string(loops->instruction_set) + ", rows: " + std::to_string(rows));
+      EXPECT_EQ(Product(a, ShortenPanels(packed), kColumns, *loops),
+                Product(a, packed, kColumns, *loops));
+    }
   }
 }
 
 TEST(PackedGemm, AgreesWithShortWeights) {
-  ForSeeds(60, [](std::mt19937& seeds) {
+  ForSeeds(120, [](std::mt19937& seeds) {
     Random random(seeds());
-    CheckGemm(random, {.leading = {1},
-                       .depth = random.Int(1, 60),
+    CheckGemm(random, {.leading = {random.Flip() ? 1 : random.Int(2, 90)},
+                       .depth = random.Int(1, 120),
                        .n = random.Int(1, 150),
                        .activation = random.Of(AllActivations()).c_str(),
                        .bias = random.Flip(),
                        .residual = random.Flip(),
                        .is_short = true});
   });
-  // Several tasks.
+  // Several tasks, several parts of the depth.
   Random random(7);
-  CheckGemm(random, {.leading = {1}, .depth = 1102, .n = 300, .bias = true, .is_short = true});
+  for (const std::int64_t rows : {1, 2, 130}) {
+    SCOPED_TRACE(rows);
+    CheckGemm(random, {.leading = {rows}, .depth = 1102, .n = 300, .bias = true, .is_short = true});
+  }
+  CheckGemm(random, {.leading = {70}, .depth = 64, .n = 150, .specials = true, .is_short = true});
 }
 
 TEST(PackedGemm, AgreesWithNaiveProductOnRandomSizes) {
@@ -218,9 +241,10 @@ TEST(PackedGemm, BindRejectsWhatDoesNotFit) {
   EXPECT_EQ(BindError(BindGemm, call), "the bias, input 2, is float16[30], expected float32[30]");
   call = GoodGemm();
   call.inputs[1] = ShortPanelsType(call.inputs[1]);
-  EXPECT_EQ(BindError(BindGemm, call), "short weights are for one row of float32");
-  call.inputs[0].shape[0] = call.outputs[0].shape[0] = 1;
   EXPECT_EQ(BindError(BindGemm, call), "");
+  call.inputs[0].element = call.outputs[0].element = ElementType::kFloat16;
+  EXPECT_EQ(BindError(BindGemm, call), "short weights are for rows of float32, these are float16");
+  call.inputs[0].element = call.outputs[0].element = ElementType::kFloat32;
   call.inputs[1].shape[1] = 20;
   EXPECT_EQ(BindError(BindGemm, call),
             "the weights, input 1, is uint32[2, 20, 16], expected uint32[2, 15, 16]");

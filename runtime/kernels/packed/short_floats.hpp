@@ -5,9 +5,9 @@
 #include "runtime/kernels/ceil_div.hpp"
 #include "runtime/tensor/tensor.hpp"
 
-/// Weights of products of one row, which are as fast as weights come from the caches, in 24 bits:
-/// the upper ones of float32, 16 of them significant, so that a normal number is off by 2^-16 of it
-/// at most. Part of the container format, as pack.hpp.
+/// Weights of products in 24 bits: the upper ones of float32, 16 of them significant, so that a
+/// normal number is off by 2^-16 of it at most. One row is multiplied by them as they come from the
+/// caches; for more rows they are widened first. Part of the container format, as pack.hpp.
 ///
 /// Four rows of a panel, [depth][16], are three lines of 16 words of 32 bits, the last ones with
 /// zeros behind the depth. Word c of line i has, in its upper bits, those of the number of row i
@@ -17,6 +17,11 @@ namespace poprt::kernels {
 /// Rows, and lines, of a group.
 inline constexpr std::int64_t kShortRows = 4;
 inline constexpr std::int64_t kShortLines = 3;
+
+/// Rows of the groups that cover `depth` rows.
+constexpr std::int64_t WholeShortRows(std::int64_t depth) {
+  return CeilDiv(depth, kShortRows) * kShortRows;
+}
 
 /// Lines of a panel.
 constexpr std::int64_t ShortLines(std::int64_t depth) {

@@ -62,4 +62,19 @@ void ShortRow(const float* a, const Panels<std::uint32_t>& b, std::int64_t depth
   ShortRowOf<V, 1>(a, b, depth, tiles, accumulate);
 }
 
+template <class V>
+void WidenShort(const std::uint32_t* lines, std::int64_t depth, float* panel) {
+  for (; depth > 0; depth -= 4, lines += 3 * kColumns, panel += 4 * kColumns) {
+    Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
+      constexpr int kFirst = decltype(v)::value * V::kLanes;
+      typename V::Register rows[4];
+      V::LoadShort(lines + kFirst, rows);
+      Unroll<4>([&](auto r) POPRT_INLINED {
+        constexpr int kR = decltype(r)::value;
+        V::Store(rows[kR], panel + kR * kColumns + kFirst);
+      });
+    });
+  }
+}
+
 }  // namespace poprt::kernels::tile

@@ -23,12 +23,14 @@ inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t
   return blocking.ScratchBytes() + FloatScratchBytes(BlockingOfRest(depth, a_half).ScratchFloats());
 }
 
-/// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panels_at(p, count, k,
-/// n) is called with one panel, too.
-template <typename PanelsAt>
+/// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panel_at(p, k) gives
+/// the rows from k on of a panel that the unit reads, as many as blocking.depth().largest(), until
+/// it is called for panel p + kSplitPanels. What is not finite is computed from panels_at
+/// meanwhile.
+template <typename PanelAt, typename PanelsAt>
 void MultiplySplitBlock(const MatrixUnit& unit, const GemmMicroKernels& kernels,
-                        const SplitBlocking& blocking, const MatrixBlock& block, PanelsAt panels_at,
-                        const Epilogue& epilogue, std::byte* scratch) {
+                        const SplitBlocking& blocking, const MatrixBlock& block, PanelAt panel_at,
+                        PanelsAt panels_at, const Epilogue& epilogue, std::byte* scratch) {
   const std::int64_t size = block.a_half ? 2 : 4;
   const auto row_at = [&](std::int64_t row) {
     return static_cast<const std::byte*>(block.a) + row * block.lda * size;
@@ -45,9 +47,6 @@ void MultiplySplitBlock(const MatrixUnit& unit, const GemmMicroKernels& kernels,
                     std::min(kSplitStep, left), widened + r * kSplitStep);
     }
     found.Find(widened, left, rows);
-  };
-  const auto panel_at = [&](std::int64_t panel, std::int64_t k) {
-    return panels_at(panel, 1, k, 0).data;
   };
   const auto start_at = [](std::int64_t) {
     alignas(64) static constexpr float kNone[kPanel] = {};

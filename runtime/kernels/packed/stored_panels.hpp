@@ -1,0 +1,62 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
+#include "runtime/kernels/packed/matrix_block.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/tile_sizes.hpp"
+#include "runtime/tensor/element_type.hpp"
+
+namespace poprt::kernels {
+
+/// How the panels of a packed matrix are stored and how tiles read them: float32 and float16 as
+/// they are, short floats once they are widened. `weights` is the first panel everywhere.
+struct StoredPanels {
+  const GemmMicroKernels* kernels;
+  ElementType element;
+  std::int64_t depth;
+
+  bool AreShort() const { return element == ElementType::kUint32; }
+
+  /// Elements from one panel to the next.
+  std::int64_t Stride() const { return (AreShort() ? ShortLines(depth) : depth) * kPanel; }
+
+  /// Row k of a panel; of short floats k is the first of a group.
+  const std::byte* At(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
+    const std::int64_t line = AreShort() ? ShortLines(k) : k;
+    return weights +
+           (panel * Stride() + line * kPanel) * static_cast<std::int64_t>(ElementSize(element));
+  }
+
+  /// Rows [k, k + n) of a panel of short floats, to whole groups of rows.
+  void Widen(const std::byte* weights, std::int64_t panel, std::int64_t k, std::int64_t n,
+             float* to) const {
+    kernels->widen_short(reinterpret_cast<const std::uint32_t*>(At(weights, panel, k)), n, to);
+  }
+
+  /// Floats from one widened panel to the next, where parts of the depth have `part` rows: at least
+  /// as many as in memory, so that what is fetched for the next panels is of all of them.
+  std::int64_t WidenedStride(std::int64_t part) const {
+    return std::max(Stride(), WholeShortRows(part) * kPanel);
+  }
+
+  /// Floats that View needs for up to `count` panels of up to `part` rows.
+  std::int64_t WidenedFloats(std::int64_t count, std::int64_t part) const {
+    return AreShort() ? count * WidenedStride(part) : 0;
+  }
+
+  /// Rows [k, k + n) of `count` panels, in `widened` if they are short.
+  PanelsView View(const std::byte* weights, std::int64_t panel, int count, std::int64_t k,
+                  std::int64_t n, float* widened) const {
+    const std::byte* const next = At(weights, panel + count, k);
+    if (!AreShort()) return {At(weights, panel, k), Stride(), element, next};
+    const std::int64_t stride = WidenedStride(n);
+    for (int i = 0; i < count; ++i) Widen(weights, panel + i, k, n, widened + i * stride);
+    return {widened, stride, ElementType::kFloat32, next};
+  }
+};
+
+}  // namespace poprt::kernels
