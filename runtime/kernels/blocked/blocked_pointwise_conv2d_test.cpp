@@ -81,7 +81,6 @@ TEST(BlockedPointwise, AgreesWhenPixelsAndBlocksAreCut) {
                      .bias = true});
 }
 
-/// A softmax behind them tells large numbers that differ in the last bit apart.
 /// Five tasks of two blocks, which two to four threads cut anew.
 TEST(BlockedPointwise, AgreesWhenTasksAreUneven) {
   Random random(9);
@@ -94,6 +93,7 @@ TEST(BlockedPointwise, AgreesWhenTasksAreUneven) {
                      .residual = true});
 }
 
+/// A softmax behind them tells large numbers that differ in the last bit apart.
 TEST(BlockedPointwise, ChannelsWithEqualWeightsAreEqual) {
   constexpr std::int64_t kIns = 100;
   constexpr std::int64_t kOuts = 24;  // the last block is a half

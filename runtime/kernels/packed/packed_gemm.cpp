@@ -19,7 +19,6 @@ struct Gemm {
   const GemmMicroKernels* kernels;
   StoredPanels weights;
   std::int64_t columns;
-  std::int64_t depth;
   bool half;
   Epilogue epilogue;
   MatrixBlocking blocking;
@@ -38,11 +37,11 @@ struct Gemm {
 
   MatrixBlock BlockOf(const KernelArguments& args, std::int64_t row, std::int64_t rows,
                       std::int64_t first_panel, std::int64_t last_panel) const {
-    return {.a = args.inputs[0] + row * depth * (half ? 2 : 4),
+    return {.a = args.inputs[0] + row * weights.depth * (half ? 2 : 4),
             .a_half = half,
-            .lda = depth,
+            .lda = weights.depth,
             .rows = rows,
-            .depth = depth,
+            .depth = weights.depth,
             .first_row = row,
             .columns = columns,
             .first_panel = first_panel,
@@ -57,8 +56,9 @@ struct Gemm {
   /// Scratch memory of RunSplit: of the product, of the panels that the unit reads, and of one that
   /// is read meanwhile.
   std::size_t SplitScratch() const {
-    return SplitBlockScratch(*split, depth, half) +
-           FloatScratchBytes(kSplitPanels * WidenedForUnit() + weights.WidenedFloats(1, depth));
+    return SplitBlockScratch(*split, weights.depth, half) +
+           FloatScratchBytes(kSplitPanels * WidenedForUnit() +
+                             weights.WidenedFloats(1, weights.depth));
   }
 
   /// On the matrix unit.
@@ -68,12 +68,13 @@ struct Gemm {
     args.pool->Run(tasks.count(), [&](std::int64_t index, int worker) {
       std::byte* const scratch = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes;
       auto* const for_unit =
-          reinterpret_cast<float*>(scratch + SplitBlockScratch(*split, depth, half));
+          reinterpret_cast<float*>(scratch + SplitBlockScratch(*split, weights.depth, half));
       float* const meanwhile = for_unit + kSplitPanels * WidenedForUnit();
       const auto panel_at = [&](std::int64_t panel, std::int64_t k) -> const void* {
         if (!weights.AreShort()) return weights.At(first, panel, k);
         float* const to = for_unit + panel % kSplitPanels * WidenedForUnit();
-        weights.Widen(first, panel, k, std::min(split->depth().largest(), depth - k), to);
+        weights.Widen(*kernels, first, panel, k,
+                      std::min(split->depth().largest(), weights.depth - k), to);
         return to;
       };
       const SplitTask task = tasks.At(index);
@@ -81,7 +82,7 @@ struct Gemm {
           *unit, *kernels, *split,
           BlockOf(args, task.first_row, task.rows, task.first_panel, task.last_panel), panel_at,
           [&](std::int64_t panel, int count, std::int64_t k, std::int64_t n) {
-            return weights.View(first, panel, count, k, n, meanwhile);
+            return weights.View(*kernels, first, panel, count, k, n, meanwhile);
           },
           finish, scratch);
     });
@@ -97,7 +98,7 @@ struct Gemm {
       int count = 0;
       for (std::int64_t p = blocking.panels.begin(block); p < last; p += count) {
         count = PanelsOf(last - p, kMostTilePanels);
-        kernels->short_row(args.in<float>(0), {lines + p * words, words, count}, depth,
+        kernels->short_row(args.in<float>(0), {lines + p * words, words, count}, weights.depth,
                            {results, kPanel}, false);
         for (int i = 0; i < count; ++i) {
           const std::int64_t column = (p + i) * kPanel;
@@ -127,7 +128,7 @@ struct Gemm {
       MultiplyBlock(
           *kernels, blocking, block,
           [&](std::int64_t panel, int count, std::int64_t k, std::int64_t n) {
-            return weights.View(args.inputs[1], panel, count, k, n,
+            return weights.View(*kernels, args.inputs[1], panel, count, k, n,
                                 scratch + blocking.ScratchFloats());
           },
           finish, scratch);
@@ -149,9 +150,8 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
 
   const std::shared_ptr<Gemm> gemm(
       new Gemm{.kernels = &loops.gemm,
-               .weights = {&loops.gemm, w.element, depth},
+               .weights = {w.element, depth},
                .columns = columns,
-               .depth = depth,
                .half = half,
                .epilogue = EpilogueWithActivation(call.attributes),
                .blocking = MatrixBlocking(1, rows, packed.shape[0], depth, half)});

@@ -6,8 +6,8 @@
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
 
-// Products of one row with panels of short floats, see short_floats.hpp. Up to four panels come
-// from the caches side by side.
+// Panels of short floats, see short_floats.hpp: products of one row with them, for which up to four
+// come from the caches side by side, and how they are widened for more rows.
 namespace poprt::kernels::tile {
 
 /// The sums of a row of panels.

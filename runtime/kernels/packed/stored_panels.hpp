@@ -15,7 +15,6 @@ namespace poprt::kernels {
 /// How the panels of a packed matrix are stored and how tiles read them: float32 and float16 as
 /// they are, short floats once they are widened. `weights` is the first panel everywhere.
 struct StoredPanels {
-  const GemmMicroKernels* kernels;
   ElementType element;
   std::int64_t depth;
 
@@ -32,9 +31,9 @@ struct StoredPanels {
   }
 
   /// Rows [k, k + n) of a panel of short floats, to whole groups of rows.
-  void Widen(const std::byte* weights, std::int64_t panel, std::int64_t k, std::int64_t n,
-             float* to) const {
-    kernels->widen_short(reinterpret_cast<const std::uint32_t*>(At(weights, panel, k)), n, to);
+  void Widen(const GemmMicroKernels& kernels, const std::byte* weights, std::int64_t panel,
+             std::int64_t k, std::int64_t n, float* to) const {
+    kernels.widen_short(reinterpret_cast<const std::uint32_t*>(At(weights, panel, k)), n, to);
   }
 
   /// Floats from one widened panel to the next, where parts of the depth have `part` rows: as many
@@ -51,12 +50,12 @@ struct StoredPanels {
   }
 
   /// Rows [k, k + n) of `count` panels, in `widened` if they are short.
-  PanelsView View(const std::byte* weights, std::int64_t panel, int count, std::int64_t k,
-                  std::int64_t n, float* widened) const {
+  PanelsView View(const GemmMicroKernels& kernels, const std::byte* weights, std::int64_t panel,
+                  int count, std::int64_t k, std::int64_t n, float* widened) const {
     const std::byte* const next = At(weights, panel + count, k);
     if (!AreShort()) return {At(weights, panel, k), Stride(), element, next};
     const std::int64_t stride = WidenedStride(n);
-    for (int i = 0; i < count; ++i) Widen(weights, panel + i, k, n, widened + i * stride);
+    for (int i = 0; i < count; ++i) Widen(kernels, weights, panel + i, k, n, widened + i * stride);
     return {widened, stride, ElementType::kFloat32, next};
   }
 };
