@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/kernels/elementwise/float_math.hpp"
-#include "runtime/kernels/reduction/lane_sum.hpp"
 #include "runtime/kernels/reduction/folds.hpp"
+#include "runtime/kernels/reduction/lane_sum.hpp"
 
 namespace poprt::kernels {
 namespace {
