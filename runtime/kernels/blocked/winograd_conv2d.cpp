@@ -29,8 +29,8 @@ constexpr std::int64_t kDepth = 256;
 // Panels of weights that pass over an element's tiles before the next element's are read, unless
 // the tiles are so few that the kernels take more panels at once.
 constexpr std::int64_t kPanels = 2;
-// Threads that may each transform all inputs of a part, and the output blocks that more than two of
-// them should have each, so that it is worth it.
+// Threads that may each transform all inputs of a strip, and the output blocks that more than two
+// of them should have each, so that it is worth it.
 constexpr int kMostTransforming = 64;
 constexpr std::int64_t kBlocksOfTransforming = 4;
 
@@ -41,8 +41,8 @@ std::int64_t SpreadStride(std::int64_t floats) {
 }
 
 /// Tiles of the channels of one group: outputs that are computed from the same inputs.
-struct WinogradPart {
-  TileRange strip;
+struct GroupStrip {
+  TileRange tiles;
   std::int64_t group;
 };
 
@@ -86,14 +86,14 @@ struct WinogradConv2d {
   void Run(const KernelArguments& args) const {
     // The results are the same in all cases.
     const int workers = args.pool->size();
-    const std::int64_t parts = groups * strips.blocks();
-    const bool have_few_outputs = parts > 1 && out_blocks < workers;
-    if (have_few_outputs || AreSharedEvenly(parts, workers)) return RunSeparateParts(args);
-    for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t count = groups * strips.blocks();
+    const bool have_few_outputs = count > 1 && out_blocks < workers;
+    if (have_few_outputs || AreSharedEvenly(count, workers)) return RunSeparateStrips(args);
+    for (std::int64_t i = 0; i < count; ++i) {
       if (EachTransforms(workers)) {
-        RunSharedWeights(args, PartAt(part));
+        RunSharedWeights(args, StripAt(i));
       } else {
-        RunSharedInputs(args, PartAt(part));
+        RunSharedInputs(args, StripAt(i));
       }
     }
   }
@@ -103,9 +103,10 @@ struct WinogradConv2d {
     return workers <= kMostTransforming && blocks * workers <= out_blocks;
   }
 
-  WinogradPart PartAt(std::int64_t part) const {
-    const std::int64_t strip = part % strips.blocks();
-    return {{strips.begin(strip), strips.end(strip)}, part / strips.blocks()};
+  /// Of all groups.
+  GroupStrip StripAt(std::int64_t i) const {
+    const std::int64_t tiles = i % strips.blocks();
+    return {{strips.begin(tiles), strips.end(tiles)}, i / strips.blocks()};
   }
 
   /// A tile's first output.
@@ -127,27 +128,27 @@ struct WinogradConv2d {
     return Inputs(args, worker) + Elements() * input_element_stride;
   }
 
-  /// Every part is the work of one thread.
-  void RunSeparateParts(const KernelArguments& args) const {
+  /// Every strip is the work of one thread.
+  void RunSeparateStrips(const KernelArguments& args) const {
     args.pool->Run(groups * strips.blocks(), [&](std::int64_t task, int worker) {
-      const WinogradPart part = PartAt(task);
+      const GroupStrip strip = StripAt(task);
       float* const inputs = Inputs(args, worker);
-      TransformInputs(args, part, 0, in_blocks, inputs);
-      ComputeOutputs(args, part, 0, out_blocks, inputs, Products(args, worker));
+      TransformInputs(args, strip, 0, in_blocks, inputs);
+      ComputeOutputs(args, strip, 0, out_blocks, inputs, Products(args, worker));
     });
   }
 
-  /// Threads share out the output channels of a part. Each transforms all inputs, which takes less
+  /// Threads share out the output channels of a strip. Each transforms all inputs, which takes less
   /// long than fetching what another core has transformed.
-  void RunSharedWeights(const KernelArguments& args, const WinogradPart& part) const {
+  void RunSharedWeights(const KernelArguments& args, const GroupStrip& strip) const {
     const EvenSplit blocks(out_blocks, SharedBlocks(args.pool->size()));
     std::array<bool, kMostTransforming> has_inputs{};  // of each worker
     args.pool->Run(blocks.blocks(), [&](std::int64_t task, int worker) {
       float* const inputs = Inputs(args, worker);
       bool& is_ready = has_inputs[static_cast<std::size_t>(worker)];
-      if (!is_ready) TransformInputs(args, part, 0, in_blocks, inputs);
+      if (!is_ready) TransformInputs(args, strip, 0, in_blocks, inputs);
       is_ready = true;
-      ComputeOutputs(args, part, blocks.begin(task), blocks.end(task), inputs,
+      ComputeOutputs(args, strip, blocks.begin(task), blocks.end(task), inputs,
                      Products(args, worker));
     });
   }
@@ -159,28 +160,28 @@ struct WinogradConv2d {
     return is_even ? panels : CeilDiv(out_blocks, workers);
   }
 
-  /// Threads, more than there are outputs for, share out the transforms of a part, too.
-  void RunSharedInputs(const KernelArguments& args, const WinogradPart& part) const {
+  /// Threads, more than there are outputs for, share out the transforms of a strip, too.
+  void RunSharedInputs(const KernelArguments& args, const GroupStrip& strip) const {
     float* const inputs = Inputs(args, 0);
     args.pool->Run(in_blocks, [&](std::int64_t block, int) {
-      TransformInputs(args, part, block, block + 1, inputs);
+      TransformInputs(args, strip, block, block + 1, inputs);
     });
     args.pool->Run(out_blocks, [&](std::int64_t block, int worker) {
-      ComputeOutputs(args, part, block, block + 1, inputs, Products(args, worker));
+      ComputeOutputs(args, strip, block, block + 1, inputs, Products(args, worker));
     });
   }
 
   /// inputs[element][tile of the strip][part of the filter][channel of the group] for the channels
   /// of some blocks of the group.
-  void TransformInputs(const KernelArguments& args, const WinogradPart& part,
+  void TransformInputs(const KernelArguments& args, const GroupStrip& strip,
                        std::int64_t first_block, std::int64_t last_block, float* inputs) const {
     for (std::int64_t block = first_block; block < last_block; ++block) {
-      for (std::int64_t t = part.strip.begin; t < part.strip.end; ++t) {
+      for (std::int64_t t = strip.tiles.begin; t < strip.tiles.end; ++t) {
         const Place place = PlaceOf(t);
         const float* image =
             args.in<float>(0) +
-            (place.image * in.blocks + part.group * in_blocks + block) * in.BlockFloats();
-        float* target = inputs + block * kPanel + (t - part.strip.begin) * input_stride;
+            (place.image * in.blocks + strip.group * in_blocks + block) * in.BlockFloats();
+        float* target = inputs + block * kPanel + (t - strip.tiles.begin) * input_stride;
         for (std::int64_t p = 0; p < filter.parts(); ++p) {
           TransformInput(image, place, p, target);
           target += in_blocks * kPanel;
@@ -211,70 +212,76 @@ struct WinogradConv2d {
   }
 
   /// The output channels of some blocks of the group.
-  void ComputeOutputs(const KernelArguments& args, const WinogradPart& part,
+  void ComputeOutputs(const KernelArguments& args, const GroupStrip& strip,
                       std::int64_t first_block, std::int64_t last_block, const float* inputs,
                       float* products) const {
-    const std::int64_t before = part.group * out_blocks;
+    const std::int64_t before = strip.group * out_blocks;
     for (std::int64_t first = before + first_block; first < before + last_block; first += panels) {
       const std::int64_t last = std::min(first + panels, before + last_block);
-      Multiply(args, part.strip, first, last, inputs, products);
+      Multiply(args, strip.tiles, first, last, inputs, products);
       for (std::int64_t block = first; block < last; ++block) {
-        TransformProducts(args, part.strip, block,
+        TransformProducts(args, strip.tiles, block,
                           products + (block - first) * Elements() * product_element_stride);
       }
     }
   }
 
   /// products[block][element][tile of the strip][16].
-  void Multiply(const KernelArguments& args, TileRange strip, std::int64_t first_block,
+  void Multiply(const KernelArguments& args, TileRange tiles, std::int64_t first_block,
                 std::int64_t last_block, const float* inputs, float* products) const {
-    const RegisterTiles row_tiles(strip.count(), kernels->rows);
+    const RegisterTiles row_tiles(tiles.count(), kernels->rows);
     const std::int64_t panel_floats = sums * depth_of_sums * kPanel;
+    const std::int64_t block_floats = Elements() * panel_floats;
     for (std::int64_t element = 0; element < Elements(); ++element) {
-      const float* const a = inputs + element * input_element_stride;
       for (std::int64_t block = first_block; block < last_block;) {
-        const std::int64_t count = PanelsAtOnce(*kernels, strip.count(), last_block - block);
-        const float* panel = args.in<float>(1) + (block * Elements() + element) * panel_floats;
-        const float* next = panel + (block + count < last_block
-                                         ? count * Elements() * panel_floats
-                                         : (1 - (block - first_block) * Elements()) * panel_floats);
-        float* const result =
-            products + ((block - first_block) * Elements() + element) * product_element_stride;
-        const std::int64_t pieces = sums * depth.blocks();
-        for (std::int64_t piece = 0; piece < pieces; ++piece) {
-          const std::int64_t sum = piece / depth.blocks();
-          const std::int64_t k = depth.begin(piece % depth.blocks());
-          const std::int64_t depth_of_piece = depth.end(piece % depth.blocks()) - k;
-          const float* const from = a + sum * in_blocks * kPanel + k;
-          const float* const weights = panel + (sum * depth_of_sums + k) * kPanel;
-          const float* const ahead = piece + 1 == pieces ? next : weights + depth_of_piece * kPanel;
-          const FetchAhead fetch(row_tiles.count(), depth_of_piece, sizeof(float));
-          for (std::int64_t t = 0; t < row_tiles.count(); ++t) {
-            const std::int64_t row = row_tiles.begin(t);
-            kernels->row_major_f32(row_tiles.size(t), from + row * input_stride, input_stride,
-                                   {weights, Elements() * panel_floats, static_cast<int>(count)},
-                                   depth_of_piece, fetch.Of(t, weights, ahead),
-                                   {result + row * kPanel, Elements() * product_element_stride},
-                                   piece > 0);
-          }
-        }
+        const int count = PanelsAtOnce(*kernels, tiles.count(), last_block - block);
+        const float* const panel =
+            args.in<float>(1) + block * block_floats + element * panel_floats;
+        const float* const next = block + count < last_block
+                                      ? panel + count * block_floats
+                                      : panel + panel_floats - (block - first_block) * block_floats;
+        MultiplyPanels(
+            row_tiles, inputs + element * input_element_stride, {panel, block_floats, count}, next,
+            products + ((block - first_block) * Elements() + element) * product_element_stride);
         block += count;
       }
     }
   }
 
+  /// An element's products with the panels `b`, after which `next` is read.
+  void MultiplyPanels(const RegisterTiles& row_tiles, const float* a, const Panels<float>& b,
+                      const float* next, float* products) const {
+    const std::int64_t pieces = sums * depth.blocks();
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      const std::int64_t sum = i / depth.blocks();
+      const std::int64_t k = depth.begin(i % depth.blocks());
+      const std::int64_t rows_of_piece = depth.end(i % depth.blocks()) - k;
+      const float* const from = a + sum * in_blocks * kPanel + k;
+      const float* const weights = b.first + (sum * depth_of_sums + k) * kPanel;
+      const float* const ahead = i + 1 == pieces ? next : weights + rows_of_piece * kPanel;
+      const FetchAhead fetch(row_tiles.count(), rows_of_piece, sizeof(float));
+      for (std::int64_t t = 0; t < row_tiles.count(); ++t) {
+        const std::int64_t row = row_tiles.begin(t);
+        kernels->row_major_f32(
+            row_tiles.size(t), from + row * input_stride, input_stride,
+            {weights, b.stride, b.count}, rows_of_piece, fetch.Of(t, weights, ahead),
+            {products + row * kPanel, Elements() * product_element_stride}, i > 0);
+      }
+    }
+  }
+
   /// Writes 16 channels of the strip's outputs.
-  void TransformProducts(const KernelArguments& args, TileRange strip, std::int64_t block,
+  void TransformProducts(const KernelArguments& args, TileRange tiles, std::int64_t block,
                          const float* products) const {
     const float* bias = BiasOfBlock(args, block);
     const float* residual = OptionalInput(args, 3);
-    for (std::int64_t t = strip.begin; t < strip.end; ++t) {
+    for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
       const auto [image, row, column] = PlaceOf(t);
       const std::int64_t start =
           (((image * out.blocks + block) * out.height + row) * out.width + column) * kPanel;
       transforms->output(
           epilogue,
-          {.products = products + (t - strip.begin) * kPanel,
+          {.products = products + (t - tiles.begin) * kPanel,
            .element_stride = product_element_stride,
            .bias = bias,
            .residual = residual == nullptr ? nullptr : residual + start,
@@ -335,7 +342,8 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   RequireSmallOffsets(window, in.height, in.width);
   const TileAxis rows(filter.rows, window.pads_begin[0], window.dilations[0], out[0]);
   const TileAxis columns(filter.columns, window.pads_begin[1], window.dilations[1], out[1]);
-  // The channels of a part follow those of the part before, unless spare lanes are between them.
+  // The channels of a part of the filter follow those of the part before, unless spare lanes are
+  // between them.
   const bool is_one_sum = filter.parts() == 1 || depth % kBlock == 0;
   const std::int64_t depth_of_sums = is_one_sum ? filter.parts() * depth : depth;
   const auto conv = std::make_shared<WinogradConv2d>(
