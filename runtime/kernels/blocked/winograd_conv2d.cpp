@@ -103,10 +103,10 @@ struct WinogradConv2d {
     return workers <= kMostTransforming && blocks * workers <= out_blocks;
   }
 
-  /// Of all groups.
+  /// Strip i of those of all groups.
   GroupStrip StripAt(std::int64_t i) const {
-    const std::int64_t tiles = i % strips.blocks();
-    return {{strips.begin(tiles), strips.end(tiles)}, i / strips.blocks()};
+    const std::int64_t of_group = i % strips.blocks();
+    return {{strips.begin(of_group), strips.end(of_group)}, i / strips.blocks()};
   }
 
   /// A tile's first output.
