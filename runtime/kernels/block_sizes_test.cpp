@@ -160,6 +160,29 @@ TEST(BlockSizesTest, EveryCutGivesTheSameResult) {
   }
 }
 
+TEST(BlockSizesTest, LargeWorkIsManyTasksButFewRowsReadFourPanelsAtOnce) {
+  const auto panels_of_task = [](std::int64_t rows, std::int64_t depth, std::int64_t columns) {
+    return EstimateOf(
+        {"gemm",
+         {Floats({rows, depth}), PackedGemmType(depth, columns, ElementType::kFloat32)},
+         Floats({rows, columns}),
+         {{"n", columns}}})[1];
+  };
+  EXPECT_EQ(panels_of_task(128, 768, 768), 2);   // 24 tasks
+  EXPECT_EQ(panels_of_task(128, 768, 3072), 4);  // 48
+  EXPECT_EQ(panels_of_task(7, 768, 768), 2);
+  EXPECT_EQ(panels_of_task(6, 768, 768), 4);  // 12
+
+  const TensorType image = BlockedImageType(1, 128, 28, 28);
+  const Ints sizes = EstimateOf({"blocked_conv2d",
+                                 {image, PackedBlockedConv2dType(128, 128, 9, 1)},
+                                 image,
+                                 ConvAttributes(128, 128)});
+  // 131 tiles of 6 pixels in 8 strips, 8 output blocks in 4 parts: 32 tasks.
+  EXPECT_EQ(sizes[1], 17);
+  EXPECT_EQ(sizes[2], 2);
+}
+
 TEST(BlockSizesTest, WhatTheKernelSaysCutsTheSameAgain) {
   for (CutKernel test : CutKernels()) {
     const Ints estimate = EstimateOf(test);

@@ -27,6 +27,10 @@ namespace poprt::kernels {
 /// Elements that one task of a cheap loop should have at least.
 inline constexpr std::int64_t kElementsPerTask = 16384;
 
+/// Tasks that a kernel cuts its work into where they stay worth handing out. Far more than threads:
+/// what else runs on a core may halve its speed for a while, and the others wait for its last task.
+inline constexpr std::int64_t kTasksOfKernel = 32;
+
 /// Cuts [0, count) into ranges of `grain` (>= 1), the same whatever the pool, and calls
 /// f(begin, end, worker) for each. Without a pool or with one range only, on the calling thread.
 template <typename F>

@@ -24,7 +24,6 @@ namespace {
 // Long enough to bridge the small serial steps between two kernels of one network, short enough
 // that an idle process costs nothing.
 constexpr auto kSpinTime = std::chrono::microseconds(50);
-constexpr int kMaxThreads = 1024;
 
 /// Waits for `ready` with the processor busy; gives up after kSpinTime.
 template <typename Ready>
@@ -176,7 +175,7 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int size)
-    : state_(std::make_unique<State>(std::clamp(size, 1, kMaxThreads))) {
+    : state_(std::make_unique<State>(std::clamp(size, 1, kMostWorkers))) {
   state_->threads.reserve(static_cast<std::size_t>(state_->size));
   try {
     for (int worker = 1; worker < state_->size; ++worker) {

@@ -35,7 +35,9 @@ enum class TaskOrder : std::uint8_t { kForwards, kBackwards };
 /// their work alone. The pool never allocates after construction.
 class ThreadPool {
  public:
-  /// `size` >= 1 counts the calling thread.
+  static constexpr int kMostWorkers = 1024;
+
+  /// `size` >= 1 counts the calling thread; there are no more than kMostWorkers.
   explicit ThreadPool(int size);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -12,6 +12,7 @@
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/parallel.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -27,9 +28,8 @@ constexpr std::int64_t kSmallestHalf = 4;  ///< of a strip, where a thread would
 /// Keeps offsets within the weights of an input block in 32 bits.
 constexpr std::int64_t kMostTaps = std::int64_t{1} << 22;
 
-// Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
+// Smaller tasks cost more to hand out than to run.
 constexpr double kWorkOfTask = 1 << 18;
-constexpr std::int64_t kTasks = 8;
 
 struct ConvSizes {
   std::int64_t images;  ///< times groups
@@ -71,7 +71,7 @@ struct ConvBlocking {
                             static_cast<double>(s.in_blocks * s.taps * kBlock * kBlock) *
                             static_cast<double>(s.out_pixels);
     const auto wanted = static_cast<std::int64_t>(
-        std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasks)));
+        std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasksOfKernel)));
     const auto tasks = [&] { return s.images * strips.blocks() * outs.blocks(); };
     CutInHalves(s.images, wanted, small_weights, kSmallestStrip, strips, outs);
     // Most machines have an even number of processors.

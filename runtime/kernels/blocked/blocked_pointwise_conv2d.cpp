@@ -14,6 +14,7 @@
 #include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/parallel.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -21,9 +22,8 @@ namespace {
 // A strip of all channels stays close to the core while the weights of all groups pass over it; it
 // is long enough to make loading them worth while.
 constexpr std::int64_t kStripFloats = 1 << 14;
-// Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
+// Smaller tasks cost more to hand out than to run.
 constexpr double kWorkOfTask = 1 << 18;
-constexpr std::int64_t kTasks = 16;
 
 /// How the work is cut; estimated from sizes only.
 struct PointwiseBlocking {
@@ -50,7 +50,7 @@ struct PointwiseBlocking {
                             static_cast<double>(in.Pixels()) *
                             static_cast<double>(product.ProductsOfBlock());
     const auto wanted = static_cast<std::int64_t>(
-        std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasks)));
+        std::clamp(products / kWorkOfTask, 1.0, static_cast<double>(kTasksOfKernel)));
     const std::int64_t cuts = strips == 0 ? 1 : (wanted + strips - 1) / strips;
     return WholeTilePanels((product.blocks() + cuts - 1) / cuts);
   }

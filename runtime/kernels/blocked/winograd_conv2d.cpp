@@ -29,9 +29,8 @@ constexpr std::int64_t kDepth = 256;
 // Panels of weights that pass over an element's tiles before the next element's are read, unless
 // the tiles are so few that the kernels take more panels at once.
 constexpr std::int64_t kPanels = 2;
-// Threads that may each transform all inputs of a strip, and the output blocks that more than two
-// of them should have each, so that it is worth it.
-constexpr int kMostTransforming = 64;
+// Output blocks that more than two threads should have each, so that it is worth it that each
+// transforms all inputs of a strip.
 constexpr std::int64_t kBlocksOfTransforming = 4;
 
 /// `floats` rounded up to an odd number of cache lines: a transformed tile is written to all
@@ -84,23 +83,20 @@ struct WinogradConv2d {
   }
 
   void Run(const KernelArguments& args) const {
-    // The results are the same in all cases.
-    const int workers = args.pool->size();
-    const std::int64_t count = groups * strips.blocks();
-    const bool have_few_outputs = count > 1 && out_blocks < workers;
-    if (have_few_outputs || AreSharedEvenly(count, workers)) return RunSeparateStrips(args);
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (EachTransforms(workers)) {
-        RunSharedWeights(args, StripAt(i));
-      } else {
-        RunSharedInputs(args, StripAt(i));
-      }
-    }
+    // The results are the same in both cases.
+    if (EachTransforms(args.pool->size())) return RunSeparateTasks(args);
+    for (std::int64_t i = 0; i < Strips(); ++i) RunSharedInputs(args, StripAt(i));
   }
 
+  /// Of all groups.
+  std::int64_t Strips() const { return groups * strips.blocks(); }
+
+  /// Whether threads have so many outputs, or strips, that each can transform all inputs of its
+  /// own.
   bool EachTransforms(int workers) const {
     const std::int64_t blocks = workers <= 2 ? kPanels : kBlocksOfTransforming;
-    return workers <= kMostTransforming && blocks * workers <= out_blocks;
+    const bool have_few_outputs = Strips() > 1 && out_blocks <= workers;
+    return have_few_outputs || blocks * workers <= Strips() * out_blocks;
   }
 
   /// Strip i of those of all groups.
@@ -128,35 +124,30 @@ struct WinogradConv2d {
     return Inputs(args, worker) + Elements() * input_element_stride;
   }
 
-  /// Every strip is the work of one thread.
-  void RunSeparateStrips(const KernelArguments& args) const {
-    args.pool->Run(groups * strips.blocks(), [&](std::int64_t task, int worker) {
-      const GroupStrip strip = StripAt(task);
+  /// Threads share out the strips, and the output channels of those that they share. Each
+  /// transforms all inputs of its strips, which takes less long than fetching what another core has
+  /// transformed.
+  void RunSeparateTasks(const KernelArguments& args) const {
+    const EvenSplit blocks(out_blocks, BlocksOfTask(args.pool->size()));
+    // By each worker: number of the last strip, from 1.
+    std::array<std::int64_t, ThreadPool::kMostWorkers> transformed{};
+    args.pool->Run(Strips() * blocks.blocks(), [&](std::int64_t task, int worker) {
+      const std::int64_t number = task / blocks.blocks();
+      const GroupStrip strip = StripAt(number);
       float* const inputs = Inputs(args, worker);
-      TransformInputs(args, strip, 0, in_blocks, inputs);
-      ComputeOutputs(args, strip, 0, out_blocks, inputs, Products(args, worker));
-    });
-  }
-
-  /// Threads share out the output channels of a strip. Each transforms all inputs, which takes less
-  /// long than fetching what another core has transformed.
-  void RunSharedWeights(const KernelArguments& args, const GroupStrip& strip) const {
-    const EvenSplit blocks(out_blocks, SharedBlocks(args.pool->size()));
-    std::array<bool, kMostTransforming> has_inputs{};  // of each worker
-    args.pool->Run(blocks.blocks(), [&](std::int64_t task, int worker) {
-      float* const inputs = Inputs(args, worker);
-      bool& is_ready = has_inputs[static_cast<std::size_t>(worker)];
-      if (!is_ready) TransformInputs(args, strip, 0, in_blocks, inputs);
-      is_ready = true;
-      ComputeOutputs(args, strip, blocks.begin(task), blocks.end(task), inputs,
+      std::int64_t& last = transformed[static_cast<std::size_t>(worker)];
+      if (last != number + 1) TransformInputs(args, strip, 0, in_blocks, inputs);
+      last = number + 1;
+      const std::int64_t part = task % blocks.blocks();
+      ComputeOutputs(args, strip, blocks.begin(part), blocks.end(part), inputs,
                      Products(args, worker));
     });
   }
 
   /// Output blocks of a task: those whose weights are read together, unless few of these make some
   /// workers wait for others.
-  std::int64_t SharedBlocks(int workers) const {
-    const bool is_even = AreSharedEvenly(CeilDiv(out_blocks, panels), workers);
+  std::int64_t BlocksOfTask(int workers) const {
+    const bool is_even = AreSharedEvenly(Strips() * CeilDiv(out_blocks, panels), workers);
     return is_even ? panels : CeilDiv(out_blocks, workers);
   }
 

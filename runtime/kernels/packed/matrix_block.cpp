@@ -1,6 +1,7 @@
 #include "runtime/kernels/packed/matrix_block.hpp"
 
 #include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/parallel.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -16,9 +17,10 @@ constexpr std::int64_t kHalfDepth = 384;
 // NC, in panels.
 constexpr std::int64_t kPanels = 8;
 
-// Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
+// Smaller tasks cost more to hand out than to run.
 constexpr std::int64_t kWorkOfTask = 1 << 16;
-constexpr std::int64_t kTasks = 8;
+// Up to six rows wait for their panels, and read more of them at once in a larger task.
+constexpr std::int64_t kTasksOfFewRows = 8;
 
 /// With up to six rows nothing is read twice, so that there is nothing to keep in a cache.
 std::int64_t LargestDepth(std::int64_t rows, std::int64_t depth, bool a_half) {
@@ -29,9 +31,10 @@ std::int64_t LargestDepth(std::int64_t rows, std::int64_t depth, bool a_half) {
 std::int64_t LargestPanels(std::int64_t products, std::int64_t row_blocks, std::int64_t rows,
                            std::int64_t panels, std::int64_t depth) {
   std::int64_t largest = kPanels;
+  const std::int64_t wanted = rows <= kTileRows ? kTasksOfFewRows : kTasksOfKernel;
   const auto enough_tasks = [&] {
-    return products >= kTasks || row_blocks >= kTasks ||
-           products * row_blocks * EvenSplit(panels, largest).blocks() >= kTasks;
+    return products >= wanted || row_blocks >= wanted ||
+           products * row_blocks * EvenSplit(panels, largest).blocks() >= wanted;
   };
   while (largest > kTilePanels && !enough_tasks()) largest /= 2;
   const std::int64_t work_of_panel = std::min(rows, kRows) * depth * kPanel;
