@@ -1,5 +1,5 @@
-# Headers that most sources include, compiled once for libraries and once for tests: reading them took
-# two thirds of a source's time. A source still names what it uses; tools/lint.sh sees it alone.
+# Headers that most sources include, compiled once for each set of options (of libraries, kernels and
+# tests): reading them took two thirds of a source's time. A source still names what it uses; tools/lint.sh sees it alone.
 #
 #   poprt_precompiled_headers(NAME [HEADERS <a> ...] [DEPS lib ...] [OPTIONS -O1 ...])
 #
@@ -13,16 +13,16 @@ function(poprt_precompiled_headers name)
   target_link_libraries(${name} PRIVATE poprt_flags ${ARG_DEPS})
   target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
   target_precompile_headers(${name} PRIVATE
-    <algorithm> <array> <cmath> <cstdint> <cstring> <functional> <limits> <map> <memory> <numeric>
-    <optional> <set> <span> <stdexcept> <string> <string_view> <utility> <vector>
-    <absl/status/statusor.h> <absl/strings/str_cat.h> ${ARG_HEADERS})
+    <algorithm> <array> <cmath> <cstdint> <cstring> <functional> <limits> <memory> <numeric>
+    <optional> <span> <stdexcept> <string> <string_view> <utility> <vector> ${ARG_HEADERS})
 endfunction()
 
 if(POPRT_PRECOMPILE_HEADERS)
-  poprt_precompiled_headers(poprt_library_headers)
+  set(with_absl <map> <set> <absl/status/statusor.h> <absl/strings/str_cat.h>)
+  poprt_precompiled_headers(poprt_library_headers HEADERS ${with_absl})
   if(POPRT_BUILD_TESTS)
     poprt_precompiled_headers(poprt_test_headers
-      HEADERS <gmock/gmock.h> <gtest/gtest.h> DEPS GTest::gmock
+      HEADERS ${with_absl} <gmock/gmock.h> <gtest/gtest.h> DEPS GTest::gmock
       OPTIONS ${CMAKE_CXX_COMPILE_OPTIONS_PIE} ${poprt_test_options})
   endif()
 endif()

@@ -1,6 +1,7 @@
 # The two kinds of target of this project, with its warnings, sanitizers and include roots.
 #
-#   poprt_library(NAME SRCS a.cpp ... [DEPS lib ...] [PRIVATE_DEPS lib ...] [SHARED] [OUTPUT_NAME n])
+#   poprt_library(NAME SRCS a.cpp ... [DEPS lib ...] [PRIVATE_DEPS lib ...] [SHARED] [OUTPUT_NAME n]
+#                 [PRECOMPILED headers])
 #   poprt_test(NAME SRCS a_test.cpp ... [DEPS lib ...])
 #
 # Include roots: the project root (runtime/..., compiler/..., passes/...) and runtime/ itself for the
@@ -28,7 +29,7 @@ if(POPRT_SANITIZE)
 endif()
 
 function(poprt_library name)
-  cmake_parse_arguments(ARG "SHARED" "OUTPUT_NAME" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SHARED" "OUTPUT_NAME;PRECOMPILED" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
   if(ARG_SHARED)
     add_library(${name} SHARED ${ARG_SRCS})
     # Its own functions are found when it is linked, those of others when a program starts: loading a
@@ -46,7 +47,10 @@ function(poprt_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
   if(POPRT_PRECOMPILE_HEADERS)
-    target_precompile_headers(${name} REUSE_FROM poprt_library_headers)
+    if(NOT ARG_PRECOMPILED)
+      set(ARG_PRECOMPILED poprt_library_headers)
+    endif()
+    target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
   endif()
 endfunction()
 

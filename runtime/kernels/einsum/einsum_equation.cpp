@@ -13,6 +13,8 @@ constexpr std::string_view kEllipsis = "...";
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+std::string Quoted(char c) { return {'\'', c, '\''}; }
+
 /// A letter, or the ellipsis as '.', where it stands in the equation.
 struct Symbol {
   char letter;
@@ -57,8 +59,8 @@ class Parser {
         terms.output.emplace();
         i += 2;
       } else {
-        Fail(i, "'" + std::string(1, text_[i]) +
-                    "' is not expected; terms of letters and \"...\" are separated by commas, and "
+        Fail(i, Quoted(text_[i]) +
+                    " is not expected; terms of letters and \"...\" are separated by commas, and "
                     "\"->\" stands before the result");
       }
     }
@@ -180,11 +182,11 @@ class Resolver {
       }
       const auto found = letters_.find(symbol.letter);
       if (found == letters_.end()) {
-        parser_.Fail(symbol.at, "'" + std::string(1, symbol.letter) + "' is in no operand");
+        parser_.Fail(symbol.at, Quoted(symbol.letter) + " is in no operand");
       }
       if (std::find(result_.output.begin(), result_.output.end(), found->second) !=
           result_.output.end()) {
-        parser_.Fail(symbol.at, "'" + std::string(1, symbol.letter) + "' is in the result twice");
+        parser_.Fail(symbol.at, Quoted(symbol.letter) + " is in the result twice");
       }
       result_.output.push_back(found->second);
     }
