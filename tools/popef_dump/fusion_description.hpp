@@ -16,8 +16,8 @@ struct FusedGraph {
   std::vector<std::string> outputs;
 };
 
-/// Reads the payload of a program::kFusionBlob, in its order. Throws std::runtime_error that says what is
-/// wrong with it.
+/// Reads the payload of a program::kFusionBlob, in its order. Throws std::runtime_error that says
+/// what is wrong with it.
 std::vector<FusedGraph> ParseFusionDescription(std::span<const std::byte> json);
 
 }  // namespace poprt::dump
