@@ -1,5 +1,6 @@
 # Headers that most sources include, compiled once for each set of options (of libraries, kernels and
-# tests): reading them took two thirds of a source's time. A source still names what it uses; tools/lint.sh sees it alone.
+# tests): reading them took two thirds of a source's time. A source still names what it uses;
+# tools/lint.sh sees it alone.
 #
 #   poprt_precompiled_headers(NAME [HEADERS <a> ...] [DEPS lib ...] [OPTIONS -O1 ...])
 #
@@ -18,11 +19,11 @@ function(poprt_precompiled_headers name)
 endfunction()
 
 if(POPRT_PRECOMPILE_HEADERS)
-  set(with_absl <map> <set> <absl/status/statusor.h> <absl/strings/str_cat.h>)
-  poprt_precompiled_headers(poprt_library_headers HEADERS ${with_absl})
+  set(others <map> <set> <absl/status/statusor.h> <absl/strings/str_cat.h>)
+  poprt_precompiled_headers(poprt_library_headers HEADERS ${others})
   if(POPRT_BUILD_TESTS)
     poprt_precompiled_headers(poprt_test_headers
-      HEADERS ${with_absl} <gmock/gmock.h> <gtest/gtest.h> DEPS GTest::gmock
+      HEADERS ${others} <gmock/gmock.h> <gtest/gtest.h> DEPS GTest::gmock
       OPTIONS ${CMAKE_CXX_COMPILE_OPTIONS_PIE} ${poprt_test_options})
   endif()
 endif()
