@@ -19,11 +19,11 @@ function(poprt_precompiled_headers name)
 endfunction()
 
 if(POPRT_PRECOMPILE_HEADERS)
-  set(others <map> <set> <absl/status/statusor.h> <absl/strings/str_cat.h>)
-  poprt_precompiled_headers(poprt_library_headers HEADERS ${others})
+  set(poprt_shared_headers <map> <set> <absl/status/statusor.h> <absl/strings/str_cat.h>)
+  poprt_precompiled_headers(poprt_library_headers HEADERS ${poprt_shared_headers})
   if(POPRT_BUILD_TESTS)
     poprt_precompiled_headers(poprt_test_headers
-      HEADERS ${others} <gmock/gmock.h> <gtest/gtest.h> DEPS GTest::gmock
+      HEADERS ${poprt_shared_headers} <gmock/gmock.h> <gtest/gtest.h> DEPS GTest::gmock
       OPTIONS ${CMAKE_CXX_COMPILE_OPTIONS_PIE} ${poprt_test_options})
   endif()
 endif()
