@@ -27,14 +27,17 @@ constexpr double kNearBytes = 4.5 * 1024 * 1024;  ///< of weights that stay in a
 constexpr double kNearBytesPerCycle = 12;
 constexpr double kFarBytesPerCycle = 5.5;
 constexpr double kExposed = 0.1;  ///< part of the shorter of computing and loading, waited for
+/// What a byte of weights that no cache keeps has to save, in cycles, for the memory that it takes:
+/// a megabyte 30 microseconds of a core. Winograd's larger tile does not over 14x14 pixels, of
+/// which it computes 16x16.
+constexpr double kWorthOfFarByte = 0.1;
 
 double CeilDiv(std::int64_t count, std::int64_t size) {
   const std::int64_t parts = count / size + (count % size != 0 ? 1 : 0);
   return static_cast<double>(parts);
 }
 
-double WithWeights(double compute, double weights) {
-  const double bytes = weights * sizeof(float);
+double WithWeights(double compute, double bytes) {
   const double load = bytes / (bytes <= kNearBytes ? kNearBytesPerCycle : kFarBytesPerCycle);
   return std::max(compute, load) + kExposed * std::min(compute, load);
 }
@@ -80,6 +83,18 @@ double ChannelProducts(const ConvolutionSize& size) {
   return static_cast<double>(depth) * CeilDiv(size.out_channels, kBlock) * kBlock;
 }
 
+double WeightBytes(std::int64_t tile, const ConvolutionSize& size) {
+  double weights = ChannelProducts(size);
+  if (tile == 0) {
+    weights *= static_cast<double>(size.kernel_height * size.kernel_width);
+  } else {
+    const auto filter =
+        kernels::RequireWinogradFilter({size.kernel_height, size.kernel_width}, tile);
+    weights *= static_cast<double>(filter.elements() * filter.parts());
+  }
+  return weights * sizeof(float);
+}
+
 /// Whether what the kernel transforms at once stays far below what it refuses.
 bool FitsScratch(const kernels::WinogradFilter& filter, std::int64_t channels) {
   constexpr std::int64_t kMostNumbers = std::int64_t{1} << 27;
@@ -102,9 +117,8 @@ double DirectCost(const ConvolutionSize& size) {
       ChannelProducts(size);
   const double stores = static_cast<double>(size.out_height) * static_cast<double>(size.out_width) *
                         CeilDiv(size.out_channels, kBlock) * kStore;
-  return WithWeights(
-      batch * (2 * products / kFlopsPerCycle / kDirectEfficiency + stores),
-      static_cast<double>(size.kernel_height * size.kernel_width) * ChannelProducts(size));
+  return WithWeights(batch * (2 * products / kFlopsPerCycle / kDirectEfficiency + stores),
+                     WeightBytes(0, size));
 }
 
 double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
@@ -114,15 +128,14 @@ double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
   const double tiles = static_cast<double>(size.batch) *
                        Tiles(rows.tile, size.out_height, size.dilation_height) *
                        Tiles(columns.tile, size.out_width, size.dilation_width);
-  const double weights =
-      static_cast<double>(rows.side * columns.side) * parts * ChannelProducts(size);
-  const double products = 2 * weights * tiles / kFlopsPerCycle / kProductEfficiency;
+  const double bytes = WeightBytes(tile, size);
+  const double products = 2 * bytes / sizeof(float) * tiles / kFlopsPerCycle / kProductEfficiency;
   const bool is_line = rows.tile == 1 || columns.tile == 1;
   const double transform = is_line ? kTransformLine4 : tile == 2 ? kTransform2 : kTransform4;
   const double transforms =
       tiles * transform *
       (parts * CeilDiv(size.in_channels, kBlock) + CeilDiv(size.out_channels, kBlock));
-  return WithWeights(products + transforms, weights);
+  return WithWeights(products + transforms, bytes);
 }
 
 std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
@@ -138,7 +151,8 @@ std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
 }
 
 double ConvolutionCost(std::int64_t tile, const ConvolutionSize& size) {
-  return tile == 0 ? DirectCost(size) : WinogradCost(tile, size);
+  const double cycles = tile == 0 ? DirectCost(size) : WinogradCost(tile, size);
+  return cycles + kWorthOfFarByte * std::max(0.0, WeightBytes(tile, size) - kNearBytes);
 }
 
 double LeastConvolutionCost(const ConvolutionSize& size) {

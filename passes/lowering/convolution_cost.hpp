@@ -41,10 +41,10 @@ inline constexpr std::array<std::int64_t, 3> kWinogradTiles{0, 2, 4};
 /// Those of kWinogradTiles that there are for the size.
 std::vector<std::int64_t> TilesFor(const ConvolutionSize& size);
 
-/// Cycles for one of kWinogradTiles.
+/// Cycles for one of kWinogradTiles, and what its weights have to save for their memory.
 double ConvolutionCost(std::int64_t tile, const ConvolutionSize& size);
 
-/// Cycles for the fastest of TilesFor.
+/// The least of them for TilesFor.
 double LeastConvolutionCost(const ConvolutionSize& size);
 
 }  // namespace poprt::passes
