@@ -2,6 +2,7 @@
 #include <array>
 
 #include "passes/conversion/add_checkpoints.hpp"
+#include "passes/conversion/cancel_transpose.hpp"
 #include "passes/conversion/constant_folding.hpp"
 #include "passes/conversion/double_to_float.hpp"
 #include "passes/conversion/eliminate_deadend.hpp"
@@ -86,6 +87,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
      AttentionPattern},
     {"block_channels", "Computes convolution networks in blocks of 16 channels.", Stage::kLowering,
      BlockChannels},
+    {"cancel_transpose",
+     "Leaves out orders of axes that are taken back behind element-wise operators and Concat.",
+     Stage::kConversion, CancelTranspose},
     {"choose_integer_weights",
      "Multiplies by weights that were quantised, or rounded to float16, in integers.",
      Stage::kLowering, ChooseIntegerWeights},

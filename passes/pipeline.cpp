@@ -31,6 +31,7 @@ const Names kSimplify = {
     "fuse_consecutive_unsqueeze",
     "fuse_consecutive_reshape",
     "sink_transpose",
+    "cancel_transpose",
     "fuse_consecutive_transpose",
     "eliminate_nop_flatten",
     "eliminate_nop_reshape",

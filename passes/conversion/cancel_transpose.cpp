@@ -1,0 +1,152 @@
+#include "passes/conversion/cancel_transpose.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "passes/permutation.hpp"
+#include "passes/rewrite.hpp"
+
+namespace poprt::passes {
+namespace {
+
+/// Results are computed from the elements at one position of the operands, after broadcasting.
+constexpr std::array<std::string_view, 32> kElementwise{
+    "Abs",  "Add",        "Ceil",  "Celu",           "Clip",        "Div",       "Elu",
+    "Erf",  "Exp",        "Floor", "Gelu",           "HardSigmoid", "HardSwish", "LeakyRelu",
+    "Log",  "Max",        "Min",   "Mish",           "Mul",         "Neg",       "PRelu",
+    "Pow",  "Reciprocal", "Relu",  "Selu",           "Sigmoid",     "Softplus",  "Softsign",
+    "Sqrt", "Sub",        "Tanh",  "ThresholdedRelu"};
+
+/// By an order of axes and a value, the value that becomes it when its axes are put into the
+/// opposite order.
+using Cancelled = std::map<std::pair<Ints, ir::ValueId>, ir::ValueId>;
+
+Shape Permuted(const Shape& shape, const Ints& perm) {
+  Shape result;
+  for (const std::int64_t axis : perm) result.push_back(shape[static_cast<std::size_t>(axis)]);
+  return result;
+}
+
+/// Transposes one value, without a Transpose.
+class Canceller {
+ public:
+  Canceller(Rewriter& rewriter, Ints perm, Cancelled& known)
+      : rewriter_(rewriter), perm_(std::move(perm)), known_(known) {}
+
+  /// Whether few new nodes compute it.
+  bool Can(ir::ValueId value) {
+    const ir::Graph& graph = rewriter_.graph();
+    if (value == ir::kAbsent || known_.contains({perm_, value})) return true;
+    if (const Tensor* constant = graph.ConstantOf(value)) return IsAlongOneAxis(constant->shape());
+    const ir::Node* node = rewriter_.Producer(value);
+    if (node == nullptr || graph.type(value).shape.size() != perm_.size()) return false;
+    if (node->op == "Transpose") return IsTakenBack(*node);
+    constexpr int kMostNodes = 16;
+    return ++nodes_ <= kMostNodes && CanMove(*node) &&
+           std::ranges::all_of(node->inputs, [&](ir::ValueId input) { return Can(input); });
+  }
+
+  /// Makes what Can says.
+  ir::ValueId Make(ir::ValueId value) {
+    if (value == ir::kAbsent) return value;
+    const auto known = known_.find({perm_, value});
+    if (known != known_.end()) return known->second;
+    const ir::ValueId made = MakeNew(value);
+    known_[{perm_, value}] = made;
+    return made;
+  }
+
+ private:
+  bool IsAlongOneAxis(const Shape& shape) const {
+    return shape.size() <= perm_.size() &&
+           std::ranges::count_if(shape, [](std::int64_t extent) { return extent != 1; }) <= 1;
+  }
+
+  bool IsTakenBack(const ir::Node& transpose) const {
+    const Ints first = PermutationOf(rewriter_.graph(), transpose);
+    for (std::size_t axis = 0; axis < perm_.size(); ++axis) {
+      if (first[static_cast<std::size_t>(perm_[axis])] != static_cast<std::int64_t>(axis)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool CanMove(const ir::Node& node) const {
+    if (node.op == "Concat") return true;
+    if (node.op == "Pad") return node.attributes.get_ints("pads").size() == 2 * perm_.size();
+    return std::ranges::find(kElementwise, node.op) != kElementwise.end();
+  }
+
+  Attributes MovedAttributes(const ir::Node& node) const {
+    Attributes attributes = node.attributes;
+    const auto rank = static_cast<std::int64_t>(perm_.size());
+    if (node.op == "Concat") {
+      const std::int64_t axis = (attributes.get_int("axis", 0) + rank) % rank;
+      attributes.set("axis", std::int64_t{std::ranges::find(perm_, axis) - perm_.begin()});
+    } else if (node.op == "Pad") {
+      const Ints pads = attributes.get_ints("pads");
+      Ints moved = Permuted(Ints(pads.begin(), pads.begin() + rank), perm_);
+      const Ints behind = Permuted(Ints(pads.begin() + rank, pads.end()), perm_);
+      moved.insert(moved.end(), behind.begin(), behind.end());
+      attributes.set("pads", moved);
+    }
+    return attributes;
+  }
+
+  ir::ValueId MakeNew(ir::ValueId value) {
+    ir::Graph& graph = rewriter_.graph();
+    if (const Tensor* constant = graph.ConstantOf(value)) {
+      if (constant->count() == 1) return value;
+      Shape shape(perm_.size() - constant->shape().size(), 1);
+      shape.insert(shape.end(), constant->shape().begin(), constant->shape().end());
+      return rewriter_.AddConstant(
+          graph.value(value).name,
+          Tensor({constant->element(), Permuted(shape, perm_)}, constant->data()));
+    }
+    // Copied, since what is inserted may move nodes and values.
+    const ir::Node node = *rewriter_.Producer(value);
+    if (node.op == "Transpose") return node.inputs[0];
+    std::vector<ir::ValueId> inputs;
+    for (const ir::ValueId input : node.inputs) inputs.push_back(Make(input));
+    const TensorType& type = graph.type(value);
+    return rewriter_.Insert(graph.MakeNode(node.op, std::move(inputs),
+                                           {type.element, Permuted(type.shape, perm_)},
+                                           MovedAttributes(node), node.name));
+  }
+
+  Rewriter& rewriter_;
+  Ints perm_;
+  Cancelled& known_;
+  int nodes_ = 0;
+};
+
+bool Cancel(Rewriter& rewriter, const ir::Node& node, Cancelled& known) {
+  if (node.op != "Transpose" || rewriter.Producer(node.inputs[0], "Transpose") != nullptr) {
+    return false;
+  }
+  Canceller canceller(rewriter, PermutationOf(rewriter.graph(), node), known);
+  if (rewriter.graph().ConstantOf(node.inputs[0]) != nullptr || !canceller.Can(node.inputs[0])) {
+    return false;
+  }
+  rewriter.Forward(node.outputs[0], canceller.Make(node.inputs[0]));
+  return true;
+}
+
+}  // namespace
+
+absl::Status CancelTranspose(ir::Graph& graph, const PassContext&) {
+  for (bool changed = true; changed;) {
+    Cancelled known;  // of one sweep: values have other numbers after it
+    changed = Rewriter(graph).Sweep(
+        [&](Rewriter& rewriter, const ir::Node& node) { return Cancel(rewriter, node, known); });
+    if (changed) graph.Compact();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::passes

@@ -1,0 +1,127 @@
+#include "passes/conversion/cancel_transpose.hpp"
+
+#include <gtest/gtest.h>
+
+#include "passes/evaluate_for_test.hpp"
+#include "passes/graph_for_test.hpp"
+
+namespace poprt::passes {
+namespace {
+
+const Ints kLast{0, 2, 3, 1};
+const Ints kFirst{0, 3, 1, 2};
+const Shape kShape{2, 3, 4, 5};
+const Shape kShapeLast{2, 4, 5, 3};
+
+/// Values whose channels are last, and what has them first again.
+struct ChannelsLast : GraphForTest {
+  ir::ValueId Last(std::string_view name, ir::ValueId x) {
+    return Op(name, "Transpose", {x}, kShapeLast, {{"perm", kLast}});
+  }
+  ir::ValueId First(std::string_view name, ir::ValueId x) {
+    return Op(name, "Transpose", {x}, kShape, {{"perm", kFirst}});
+  }
+};
+
+TEST(CancelTransposeTest, BehindElementwiseOperatorsWithConstants) {
+  ChannelsLast g;
+  const auto x = g.Input("x", kShape);
+  const auto bias = g.Constant("bias", {3}, {0.5, -0.25, 1});
+  const auto slope = g.Constant("slope", {1, 1, 5, 1}, {1, 2, 3, 4, 5});
+  const auto sum = g.Op("sum", "Add", {g.Last("t", x), bias}, kShapeLast);
+  const auto product = g.Op("product", "Mul", {slope, sum}, kShapeLast);
+  const auto one = g.Constant("one", {1}, {1});
+  g.Output(g.First(
+      "y", g.Op("clip", "Clip", {product, ir::kAbsent, one}, kShapeLast, {{"k", Ints{7}}})));
+  const ir::Graph before = g.graph;
+  EXPECT_EQ(g.After("cancel_transpose"),
+            "  sum_node_1:0 = Add(x, bias_1) : float32[2, 3, 4, 5]\n"
+            "  product_node_1:0 = Mul(slope_1, sum_node_1:0) : float32[2, 3, 4, 5]\n"
+            "  clip_node_1:0 = Clip(product_node_1:0, -, one) k=[7] : float32[2, 3, 4, 5]\n"
+            "  return clip_node_1:0\n");
+  EXPECT_EQ(g.graph.output_names, std::vector<std::string>{"y"});
+  EXPECT_EQ(LargestDifference(before, g.graph), 0);
+}
+
+TEST(CancelTransposeTest, BehindConcatAndPad) {
+  for (const std::int64_t axis : {0, 3, -1, -2}) {
+    SCOPED_TRACE(axis);
+    ChannelsLast g;
+    const auto a = g.Last("a", g.Input("x", kShape));
+    const auto b = g.Last("b", g.Input("z", kShape));
+    Shape joined = kShapeLast;
+    joined[static_cast<std::size_t>((axis + 4) % 4)] *= 2;
+    const auto concat = g.Op("concat", "Concat", {a, b}, joined, {{"axis", axis}});
+    Shape padded = joined;
+    padded[1] += 1;
+    padded[2] += 2;
+    padded[3] += 3;
+    const auto pad = g.Op("pad", "Pad", {concat}, padded, {{"pads", Ints{0, 1, 0, 3, 0, 0, 2, 0}}});
+    g.Output(g.Op("y", "Transpose", {pad}, {padded[0], padded[3], padded[1], padded[2]},
+                  {{"perm", kFirst}}));
+    const ir::Graph before = g.graph;
+    EXPECT_EQ(g.After("cancel_transpose").find("Transpose"), std::string::npos) << g.Text();
+    EXPECT_EQ(LargestDifference(before, g.graph), 0);
+  }
+}
+
+/// Every sum is read by what has channels first and by the next sum, as in residual networks.
+TEST(CancelTransposeTest, BehindManySumsEachOfWhichIsMadeOnce) {
+  constexpr int kBlocks = 40;
+  ChannelsLast g;
+  ir::ValueId x = g.Input("x", kShape);
+  ir::ValueId sum = g.Op("r", "Relu", {g.Last("t", x)}, kShapeLast);
+  for (int i = 0; i < kBlocks; ++i) {
+    const ir::ValueId image = g.Op("n", "Softmax", {g.First("f", sum)}, kShape);
+    sum = g.Op("r", "Relu", {g.Op("s", "Add", {sum, g.Last("t", image)}, kShapeLast)}, kShapeLast);
+  }
+  g.Output(g.First("y", sum));
+  const ir::Graph before = g.graph;
+  EXPECT_EQ(g.After("cancel_transpose").find("Transpose"), std::string::npos);
+  EXPECT_EQ(g.graph.nodes.size(), 3 * kBlocks + 1);
+  EXPECT_EQ(LargestDifference(before, g.graph), 0);
+}
+
+TEST(CancelTransposeTest, OthersFindTheValuesBetween) {
+  ChannelsLast g;
+  const auto relu = g.Op("r", "Relu", {g.Last("t", g.Input("x", kShape))}, kShapeLast);
+  g.Output(g.First("y", relu));
+  g.Output(relu);
+  const ir::Graph before = g.graph;
+  EXPECT_EQ(g.After("cancel_transpose"),
+            "  t = Transpose(x) perm=[0, 2, 3, 1] : float32[2, 4, 5, 3]\n"
+            "  r = Relu(t) : float32[2, 4, 5, 3]\n"
+            "  r_node_1:0 = Relu(x) : float32[2, 3, 4, 5]\n"
+            "  return r_node_1:0, r\n");
+  EXPECT_EQ(LargestDifference(before, g.graph), 0);
+}
+
+TEST(CancelTransposeTest, LeavesOrdersThatAreNotTakenBack) {
+  const auto expect_left = [](auto build) {
+    ChannelsLast g;
+    g.Output(build(g, g.Last("t", g.Input("x", kShape))));
+    const std::string text = g.Text();
+    EXPECT_EQ(g.After("cancel_transpose"), text);
+  };
+  expect_left([](ChannelsLast& g, ir::ValueId t) {  // to another order
+    const auto relu = g.Op("r", "Relu", {t}, kShapeLast);
+    return g.Op("y", "Transpose", {relu}, {2, 5, 4, 3}, {{"perm", Ints{0, 2, 1, 3}}});
+  });
+  expect_left([](ChannelsLast& g, ir::ValueId t) {  // a value that was in no order
+    return g.First("y", g.Op("s", "Add", {t, g.Input("z", kShapeLast)}, kShapeLast));
+  });
+  expect_left([](ChannelsLast& g, ir::ValueId t) {  // a constant that is a matrix
+    const auto matrix = g.Constant("m", {5, 3}, std::vector<double>(15, 0.5));
+    return g.First("y", g.Op("s", "Mul", {t, matrix}, kShapeLast));
+  });
+  expect_left([](ChannelsLast& g, ir::ValueId t) {  // not element-wise
+    return g.First("y", g.Op("s", "Softmax", {t}, kShapeLast));
+  });
+  expect_left([](ChannelsLast& g, ir::ValueId t) {  // of some axes only
+    const auto pad = g.Op("p", "Pad", {t}, {2, 5, 5, 3}, {{"axes", Ints{1}}, {"pads", Ints{1, 0}}});
+    return g.Op("y", "Transpose", {pad}, {2, 3, 5, 5}, {{"perm", kFirst}});
+  });
+}
+
+}  // namespace
+}  // namespace poprt::passes
