@@ -31,7 +31,7 @@ const Names kSimplify = {
     "fuse_consecutive_unsqueeze",
     "fuse_consecutive_reshape",
     "sink_transpose",
-    "cancel_transpose",
+    "cancel_transpose",  // those that met by sinking, too
     "fuse_consecutive_transpose",
     "eliminate_nop_flatten",
     "eliminate_nop_reshape",
