@@ -14,15 +14,14 @@ namespace poprt::passes {
 namespace {
 
 /// Results are computed from the elements at one position of the operands, after broadcasting.
-constexpr std::array<std::string_view, 32> kElementwise{
-    "Abs",  "Add",        "Ceil",  "Celu",           "Clip",        "Div",       "Elu",
-    "Erf",  "Exp",        "Floor", "Gelu",           "HardSigmoid", "HardSwish", "LeakyRelu",
-    "Log",  "Max",        "Min",   "Mish",           "Mul",         "Neg",       "PRelu",
-    "Pow",  "Reciprocal", "Relu",  "Selu",           "Sigmoid",     "Softplus",  "Softsign",
-    "Sqrt", "Sub",        "Tanh",  "ThresholdedRelu"};
+constexpr std::array<std::string_view, 33> kElementwise{
+    "Abs",       "Cast", "Add",        "Ceil",  "Celu",           "Clip",        "Div",
+    "Elu",       "Erf",  "Exp",        "Floor", "Gelu",           "HardSigmoid", "HardSwish",
+    "LeakyRelu", "Log",  "Max",        "Min",   "Mish",           "Mul",         "Neg",
+    "PRelu",     "Pow",  "Reciprocal", "Relu",  "Selu",           "Sigmoid",     "Softplus",
+    "Softsign",  "Sqrt", "Sub",        "Tanh",  "ThresholdedRelu"};
 
-/// By an order of axes and a value, the value that becomes it when its axes are put into the
-/// opposite order.
+/// By an order of axes and a value, the value with its axes in that order.
 using Cancelled = std::map<std::pair<Ints, ir::ValueId>, ir::ValueId>;
 
 Shape Permuted(const Shape& shape, const Ints& perm) {
@@ -31,7 +30,7 @@ Shape Permuted(const Shape& shape, const Ints& perm) {
   return result;
 }
 
-/// Transposes one value, without a Transpose.
+/// Puts the axes of a value into another order, without a Transpose.
 class Canceller {
  public:
   Canceller(Rewriter& rewriter, Ints perm, Cancelled& known)
@@ -78,6 +77,9 @@ class Canceller {
 
   bool CanMove(const ir::Node& node) const {
     if (node.op == "Concat") return true;
+    if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear") {
+      return ElementCount(rewriter_.graph().type(node.inputs[1]).shape) == 1;
+    }
     if (node.op == "Pad") return node.attributes.get_ints("pads").size() == 2 * perm_.size();
     return std::ranges::find(kElementwise, node.op) != kElementwise.end();
   }
@@ -126,13 +128,9 @@ class Canceller {
 };
 
 bool Cancel(Rewriter& rewriter, const ir::Node& node, Cancelled& known) {
-  if (node.op != "Transpose" || rewriter.Producer(node.inputs[0], "Transpose") != nullptr) {
-    return false;
-  }
+  if (node.op != "Transpose") return false;
   Canceller canceller(rewriter, PermutationOf(rewriter.graph(), node), known);
-  if (rewriter.graph().ConstantOf(node.inputs[0]) != nullptr || !canceller.Can(node.inputs[0])) {
-    return false;
-  }
+  if (!canceller.Can(node.inputs[0])) return false;
   rewriter.Forward(node.outputs[0], canceller.Make(node.inputs[0]));
   return true;
 }

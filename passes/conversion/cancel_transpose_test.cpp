@@ -43,6 +43,30 @@ TEST(CancelTransposeTest, BehindElementwiseOperatorsWithConstants) {
   EXPECT_EQ(LargestDifference(before, g.graph), 0);
 }
 
+TEST(CancelTransposeTest, BehindQuantisationOfWholeTensors) {
+  const auto graph_with = [](Shape points, std::int64_t axis) {
+    ChannelsLast g;
+    const std::size_t count = points.empty() ? 1 : 3;
+    const auto scale = g.Constant("scale", points, std::vector<double>(count, 0.125));
+    const auto point =
+        g.Constant("point", {ElementType::kUint8, points}, std::vector<double>(count, 100));
+    const auto t = g.Last("t", g.Input("x", kShape));
+    const auto q = g.Op("q", "QuantizeLinear", {t, scale, point},
+                        TensorType{ElementType::kUint8, kShapeLast}, {{"axis", axis}});
+    const auto d = g.Op("d", "DequantizeLinear", {q, scale, point}, kShapeLast, {{"axis", axis}});
+    g.Output(g.First("y", d));
+    return g;
+  };
+  ChannelsLast whole = graph_with({}, 1);
+  const ir::Graph before = whole.graph;
+  EXPECT_EQ(whole.After("cancel_transpose").find("Transpose"), std::string::npos) << whole.Text();
+  EXPECT_EQ(LargestDifference(before, whole.graph), 0);
+
+  ChannelsLast by_channel = graph_with({3}, 3);
+  const std::string text = by_channel.Text();
+  EXPECT_EQ(by_channel.After("cancel_transpose"), text);
+}
+
 TEST(CancelTransposeTest, BehindConcatAndPad) {
   for (const std::int64_t axis : {0, 3, -1, -2}) {
     SCOPED_TRACE(axis);
