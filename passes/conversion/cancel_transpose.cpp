@@ -78,9 +78,9 @@ class Canceller {
   bool CanMove(const ir::Node& node) const {
     if (node.op == "Concat") return true;
     if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear") {
-      return ElementCount(rewriter_.graph().type(node.inputs[1]).shape) == 1;
+      return rewriter_.graph().type(node.inputs[1]).shape.empty();
     }
-    if (node.op == "Pad") return node.attributes.get_ints("pads").size() == 2 * perm_.size();
+    if (node.op == "Pad") return !node.attributes.has("axes");
     return std::ranges::find(kElementwise, node.op) != kElementwise.end();
   }
 

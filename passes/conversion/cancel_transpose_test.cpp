@@ -141,8 +141,9 @@ TEST(CancelTransposeTest, LeavesOrdersThatAreNotTakenBack) {
   expect_left([](ChannelsLast& g, ir::ValueId t) {  // not element-wise
     return g.First("y", g.Op("s", "Softmax", {t}, kShapeLast));
   });
-  expect_left([](ChannelsLast& g, ir::ValueId t) {  // of some axes only
-    const auto pad = g.Op("p", "Pad", {t}, {2, 5, 5, 3}, {{"axes", Ints{1}}, {"pads", Ints{1, 0}}});
+  expect_left([](ChannelsLast& g, ir::ValueId t) {  // of axes that have names
+    const auto pad = g.Op("p", "Pad", {t}, {2, 5, 5, 3},
+                          {{"axes", Ints{1, 0, 2, 3}}, {"pads", Ints{1, 0, 0, 0, 0, 0, 0, 0}}});
     return g.Op("y", "Transpose", {pad}, {2, 3, 5, 5}, {{"perm", kFirst}});
   });
 }
