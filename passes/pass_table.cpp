@@ -88,7 +88,7 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"block_channels", "Computes convolution networks in blocks of 16 channels.", Stage::kLowering,
      BlockChannels},
     {"cancel_transpose",
-     "Leaves out orders of axes that are taken back behind element-wise operators and Concat.",
+     "Leaves out orders of axes that are taken back behind operators that need none.",
      Stage::kConversion, CancelTranspose},
     {"choose_integer_weights",
      "Multiplies by weights that were quantised, or rounded to float16, in integers.",

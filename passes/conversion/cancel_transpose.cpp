@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/placement.hpp"
 #include "passes/permutation.hpp"
 #include "passes/rewrite.hpp"
 
@@ -15,14 +17,14 @@ namespace {
 
 /// Results are computed from the elements at one position of the operands, after broadcasting.
 constexpr std::array<std::string_view, 33> kElementwise{
-    "Abs",       "Cast", "Add",        "Ceil",  "Celu",           "Clip",        "Div",
+    "Abs",       "Add",  "Cast",       "Ceil",  "Celu",           "Clip",        "Div",
     "Elu",       "Erf",  "Exp",        "Floor", "Gelu",           "HardSigmoid", "HardSwish",
     "LeakyRelu", "Log",  "Max",        "Min",   "Mish",           "Mul",         "Neg",
     "PRelu",     "Pow",  "Reciprocal", "Relu",  "Selu",           "Sigmoid",     "Softplus",
     "Softsign",  "Sqrt", "Sub",        "Tanh",  "ThresholdedRelu"};
 
-/// By an order of axes and a value, the value with its axes in that order.
-using Cancelled = std::map<std::pair<Ints, ir::ValueId>, ir::ValueId>;
+/// By a value, the value with its axes in another order.
+using Cancelled = std::map<ir::ValueId, ir::ValueId>;
 
 Shape Permuted(const Shape& shape, const Ints& perm) {
   Shape result;
@@ -33,30 +35,29 @@ Shape Permuted(const Shape& shape, const Ints& perm) {
 /// Puts the axes of a value into another order, without a Transpose.
 class Canceller {
  public:
-  Canceller(Rewriter& rewriter, Ints perm, Cancelled& known)
-      : rewriter_(rewriter), perm_(std::move(perm)), known_(known) {}
+  /// The new nodes run at `placement`; `known` is of `perm`.
+  Canceller(Rewriter& rewriter, const Ints& perm, const ir::Placement& placement, Cancelled& known)
+      : rewriter_(rewriter), perm_(perm), placement_(placement), known_(known) {}
 
   /// Whether few new nodes compute it.
   bool Can(ir::ValueId value) {
     const ir::Graph& graph = rewriter_.graph();
-    if (value == ir::kAbsent || known_.contains({perm_, value})) return true;
+    if (value == ir::kAbsent || known_.contains(value)) return true;
     if (const Tensor* constant = graph.ConstantOf(value)) return IsAlongOneAxis(constant->shape());
     const ir::Node* node = rewriter_.Producer(value);
     if (node == nullptr || graph.type(value).shape.size() != perm_.size()) return false;
     if (node->op == "Transpose") return IsTakenBack(*node);
-    constexpr int kMostNodes = 16;
-    return ++nodes_ <= kMostNodes && CanMove(*node) &&
+    constexpr std::size_t kMostNodes = 16;
+    if (!seen_.insert(value).second) return true;
+    return seen_.size() <= kMostNodes && CanMove(*node) &&
            std::ranges::all_of(node->inputs, [&](ir::ValueId input) { return Can(input); });
   }
 
   /// Makes what Can says.
   ir::ValueId Make(ir::ValueId value) {
     if (value == ir::kAbsent) return value;
-    const auto known = known_.find({perm_, value});
-    if (known != known_.end()) return known->second;
-    const ir::ValueId made = MakeNew(value);
-    known_[{perm_, value}] = made;
-    return made;
+    const auto known = known_.find(value);
+    return known != known_.end() ? known->second : known_[value] = MakeNew(value);
   }
 
  private:
@@ -76,6 +77,7 @@ class Canceller {
   }
 
   bool CanMove(const ir::Node& node) const {
+    if (ir::PlacementOf(node.attributes) != placement_) return false;
     if (node.op == "Concat") return true;
     if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear") {
       return rewriter_.graph().type(node.inputs[1]).shape.empty();
@@ -86,14 +88,14 @@ class Canceller {
 
   Attributes MovedAttributes(const ir::Node& node) const {
     Attributes attributes = node.attributes;
-    const auto rank = static_cast<std::int64_t>(perm_.size());
     if (node.op == "Concat") {
-      const std::int64_t axis = (attributes.get_int("axis", 0) + rank) % rank;
+      const std::int64_t axis = *NormalizeAxis(attributes.get_int("axis", 0), perm_.size());
       attributes.set("axis", std::int64_t{std::ranges::find(perm_, axis) - perm_.begin()});
     } else if (node.op == "Pad") {
       const Ints pads = attributes.get_ints("pads");
-      Ints moved = Permuted(Ints(pads.begin(), pads.begin() + rank), perm_);
-      const Ints behind = Permuted(Ints(pads.begin() + rank, pads.end()), perm_);
+      const auto middle = pads.begin() + static_cast<std::ptrdiff_t>(perm_.size());
+      Ints moved = Permuted(Ints(pads.begin(), middle), perm_);
+      const Ints behind = Permuted(Ints(middle, pads.end()), perm_);
       moved.insert(moved.end(), behind.begin(), behind.end());
       attributes.set("pads", moved);
     }
@@ -108,10 +110,9 @@ class Canceller {
       shape.insert(shape.end(), constant->shape().begin(), constant->shape().end());
       return rewriter_.AddConstant(
           graph.value(value).name,
-          Tensor({constant->element(), Permuted(shape, perm_)}, constant->data()));
+          constant->WithType({constant->element(), Permuted(shape, perm_)}));
     }
-    // Copied, since what is inserted may move nodes and values.
-    const ir::Node node = *rewriter_.Producer(value);
+    const ir::Node& node = *rewriter_.Producer(value);
     if (node.op == "Transpose") return node.inputs[0];
     std::vector<ir::ValueId> inputs;
     for (const ir::ValueId input : node.inputs) inputs.push_back(Make(input));
@@ -122,14 +123,16 @@ class Canceller {
   }
 
   Rewriter& rewriter_;
-  Ints perm_;
+  const Ints& perm_;
+  ir::Placement placement_;
   Cancelled& known_;
-  int nodes_ = 0;
+  std::set<ir::ValueId> seen_;
 };
 
-bool Cancel(Rewriter& rewriter, const ir::Node& node, Cancelled& known) {
+bool Cancel(Rewriter& rewriter, const ir::Node& node, std::map<Ints, Cancelled>& known) {
   if (node.op != "Transpose") return false;
-  Canceller canceller(rewriter, PermutationOf(rewriter.graph(), node), known);
+  const Ints perm = PermutationOf(rewriter.graph(), node);
+  Canceller canceller(rewriter, perm, ir::PlacementOf(node.attributes), known[perm]);
   if (!canceller.Can(node.inputs[0])) return false;
   rewriter.Forward(node.outputs[0], canceller.Make(node.inputs[0]));
   return true;
@@ -139,7 +142,8 @@ bool Cancel(Rewriter& rewriter, const ir::Node& node, Cancelled& known) {
 
 absl::Status CancelTranspose(ir::Graph& graph, const PassContext&) {
   for (bool changed = true; changed;) {
-    Cancelled known;  // of one sweep: values have other numbers after it
+    // By order of axes, and of one sweep: values have other numbers after it.
+    std::map<Ints, Cancelled> known;
     changed = Rewriter(graph).Sweep(
         [&](Rewriter& rewriter, const ir::Node& node) { return Cancel(rewriter, node, known); });
     if (changed) graph.Compact();

@@ -120,6 +120,37 @@ TEST(CancelTransposeTest, OthersFindTheValuesBetween) {
   EXPECT_EQ(LargestDifference(before, g.graph), 0);
 }
 
+/// A value is found by 2^n ways through n operators.
+TEST(CancelTransposeTest, CountsOperatorsAndNotWaysThroughThem) {
+  const auto is_left = [](int operators) {
+    ChannelsLast g;
+    ir::ValueId sum = g.Last("t", g.Input("x", kShape));
+    for (int i = 0; i < operators; ++i) sum = g.Op("s", "Add", {sum, sum}, kShapeLast);
+    g.Output(g.First("y", sum));
+    return g.After("cancel_transpose").find("Transpose") != std::string::npos;
+  };
+  EXPECT_FALSE(is_left(16));
+  EXPECT_TRUE(is_left(17));
+  EXPECT_TRUE(is_left(100));
+}
+
+/// A node that says nothing of its place runs where what it reads does, which may be before.
+TEST(CancelTransposeTest, LeavesWhatRunsElsewhere) {
+  const auto is_left = [](Attributes of_relu, Attributes of_last) {
+    ChannelsLast g;
+    const auto t = g.Last("t", g.Input("x", kShape));
+    const auto relu = g.Op("r", "Relu", {t}, kShapeLast, std::move(of_relu));
+    of_last.set("perm", kFirst);
+    g.Output(g.Op("y", "Transpose", {relu}, kShape, std::move(of_last)));
+    return g.After("cancel_transpose").find("Transpose") != std::string::npos;
+  };
+  const Attributes second{{"__pipeline_stage", std::int64_t{1}}};
+  EXPECT_FALSE(is_left({}, {}));
+  EXPECT_FALSE(is_left(second, second));
+  EXPECT_TRUE(is_left({}, second));
+  EXPECT_TRUE(is_left(second, {}));
+}
+
 TEST(CancelTransposeTest, LeavesOrdersThatAreNotTakenBack) {
   const auto expect_left = [](auto build) {
     ChannelsLast g;

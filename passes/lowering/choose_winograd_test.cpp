@@ -75,8 +75,8 @@ TEST(ChooseWinogradTest, EstimatesAreThoseOfTheCostTable) {
   };
   GraphForTest g = Convolution(1);
   g.After("choose_winograd", context);
-  EXPECT_EQ(estimates,
-            (std::vector<double>{DirectCost(size), WinogradCost(2, size), WinogradCost(4, size)}));
+  EXPECT_EQ(estimates, (std::vector<double>{ConvolutionCost(0, size), ConvolutionCost(2, size),
+                                            ConvolutionCost(4, size)}));
   EXPECT_EQ(TileOf(g), kWinogradTiles[CheapestWorthwhile(estimates)]);
 }
 

@@ -91,7 +91,8 @@ bool Pays(const ConvShape& conv, const Neighbours& neighbours) {
   if (neighbours.count() == 1) return false;
   if (2 * Multiplications(conv, neighbours) <= Multiplications(conv, {})) return true;
   const double shuffle = kShuffle * static_cast<double>(ElementCount(conv.y));
-  return DirectCost(SizeOf(conv, neighbours)) + shuffle < LeastConvolutionCost(SizeOf(conv, {}));
+  return ConvolutionCost(0, SizeOf(conv, neighbours)) + shuffle <
+         LeastConvolutionCost(SizeOf(conv, {}));
 }
 
 /// [O, C, kh, kw] -> [rows * columns * O, C, height, width]: the filter of pixel (p, q) stands p
