@@ -44,7 +44,7 @@ TEST(CancelTransposeTest, BehindElementwiseOperatorsWithConstants) {
 }
 
 TEST(CancelTransposeTest, BehindQuantisationOfWholeTensors) {
-  const auto graph_with = [](Shape points, std::int64_t axis) {
+  const auto graph_with = [](const Shape& points, std::int64_t axis) {
     ChannelsLast g;
     const std::size_t count = points.empty() ? 1 : 3;
     const auto scale = g.Constant("scale", points, std::vector<double>(count, 0.125));
