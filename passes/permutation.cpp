@@ -11,4 +11,11 @@ Ints PermutationOf(const ir::Graph& graph, const ir::Node& transpose) {
   return transpose.attributes.get_ints("perm", reversed);
 }
 
+Ints Permuted(const Ints& of_axes, const Ints& perm) {
+  Ints result;
+  result.reserve(perm.size());
+  for (const std::int64_t axis : perm) result.push_back(of_axes[static_cast<std::size_t>(axis)]);
+  return result;
+}
+
 }  // namespace poprt::passes

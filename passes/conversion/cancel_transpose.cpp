@@ -26,12 +26,6 @@ constexpr std::array<std::string_view, 33> kElementwise{
 /// By a value, the value with its axes in another order.
 using Cancelled = std::map<ir::ValueId, ir::ValueId>;
 
-Shape Permuted(const Shape& shape, const Ints& perm) {
-  Shape result;
-  for (const std::int64_t axis : perm) result.push_back(shape[static_cast<std::size_t>(axis)]);
-  return result;
-}
-
 /// Puts the axes of a value into another order, without a Transpose.
 class Canceller {
  public:
@@ -67,13 +61,7 @@ class Canceller {
   }
 
   bool IsTakenBack(const ir::Node& transpose) const {
-    const Ints first = PermutationOf(rewriter_.graph(), transpose);
-    for (std::size_t axis = 0; axis < perm_.size(); ++axis) {
-      if (first[static_cast<std::size_t>(perm_[axis])] != static_cast<std::int64_t>(axis)) {
-        return false;
-      }
-    }
-    return true;
+    return std::ranges::is_sorted(Permuted(PermutationOf(rewriter_.graph(), transpose), perm_));
   }
 
   bool CanMove(const ir::Node& node) const {

@@ -10,10 +10,8 @@ absl::Status FuseConsecutiveTranspose(ir::Graph& graph, const PassContext&) {
     const ir::Node* inner = rewriter.Producer(node.inputs[0], "Transpose");
     if (inner == nullptr) return false;
     const Ints first = PermutationOf(rewriter.graph(), *inner);
-    Ints both = PermutationOf(rewriter.graph(), node);
-    for (std::int64_t& axis : both) axis = first[static_cast<std::size_t>(axis)];
+    node.attributes.set("perm", Permuted(first, PermutationOf(rewriter.graph(), node)));
     node.inputs[0] = inner->inputs[0];
-    node.attributes.set("perm", both);
     return true;
   });
   return absl::OkStatus();

@@ -37,7 +37,8 @@ double CeilDiv(std::int64_t count, std::int64_t size) {
   return static_cast<double>(parts);
 }
 
-double WithWeights(double compute, double bytes) {
+double WithWeights(double compute, double weights) {
+  const double bytes = weights * sizeof(float);
   const double load = bytes / (bytes <= kNearBytes ? kNearBytesPerCycle : kFarBytesPerCycle);
   return std::max(compute, load) + kExposed * std::min(compute, load);
 }
@@ -83,7 +84,7 @@ double ChannelProducts(const ConvolutionSize& size) {
   return static_cast<double>(depth) * CeilDiv(size.out_channels, kBlock) * kBlock;
 }
 
-double WeightBytes(std::int64_t tile, const ConvolutionSize& size) {
+double Weights(std::int64_t tile, const ConvolutionSize& size) {
   double weights = ChannelProducts(size);
   if (tile == 0) {
     weights *= static_cast<double>(size.kernel_height * size.kernel_width);
@@ -92,7 +93,7 @@ double WeightBytes(std::int64_t tile, const ConvolutionSize& size) {
         kernels::RequireWinogradFilter({size.kernel_height, size.kernel_width}, tile);
     weights *= static_cast<double>(filter.elements() * filter.parts());
   }
-  return weights * sizeof(float);
+  return weights;
 }
 
 /// Whether what the kernel transforms at once stays far below what it refuses.
@@ -118,7 +119,7 @@ double DirectCost(const ConvolutionSize& size) {
   const double stores = static_cast<double>(size.out_height) * static_cast<double>(size.out_width) *
                         CeilDiv(size.out_channels, kBlock) * kStore;
   return WithWeights(batch * (2 * products / kFlopsPerCycle / kDirectEfficiency + stores),
-                     WeightBytes(0, size));
+                     Weights(0, size));
 }
 
 double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
@@ -128,14 +129,14 @@ double WinogradCost(std::int64_t tile, const ConvolutionSize& size) {
   const double tiles = static_cast<double>(size.batch) *
                        Tiles(rows.tile, size.out_height, size.dilation_height) *
                        Tiles(columns.tile, size.out_width, size.dilation_width);
-  const double bytes = WeightBytes(tile, size);
-  const double products = 2 * bytes / sizeof(float) * tiles / kFlopsPerCycle / kProductEfficiency;
+  const double weights = Weights(tile, size);
+  const double products = 2 * weights * tiles / kFlopsPerCycle / kProductEfficiency;
   const bool is_line = rows.tile == 1 || columns.tile == 1;
   const double transform = is_line ? kTransformLine4 : tile == 2 ? kTransform2 : kTransform4;
   const double transforms =
       tiles * transform *
       (parts * CeilDiv(size.in_channels, kBlock) + CeilDiv(size.out_channels, kBlock));
-  return WithWeights(products + transforms, bytes);
+  return WithWeights(products + transforms, weights);
 }
 
 std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
@@ -152,7 +153,8 @@ std::vector<std::int64_t> TilesFor(const ConvolutionSize& size) {
 
 double ConvolutionCost(std::int64_t tile, const ConvolutionSize& size) {
   const double cycles = tile == 0 ? DirectCost(size) : WinogradCost(tile, size);
-  return cycles + kWorthOfFarByte * std::max(0.0, WeightBytes(tile, size) - kNearBytes);
+  const double bytes = Weights(tile, size) * sizeof(float);
+  return cycles + kWorthOfFarByte * std::max(0.0, bytes - kNearBytes);
 }
 
 double LeastConvolutionCost(const ConvolutionSize& size) {
