@@ -164,6 +164,8 @@ KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& no
     choice.attributes.erase("winograd_tile");
     choice.attributes.set("tile", tile);
     packed = kernels::PackWinogradWeights(weights, tile);
+    if (IsShort(node) && kernels::CanBeShort(*packed)) packed = kernels::ShortenPanels(*packed);
+    choice.attributes.erase("short_weights");
   } else if (group > 1 && group == weights.shape()[0] && weights.shape()[1] == 1) {
     choice.kernel = "blocked_depthwise_conv2d";
     packed = kernels::PackBlockedDepthwiseWeights(weights, StoredType(weights));

@@ -1,7 +1,8 @@
 #include "passes/lowering/choose_short_weights.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "passes/rewrite.hpp"
@@ -11,8 +12,16 @@
 namespace poprt::passes {
 namespace {
 
+constexpr std::int64_t Floats(std::int64_t bytes) {
+  return bytes / static_cast<std::int64_t>(sizeof(float));
+}
+
 /// Fewer weights stay in the first-level cache, from where they come as fast as they are used.
-constexpr std::int64_t kFewestWeights = (64 << 10) / static_cast<std::int64_t>(sizeof(float));
+constexpr std::int64_t kFewestWeights = Floats(64 << 10);
+
+/// Fewer filters take little memory, and stay in a cache from where widening them takes longer than
+/// they take to come.
+constexpr std::int64_t kFewestFilters = Floats(1 << 20);
 
 /// Fewer columns are not multiplied by side by side.
 constexpr std::int64_t kFewestColumns = kernels::kMostTilePanels * kernels::kPanel;
@@ -21,33 +30,53 @@ constexpr std::int64_t kFewestColumns = kernels::kMostTilePanels * kernels::kPan
 /// memory; from the third-level cache they are 2 % slower, of 64 rows 5 %.
 constexpr std::int64_t kManyRows = 128;
 
-/// What an operator multiplies by weights.
-struct Product {
-  std::int64_t rows;                 ///< by the last of the weights, at once
-  bool can_widen;                    ///< whether many rows are multiplied by short weights
-  std::vector<std::size_t> weights;  ///< inputs
+/// Inputs of an operator that may be short if they are large: those that it multiplies by. The last
+/// one decides.
+struct Weights {
+  std::vector<std::size_t> inputs;
+  std::int64_t fewest = kFewestWeights;
 };
 
-std::optional<Product> ProductOf(const ir::Graph& graph, const ir::Node& node) {
-  const bool is_product = node.op == "FusedMatMul" && !node.attributes.has("bits");
-  const bool is_recurrent = node.op == "LSTM" || node.op == "GRU" || node.op == "RNN";
-  if (!is_product && !is_recurrent) return {};
+/// Rows that are multiplied by the weights at once.
+Weights OfProduct(const ir::Graph& graph, const ir::Node& node) {
   const Shape& x = graph.type(node.inputs[0]).shape;
-  if (is_product) {
-    if (graph.type(node.outputs[0]).shape.back() < kFewestColumns) return {};
-    return Product{ElementCount(Shape(x.begin(), x.end() - 1)), true, {1}};
-  }
-  return Product{x.at(node.attributes.get_int("layout", 0) != 0 ? 0 : 1), false, {1, 2}};
+  const std::int64_t rows = ElementCount(Shape(x.begin(), x.end() - 1));
+  const bool has_columns = graph.type(node.outputs[0]).shape.back() >= kFewestColumns;
+  const bool has_rows = rows == 1 || rows >= kManyRows;
+  if (node.attributes.has("bits") || !has_columns || !has_rows) return {};
+  return {.inputs = {1}};
 }
 
-bool CanBeShort(const ir::Graph& graph, const ir::Node& node, const Product& product) {
-  if (product.rows != 1 && (product.rows < kManyRows || !product.can_widen)) return false;
+Weights OfRecurrent(const ir::Graph& graph, const ir::Node& node) {
+  const Shape& x = graph.type(node.inputs[0]).shape;
+  const std::int64_t sequences = x.at(node.attributes.get_int("layout", 0) != 0 ? 0 : 1);
+  if (sequences != 1) return {};
+  return {.inputs = {1, 2}};
+}
+
+/// Of Winograd's smaller tile: the larger one multiplies few rows by each of its weights.
+Weights OfConvolution(const ir::Graph& graph, const ir::Node& node) {
+  const bool has_whole_blocks = graph.type(node.inputs[1]).shape.at(1) % kernels::kPanel == 0;
+  if (node.attributes.get_int("winograd_tile", 0) != 2 || !has_whole_blocks) return {};
+  return {.inputs = {1}, .fewest = kFewestFilters};
+}
+
+Weights WeightsOf(const ir::Graph& graph, const ir::Node& node) {
+  if (node.op == "FusedMatMul") return OfProduct(graph, node);
+  if (node.op == "BlockedConv") return OfConvolution(graph, node);
+  if (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN") return OfRecurrent(graph, node);
+  return {};
+}
+
+bool CanBeShort(const ir::Graph& graph, const ir::Node& node) {
+  const Weights weights = WeightsOf(graph, node);
+  if (weights.inputs.empty()) return false;
   if (graph.type(node.inputs[0]).element != ElementType::kFloat32) return false;
-  const Tensor* last = graph.ConstantOf(node.inputs[product.weights.back()]);
-  if (last == nullptr || last->count() < kFewestWeights) return false;
-  return std::ranges::all_of(product.weights, [&](std::size_t input) {
-    const Tensor* weights = graph.ConstantOf(node.inputs[input]);
-    return weights != nullptr && kernels::CanBeShort(*weights);
+  const auto constant = [&](std::size_t input) { return graph.ConstantOf(node.inputs[input]); };
+  const Tensor* last = constant(weights.inputs.back());
+  if (last == nullptr || last->count() < weights.fewest) return false;
+  return std::ranges::all_of(weights.inputs, [&](std::size_t input) {
+    return constant(input) != nullptr && kernels::CanBeShort(*constant(input));
   });
 }
 
@@ -56,8 +85,7 @@ bool CanBeShort(const ir::Graph& graph, const ir::Node& node, const Product& pro
 absl::Status ChooseShortWeights(ir::Graph& graph, const PassContext&) {
   Rewrite(graph, [](Rewriter& rewriter, ir::Node& node) {
     if (node.attributes.has("short_weights")) return false;
-    const auto product = ProductOf(rewriter.graph(), node);
-    if (!product || !CanBeShort(rewriter.graph(), node, *product)) return false;
+    if (!CanBeShort(rewriter.graph(), node)) return false;
     node.attributes.set("short_weights", std::int64_t{1});
     return true;
   });

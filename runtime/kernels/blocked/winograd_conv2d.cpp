@@ -19,6 +19,8 @@
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/stored_panels.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::kernels {
@@ -49,6 +51,7 @@ struct WinogradConv2d {
   const GemmMicroKernels* kernels;
   const WinogradTransforms* transforms;
   WinogradFilter filter;
+  StoredPanels weights;        ///< one for every element of a block of output channels
   std::int64_t sums;           ///< of a product: 1, or the parts where spare lanes lie between them
   std::int64_t depth_of_sums;  ///< input channels of a group, of all parts where that is one sum
   std::int64_t groups;
@@ -79,7 +82,8 @@ struct WinogradConv2d {
     input_element_stride = SpreadStride(tiles * input_stride);
     product_element_stride = SpreadStride(tiles * kPanel);
     scratch_bytes =
-        FloatScratchBytes(Elements() * (input_element_stride + panels * product_element_stride));
+        FloatScratchBytes(Elements() * (input_element_stride + panels * product_element_stride) +
+                          weights.WidenedFloats(kMostTilePanels, depth.largest()));
   }
 
   void Run(const KernelArguments& args) const {
@@ -122,6 +126,10 @@ struct WinogradConv2d {
   }
   float* Products(const KernelArguments& args, int worker) const {
     return Inputs(args, worker) + Elements() * input_element_stride;
+  }
+  /// Behind the products that begin there: short panels that were widened.
+  float* Widened(float* products) const {
+    return products + panels * Elements() * product_element_stride;
   }
 
   /// Threads share out the strips, and the output channels of those that they share. Each
@@ -221,41 +229,53 @@ struct WinogradConv2d {
   void Multiply(const KernelArguments& args, TileRange tiles, std::int64_t first_block,
                 std::int64_t last_block, const float* inputs, float* products) const {
     const RegisterTiles row_tiles(tiles.count(), kernels->rows);
-    const std::int64_t panel_floats = sums * depth_of_sums * kPanel;
-    const std::int64_t block_floats = Elements() * panel_floats;
     for (std::int64_t element = 0; element < Elements(); ++element) {
       for (std::int64_t block = first_block; block < last_block;) {
         const int count = PanelsAtOnce(*kernels, tiles.count(), last_block - block);
-        const float* const panel =
-            args.in<float>(1) + block * block_floats + element * panel_floats;
-        const float* const next = block + count < last_block
-                                      ? panel + count * block_floats
-                                      : panel + panel_floats - (block - first_block) * block_floats;
+        const std::int64_t panel = block * Elements() + element;
+        const std::int64_t next = block + count < last_block
+                                      ? panel + count * Elements()
+                                      : first_block * Elements() + element + 1;
         MultiplyPanels(
-            row_tiles, inputs + element * input_element_stride, {panel, block_floats, count}, next,
-            products + ((block - first_block) * Elements() + element) * product_element_stride);
+            row_tiles, inputs + element * input_element_stride, args.inputs[1],
+            {panel, count, next},
+            products + ((block - first_block) * Elements() + element) * product_element_stride,
+            Widened(products));
         block += count;
       }
     }
   }
 
-  /// An element's products with the panels `b`, after which `next` is read.
-  void MultiplyPanels(const RegisterTiles& row_tiles, const float* a, const Panels<float>& b,
-                      const float* next, float* products) const {
+  /// Panels of an element, from `first` on, and the one that is read behind them.
+  struct ElementPanels {
+    std::int64_t first;
+    int count;
+    std::int64_t next;
+  };
+
+  /// An element's products with panels, which are widened to `widened` if they are short.
+  void MultiplyPanels(const RegisterTiles& row_tiles, const float* a, const std::byte* first_panel,
+                      const ElementPanels& b, float* products, float* widened) const {
     const std::int64_t pieces = sums * depth.blocks();
+    const auto row_of = [&](std::int64_t piece) {
+      return piece / depth.blocks() * depth_of_sums + depth.begin(piece % depth.blocks());
+    };
     for (std::int64_t i = 0; i < pieces; ++i) {
-      const std::int64_t sum = i / depth.blocks();
       const std::int64_t k = depth.begin(i % depth.blocks());
       const std::int64_t rows_of_piece = depth.end(i % depth.blocks()) - k;
-      const float* const from = a + sum * in_blocks * kPanel + k;
-      const float* const weights = b.first + (sum * depth_of_sums + k) * kPanel;
-      const float* const ahead = i + 1 == pieces ? next : weights + rows_of_piece * kPanel;
+      const float* const from = a + i / depth.blocks() * in_blocks * kPanel + k;
+      const PanelsView view =
+          weights.View(*kernels, first_panel, b.first, b.count, row_of(i), rows_of_piece, widened);
+      const auto* const data = static_cast<const float*>(view.data);
+      const auto* const ahead = reinterpret_cast<const float*>(
+          i + 1 == pieces ? weights.At(first_panel, b.next, 0)
+                          : weights.At(first_panel, b.first, row_of(i + 1)));
       const FetchAhead fetch(row_tiles.count(), rows_of_piece, sizeof(float));
       for (std::int64_t t = 0; t < row_tiles.count(); ++t) {
         const std::int64_t row = row_tiles.begin(t);
         kernels->row_major_f32(
             row_tiles.size(t), from + row * input_stride, input_stride,
-            {weights, b.stride, b.count}, rows_of_piece, fetch.Of(t, weights, ahead),
+            {data, view.stride, b.count}, rows_of_piece, fetch.Of(t, data, ahead),
             {products + row * kPanel, Elements() * product_element_stride}, i > 0);
       }
     }
@@ -320,8 +340,9 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   const std::int64_t depth = channels / group;
   const Ints kernel = RequireKernelShape(call.attributes);
   const WinogradFilter filter = RequireWinogradFilter(kernel, tile);
-  RequireType(call.inputs[1], PackedWinogradType(outs, depth, kernel, tile),
-              "the weights, input 1,");
+  const TensorType panels = PackedWinogradType(outs, depth, kernel, tile);
+  const bool is_short = call.inputs[1].element == ElementType::kUint32;
+  RequireType(call.inputs[1], is_short ? ShortPanelsType(panels) : panels, "the weights, input 1,");
   const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
   const Window window = RequireWindow(call.attributes, in, kernel);
   const Shape out = WindowOutputExtents(window, {in.height, in.width}, false);
@@ -336,11 +357,15 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   // The channels of a part of the filter follow those of the part before, unless spare lanes are
   // between them.
   const bool is_one_sum = filter.parts() == 1 || depth % kBlock == 0;
+  Require(is_one_sum || !is_short, "short weights are for whole blocks of input channels");
   const std::int64_t depth_of_sums = is_one_sum ? filter.parts() * depth : depth;
   const auto conv = std::make_shared<WinogradConv2d>(
       WinogradConv2d{.kernels = &loops.gemm,
                      .transforms = &TransformsOf(loops.winograd, filter),
                      .filter = filter,
+                     .weights = {.element = call.inputs[1].element,
+                                 .depth = filter.parts() * depth,
+                                 .step = filter.elements()},
                      .sums = is_one_sum ? 1 : filter.parts(),
                      .depth_of_sums = depth_of_sums,
                      .groups = group,
@@ -351,9 +376,13 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
                      .rows = rows,
                      .columns = columns,
                      .strips = SplitTiles(in.batch * rows.tiles() * columns.tiles(), filter, depth),
-                     .depth = EvenSplit(depth_of_sums, kDepth),
+                     .depth = EvenSplit(depth_of_sums, kDepth, kShortRows),
                      .epilogue = epilogue});
-  const Ints block_sizes = CutIntoBlocks(call.attributes, {&conv->strips, &conv->depth});
+  Ints block_sizes = CutIntoBlocks(call.attributes, {&conv->strips, &conv->depth});
+  if (is_short) {
+    conv->depth = conv->depth.WithLargest(WholeShortRows(conv->depth.largest()));
+    block_sizes.back() = conv->depth.largest();
+  }
   if (conv->strips.largest() <= kTileRows) {
     conv->panels = std::max(kPanels, std::int64_t{loops.gemm.panels_of_few_rows});
   }

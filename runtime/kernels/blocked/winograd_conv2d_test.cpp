@@ -10,6 +10,8 @@
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/short_floats_testing.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -250,6 +252,50 @@ TEST(WinogradConv2d, GroupsReadTheirOwnChannelsForEveryPartOfAFilter) {
   CheckWinograd(random, {.channels = 300, .outs = 20, .height = 1, .width = 30, .kernel = {1, 5}});
 }
 
+TEST(WinogradConv2d, HasTheSameBitsWithShortWeightsAsWithTheirNumbers) {
+  const WinogradCase cases[] = {
+      {.tile = 2, .channels = 300, .outs = 70, .height = 9, .width = 9, .residual = true},
+      {.tile = 2, .channels = 35, .outs = 20, .height = 3, .width = 3},  // four panels at once
+      {.tile = 4, .batch = 3, .channels = 96, .outs = 160, .group = 2, .height = 13, .width = 30},
+      {.tile = 4, .channels = 160, .outs = 40, .height = 6, .width = 9, .kernel = {5, 5}},
+      {.tile = 4, .channels = 33, .outs = 18, .height = 1, .width = 40, .kernel = {1, 3}}};
+  Random random(9);
+  for (const WinogradCase& c : cases) {
+    const WinogradOperands operands = RandomOperands(random, c);
+    const Tensor packed = PackWinogradWeights(operands.w, c.tile);
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      for (const int threads : {1, 3}) {
+        SCOPED_TRACE(std::string(loops->instruction_set) + ", tile " + std::to_string(c.tile) +
+                     ", channels " + std::to_string(c.channels) + ", threads " +
+                     std::to_string(threads));
+        const auto run = [&](const Tensor& weights) {
+          return RunPacked(BindWinogradConv2d,
+                           {operands.x, weights, operands.bias, operands.residual}, c.Output(),
+                           c.KernelAttributes(), *loops, threads);
+        };
+        EXPECT_TRUE(run(ShortenPanels(packed)) == run(RoundedToShort(packed)));
+      }
+    }
+  }
+}
+
+KernelCall GoodCall() {
+  return {.inputs = {{ElementType::kFloat32, {1, 2, 8, 8, 16}},
+                     {ElementType::kFloat32, {3, 36, 20, 16}}},
+          .outputs = {{ElementType::kFloat32, {1, 3, 6, 6, 16}}},
+          .attributes = {{"tile", std::int64_t{4}},
+                         {"in_channels", std::int64_t{20}},
+                         {"out_channels", std::int64_t{40}},
+                         {"kernel_shape", Ints{3, 3}}}};
+}
+
+TEST(WinogradConv2d, ShortWeightsAreCutBetweenGroupsOfRows) {
+  KernelCall call = GoodCall();
+  call.inputs[1] = {ElementType::kUint32, {3, 36, 15, 16}};
+  call.attributes.set("block_sizes", Ints{24, 10});
+  EXPECT_EQ(BindWinogradConv2d(call, BestInnerLoops()).block_sizes, (Ints{4, 12}));
+}
+
 TEST(WinogradConv2d, PaddingMayBeWiderThanATile) {
   Random random(3);
   for (const std::int64_t tile : {2, 4}) {
@@ -320,24 +366,18 @@ TEST(WinogradConv2d, ErrorStaysWithinItsBound) {
       const std::vector<Expected> expected = NaiveConv(c, operands);
       double largest = 0;
       for (const Expected& e : expected) largest = std::max(largest, std::abs(e.value));
+      const auto error = [&](const Tensor& weights, const InnerLoops& loops) {
+        const Tensor result = RunPacked(BindWinogradConv2d, {operands.x, weights}, c.Output(),
+                                        c.KernelAttributes(), loops);
+        return LargestError(c, result, expected) / largest;
+      };
+      const Tensor packed = PackWinogradWeights(operands.w, tile);
       for (const InnerLoops* loops : AllInnerLoops()) {
-        const Tensor result =
-            RunPacked(BindWinogradConv2d, {operands.x, PackWinogradWeights(operands.w, tile)},
-                      c.Output(), c.KernelAttributes(), *loops);
-        EXPECT_LE(LargestError(c, result, expected), (tile == 2 ? 2e-6 : 6e-6) * largest);
+        EXPECT_LE(error(packed, *loops), tile == 2 ? 2e-6 : 6e-6);
+        EXPECT_LE(error(ShortenPanels(packed), *loops), tile == 2 ? 3e-5 : 1e-4);
       }
     }
   }
-}
-
-KernelCall GoodCall() {
-  return {.inputs = {{ElementType::kFloat32, {1, 2, 8, 8, 16}},
-                     {ElementType::kFloat32, {3, 36, 20, 16}}},
-          .outputs = {{ElementType::kFloat32, {1, 3, 6, 6, 16}}},
-          .attributes = {{"tile", std::int64_t{4}},
-                         {"in_channels", std::int64_t{20}},
-                         {"out_channels", std::int64_t{40}},
-                         {"kernel_shape", Ints{3, 3}}}};
 }
 
 std::string ErrorWith(std::string_view attribute, AttributeValue value) {
@@ -388,6 +428,15 @@ TEST(WinogradConv2d, BindRejectsOperandsThatDoNotFit) {
   call = GoodCall();
   call.inputs[0].element = ElementType::kFloat16;
   EXPECT_THAT(BindError(BindWinogradConv2d, call), HasSubstr("input 0 is float16"));
+  call = GoodCall();
+  call.inputs[1] = {ElementType::kUint32, {3, 36, 20, 16}};
+  EXPECT_EQ(BindError(BindWinogradConv2d, call),
+            "the weights, input 1, is uint32[3, 36, 20, 16], expected uint32[3, 36, 15, 16]");
+  call.inputs[1] = {ElementType::kUint32, {3, 36, 60, 16}};
+  call.attributes.set("kernel_shape", Ints{5, 5});
+  call.attributes.set("pads", Ints{1, 1, 1, 1});
+  EXPECT_EQ(BindError(BindWinogradConv2d, call),
+            "short weights are for whole blocks of input channels");
   call = GoodCall();
   call.inputs.push_back({ElementType::kFloat32, {40}});
   EXPECT_EQ(BindError(BindWinogradConv2d, call),

@@ -43,10 +43,13 @@ bool CanBeShort(const Tensor& weights) {
 }
 
 TensorType ShortPanelsType(const TensorType& panels) {
-  Require(panels.element == ElementType::kFloat32 && panels.shape.size() == 3 &&
-              panels.shape[2] == kPanel,
+  Require(panels.element == ElementType::kFloat32 && panels.shape.size() >= 3 &&
+              panels.shape.back() == kPanel,
           "panels of type " + ToString(panels) + " cannot be shortened");
-  return {ElementType::kUint32, {panels.shape[0], ShortLines(panels.shape[1]), kPanel}};
+  TensorType type{ElementType::kUint32, panels.shape};
+  std::int64_t& rows = type.shape[type.shape.size() - 2];
+  rows = ShortLines(rows);
+  return type;
 }
 
 void ShortenPanel(const float* panel, std::int64_t depth, std::uint32_t* lines) {
@@ -57,10 +60,12 @@ void ShortenPanel(const float* panel, std::int64_t depth, std::uint32_t* lines) 
 
 Tensor ShortenPanels(const Tensor& panels) {
   Tensor result(ShortPanelsType(panels.type()));
-  const std::int64_t depth = panels.shape()[1];
+  const Shape& shape = panels.shape();
+  const std::int64_t depth = shape[shape.size() - 2];
+  const std::int64_t count = ElementCount(Shape(shape.begin(), shape.end() - 2));
   const auto from = panels.as<float>();
   const auto to = result.as_mutable<std::uint32_t>();
-  ProcessThreadPool().Run(panels.shape()[0], [&](std::int64_t panel, int /*worker*/) {
+  ProcessThreadPool().Run(count, [&](std::int64_t panel, int /*worker*/) {
     ShortenPanel(from.data() + panel * depth * kPanel, depth,
                  to.data() + panel * ShortLines(depth) * kPanel);
   });

@@ -31,8 +31,8 @@ constexpr std::int64_t ShortLines(std::int64_t depth) {
 /// Whether numbers of float32 can be shortened: they are finite and less than 2^127.
 bool CanBeShort(const Tensor& weights);
 
-/// Type of panels of that type, float32 [panels, depth, 16], when they are shortened: uint32
-/// [panels, lines, 16]. Throws KernelError for others.
+/// Type of panels of that type, float32 [panels..., depth, 16], when they are shortened: uint32
+/// [panels..., lines, 16]. Throws KernelError for others.
 TensorType ShortPanelsType(const TensorType& panels);
 
 /// Shortens a panel, [depth][16], of numbers that can be short, rounding to the nearest, to

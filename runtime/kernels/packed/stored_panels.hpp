@@ -17,6 +17,7 @@ namespace poprt::kernels {
 struct StoredPanels {
   ElementType element;
   std::int64_t depth;
+  std::int64_t step = 1;  ///< panels from one to the next of those that are read together
 
   bool AreShort() const { return element == ElementType::kUint32; }
 
@@ -41,7 +42,7 @@ struct StoredPanels {
   /// has more than some ten parts.
   std::int64_t WidenedStride(std::int64_t part) const {
     const std::int64_t floats = WholeShortRows(part) * kPanel;
-    return std::clamp(Stride(), floats, 8 * floats);
+    return std::clamp(step * Stride(), floats, 8 * floats);
   }
 
   /// Floats that View needs for up to `count` panels of up to `part` rows.
@@ -52,10 +53,12 @@ struct StoredPanels {
   /// Rows [k, k + n) of `count` panels, in `widened` if they are short.
   PanelsView View(const GemmMicroKernels& kernels, const std::byte* weights, std::int64_t panel,
                   int count, std::int64_t k, std::int64_t n, float* widened) const {
-    const std::byte* const next = At(weights, panel + count, k);
-    if (!AreShort()) return {At(weights, panel, k), Stride(), element, next};
+    const std::byte* const next = At(weights, panel + count * step, k);
+    if (!AreShort()) return {At(weights, panel, k), step * Stride(), element, next};
     const std::int64_t stride = WidenedStride(n);
-    for (int i = 0; i < count; ++i) Widen(kernels, weights, panel + i, k, n, widened + i * stride);
+    for (int i = 0; i < count; ++i) {
+      Widen(kernels, weights, panel + i * step, k, n, widened + i * stride);
+    }
     return {widened, stride, ElementType::kFloat32, next};
   }
 };
