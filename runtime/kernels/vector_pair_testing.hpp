@@ -31,12 +31,13 @@ struct VectorPair {
   [[gnu::noinline]] static Register Load(const T* p) {
     return {Half::Load(p), Half::Load(p + Half::kLanes)};
   }
-  [[gnu::noinline]] static void LoadShort(const std::uint32_t* lines, Register (&rows)[4]) {
-    typename Half::Register low[4];
-    typename Half::Register high[4];
-    Half::LoadShort(lines, low);
-    Half::LoadShort(lines + Half::kLanes, high);
-    for (int i = 0; i < 4; ++i) rows[i] = {low[i], high[i]};
+  template <class Use>
+  static void EachShort(const std::uint32_t* lines, Use use) {
+    Half::EachShort(lines, [&](auto row, typename Half::Register low) {
+      Half::EachShort(lines + Half::kLanes, [&](auto other, typename Half::Register high) {
+        if constexpr (row == other) use(row, Register{low, high});
+      });
+    });
   }
   template <class T>
   [[gnu::noinline]] static void Store(R x, T* p) {

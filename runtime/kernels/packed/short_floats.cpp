@@ -12,6 +12,7 @@ namespace poprt::kernels {
 namespace {
 
 constexpr std::uint32_t kLostBits = 0xFF;
+constexpr std::uint32_t kUpperHalf = 0xFFFF0000;
 
 /// The number with the nearest upper 24 bits, to even where two are as near.
 std::uint32_t Shorten(float number) {
@@ -26,11 +27,10 @@ void PackGroup(const float* from, std::int64_t rows, std::uint32_t* to) {
     const auto number = [&](std::int64_t row) {
       return row < rows ? Shorten(from[row * kPanel + c]) : 0;
     };
-    const std::uint32_t last = number(kShortLines);
-    for (std::int64_t line = 0; line < kShortLines; ++line) {
-      const std::uint32_t part = last >> (24 - 8 * line) & kLostBits;
-      to[line * kPanel + c] = number(line) | part;
+    for (std::int64_t row = 0; row < 2; ++row) {
+      to[row * kPanel + c] = number(row) | (number(row + 2) >> 8 & kLostBits);
     }
+    to[2 * kPanel + c] = (number(2) & kUpperHalf) | number(3) >> 16;
   }
 }
 

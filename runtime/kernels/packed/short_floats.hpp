@@ -10,8 +10,9 @@
 /// caches; for more rows they are widened first. Part of the container format, as pack.hpp.
 ///
 /// Four rows of a panel, [depth][16], are three lines of 16 words of 32 bits, the last ones with
-/// zeros behind the depth. Word c of line i has, in its upper bits, those of the number of row i
-/// and column c and, in its lowest eight, a part of the number of row 3: the first of line 0.
+/// zeros behind the depth. Word c of line 0 has the 24 bits of row 0 and column c and, in its
+/// lowest eight, the last ones of row 2; line 1 those of rows 1 and 3; line 2 the upper 16 bits of
+/// rows 2 and 3. A processor without more than shifts and selections of halves is fastest so.
 namespace poprt::kernels {
 
 /// Rows, and lines, of a group.

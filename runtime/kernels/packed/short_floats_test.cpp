@@ -46,10 +46,10 @@ TEST(ShortFloats, FourRowsAreThreeLines) {
   const Tensor lines = ShortenPanels(panels);
   EXPECT_EQ(lines.type(), (TensorType{ElementType::kUint32, {2, 6, 16}}));
   const auto words = lines.as<std::uint32_t>();
-  // Column 2: rows 0 to 3 are numbers 2, 18, 34 and 50 = 0x32.
-  EXPECT_EQ(words[2], 0x3F00023FU);
-  EXPECT_EQ(words[16 + 2], 0x3F001200U);
-  EXPECT_EQ(words[32 + 2], 0x3F002232U);
+  // Column 2: rows 0 to 3 are numbers 2, 18, 34 = 0x22 and 50 = 0x32.
+  EXPECT_EQ(words[2], 0x3F000222U);
+  EXPECT_EQ(words[16 + 2], 0x3F001232U);
+  EXPECT_EQ(words[32 + 2], 0x3F003F00U);
   // Row 4 has none behind it.
   EXPECT_EQ(words[48 + 2], 0x3F004200U);
   EXPECT_EQ(words[64 + 2], 0U);

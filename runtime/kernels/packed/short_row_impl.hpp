@@ -21,12 +21,10 @@ struct ShortSums {
   [[gnu::always_inline]] void Add(const float* a, const std::uint32_t* lines, std::int64_t stride) {
     Unroll<kVectorsOfRow>([&](auto v) POPRT_INLINED {
       constexpr int kV = decltype(v)::value;
-      typename V::Register rows[4];
-      V::LoadShort(lines + kV / kVectors<V> * stride + kV % kVectors<V> * V::kLanes, rows);
-      Unroll<kRows>([&](auto r) POPRT_INLINED {
-        constexpr int kR = decltype(r)::value;
-        V::Accumulate(sum[kV], V::Set(a[kR]), rows[kR]);
-      });
+      V::EachShort(lines + kV / kVectors<V> * stride + kV % kVectors<V> * V::kLanes,
+                   [&](auto r, auto row) POPRT_INLINED {
+                     if constexpr (r < kRows) V::Accumulate(sum[kV], V::Set(a[r]), row);
+                   });
     });
   }
 };
@@ -67,11 +65,8 @@ void WidenShort(const std::uint32_t* lines, std::int64_t depth, float* panel) {
   for (; depth > 0; depth -= 4, lines += 3 * kColumns, panel += 4 * kColumns) {
     Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
       constexpr int kFirst = decltype(v)::value * V::kLanes;
-      typename V::Register rows[4];
-      V::LoadShort(lines + kFirst, rows);
-      Unroll<4>([&](auto r) POPRT_INLINED {
-        constexpr int kR = decltype(r)::value;
-        V::Store(rows[kR], panel + kR * kColumns + kFirst);
+      V::EachShort(lines + kFirst, [&](auto r, auto row) POPRT_INLINED {
+        V::Store(row, panel + r * kColumns + kFirst);
       });
     });
   }

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <cstdint>
+#include <type_traits>
 
 // The vector type V of vector_type.hpp for processors with AVX2, FMA and F16C. In an unnamed
 // namespace, so that every file that includes this has its own copy of the code.
@@ -19,6 +20,9 @@ struct Avx2 {
   using Register = __m256;
   using Eight = Avx2;
 
+  template <int kRow>
+  using Row = std::integral_constant<int, kRow>;
+
   static Register Zero() { return _mm256_setzero_ps(); }
   static Register Set(float x) { return _mm256_set1_ps(x); }
   template <int kUses>
@@ -29,21 +33,20 @@ struct Avx2 {
   static Register Load(const std::uint16_t* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
-  static void LoadShort(const std::uint32_t* lines, Register (&rows)[4]) {
-    __m256i words[3];
-    for (int i = 0; i < 3; ++i) {
-      words[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lines + 16 * i));
-    }
-    const __m256i second =
-        _mm256_and_si256(_mm256_slli_epi32(words[1], 16), _mm256_set1_epi32(0xFF0000));
-    const __m256i third =
-        _mm256_and_si256(_mm256_slli_epi32(words[2], 8), _mm256_set1_epi32(0xFF00));
+  template <class Use>
+  static void EachShort(const std::uint32_t* lines, Use use) {
+    constexpr int kLowerHalves = 0x55;
     const __m256i upper = _mm256_set1_epi32(~0xFF);
-    for (int i = 0; i < 3; ++i) {
-      rows[i] = _mm256_castsi256_ps(_mm256_and_si256(words[i], upper));
-    }
-    rows[3] = _mm256_castsi256_ps(
-        _mm256_or_si256(_mm256_slli_epi32(words[0], 24), _mm256_or_si256(second, third)));
+    __m256i first = LoadWords(lines);
+    use(Row<0>(), _mm256_castsi256_ps(_mm256_and_si256(first, upper)));
+    first = _mm256_slli_epi32(first, 8);
+    __m256i second = LoadWords(lines + 16);
+    use(Row<1>(), _mm256_castsi256_ps(_mm256_and_si256(second, upper)));
+    second = _mm256_slli_epi32(second, 8);
+    __m256i halves = LoadWords(lines + 32);
+    use(Row<2>(), _mm256_castsi256_ps(_mm256_blend_epi16(halves, first, kLowerHalves)));
+    halves = _mm256_slli_epi32(halves, 16);
+    use(Row<3>(), _mm256_castsi256_ps(_mm256_blend_epi16(halves, second, kLowerHalves)));
   }
   static void Store(Register x, float* p) { _mm256_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {
@@ -112,6 +115,12 @@ struct Avx2 {
   // As assembly because g++ 12 otherwise chooses other forms of the instruction, which need moves.
   static void Accumulate(Register& acc, Register a, Register b) {
     asm("vfmadd231ps %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
+  }
+  // As assembly because g++ otherwise loads the words once more for each use.
+  static __m256i LoadWords(const std::uint32_t* p) {
+    __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    asm("" : "+x"(words));
+    return words;
   }
   static Register Max(Register a, Register b) { return _mm256_max_ps(a, b); }
   static Register Min(Register a, Register b) { return _mm256_min_ps(a, b); }

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "runtime/kernels/packed/vector_avx2.hpp"
 
@@ -23,6 +24,9 @@ struct Avx512 {
     const float* number;
   };
 
+  template <int kRow>
+  using Row = std::integral_constant<int, kRow>;
+
   static Register Zero() { return _mm512_setzero_ps(); }
   static Register Set(float x) { return _mm512_set1_ps(x); }
   template <int kUses>
@@ -37,21 +41,22 @@ struct Avx512 {
   static Register Load(const std::uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
-  static void LoadShort(const std::uint32_t* lines, Register (&rows)[4]) {
-    __m512i words[3];
-    for (int i = 0; i < 3; ++i) words[i] = _mm512_loadu_si512(lines + 16 * i);
-    // a | (b & mask)
-    constexpr int kOrAnd = 0xF8;
-    __m512i last =
-        _mm512_ternarylogic_epi32(_mm512_slli_epi32(words[0], 24), _mm512_slli_epi32(words[1], 16),
-                                  _mm512_set1_epi32(0xFF0000), kOrAnd);
-    last = _mm512_ternarylogic_epi32(last, _mm512_slli_epi32(words[2], 8),
-                                     _mm512_set1_epi32(0xFF00), kOrAnd);
+  template <class Use>
+  static void EachShort(const std::uint32_t* lines, Use use) {
     const __m512i upper = _mm512_set1_epi32(~0xFF);
-    for (int i = 0; i < 3; ++i) {
-      rows[i] = _mm512_castsi512_ps(_mm512_and_si512(words[i], upper));
-    }
-    rows[3] = _mm512_castsi512_ps(last);
+    const __m512i upper_half = _mm512_set1_epi32(~0xFFFF);
+    const auto with_last_byte = [&](__m512i halves, __m512i word) {
+      constexpr int kSelect = 0xCA;  // a ? b : c
+      return _mm512_castsi512_ps(
+          _mm512_ternarylogic_epi32(upper_half, halves, _mm512_slli_epi32(word, 8), kSelect));
+    };
+    const __m512i first = _mm512_loadu_si512(lines);
+    const __m512i second = _mm512_loadu_si512(lines + 16);
+    const __m512i halves = _mm512_loadu_si512(lines + 32);
+    use(Row<0>(), _mm512_castsi512_ps(_mm512_and_si512(first, upper)));
+    use(Row<1>(), _mm512_castsi512_ps(_mm512_and_si512(second, upper)));
+    use(Row<2>(), with_last_byte(halves, first));
+    use(Row<3>(), with_last_byte(_mm512_slli_epi32(halves, 16), second));
   }
   static void Store(Register x, float* p) { _mm512_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {

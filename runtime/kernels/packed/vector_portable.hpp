@@ -44,15 +44,21 @@ struct Portable {
   static Register Load(const std::uint16_t* p) {
     return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
   }
-  static void LoadShort(const std::uint32_t* lines, Register (&rows)[4]) {
-    const auto word = [lines](int line, int i) { return lines[16 * line + i]; };
-    for (int line = 0; line < 3; ++line) {
-      rows[line] = Each([&](int i) { return std::bit_cast<float>(word(line, i) & ~0xFFU); });
-    }
-    rows[3] = Each([&](int i) {
-      return std::bit_cast<float>(word(0, i) << 24 | (word(1, i) & 0xFF) << 16 |
-                                  (word(2, i) & 0xFF) << 8);
-    });
+  template <class Use>
+  static void EachShort(const std::uint32_t* lines, Use use) {
+    const auto upper = [lines](int line) {
+      return Each([=](int i) { return std::bit_cast<float>(lines[16 * line + i] & ~0xFFU); });
+    };
+    const auto with_last_byte = [lines](int shift, int line) {
+      return Each([=](int i) {
+        const std::uint32_t half = lines[32 + i] << shift & ~0xFFFFU;
+        return std::bit_cast<float>(half | (lines[16 * line + i] & 0xFF) << 8);
+      });
+    };
+    use(std::integral_constant<int, 0>(), upper(0));
+    use(std::integral_constant<int, 1>(), upper(1));
+    use(std::integral_constant<int, 2>(), with_last_byte(0, 0));
+    use(std::integral_constant<int, 3>(), with_last_byte(16, 1));
   }
   static void Store(const Register& x, float* p) { std::memcpy(p, &x.lane, sizeof(x.lane)); }
   static void Store(const Register& x, std::uint16_t* p) {

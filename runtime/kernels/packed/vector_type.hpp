@@ -11,14 +11,14 @@
 // V has kLanes, Register (the register type), kPanels and kRows (of how many panels of 16 columns,
 // 1 or 2, and of how many rows, 6 to 8, the sums fit the registers), Eight (a V of eight lanes for
 // what needs no more; it has Transpose(Register[8]) too) and static functions: Zero, Set, Load
-// (float or float16 bits), LoadShort(lines, rows) (the four rows of a group of short floats, see
-// short_floats.hpp), Store (float or float16 bits), LoadFirst(p, n) and StoreFirst(v, p, n)
-// (n < kLanes floats, zeros behind them), KeepFirst(v, n), Even(a, b) (lanes 0, 2, ... of both),
-// SwapLanes<n>(x), whose lane i is lane i ^ n of x, n a power of two below kLanes, FirstLane(x),
-// Add, Sub, Mul, Div, MulAdd(a, b, c) = a * b + c, Accumulate(acc, a, b), where a may come from
-// Repeat<n>(p), the number at p in all lanes for n uses, Max(a, b) = a > b ? a : b, Min(a, b) = a <
-// b ? a : b, Abs, SelectLess(a, b, x, y) = a < b ? x : y, PowerOfTwo (see there) and, where there
-// is an instruction for it, Scale(x, n) = x * 2^n.
+// (float or float16 bits), EachShort(lines, use) (calls use with std::integral_constant 0 to 3 and
+// the row of a group of short floats, see short_floats.hpp), Store (float or float16 bits),
+// LoadFirst(p, n) and StoreFirst(v, p, n) (n < kLanes floats, zeros behind them), KeepFirst(v, n),
+// Even(a, b) (lanes 0, 2, ... of both), SwapLanes<n>(x), whose lane i is lane i ^ n of x, n a power
+// of two below kLanes, FirstLane(x), Add, Sub, Mul, Div, MulAdd(a, b, c) = a * b + c,
+// Accumulate(acc, a, b), where a may come from Repeat<n>(p), the number at p in all lanes for n
+// uses, Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, SelectLess(a, b, x, y) = a < b ?
+// x : y, PowerOfTwo (see there) and, where there is an instruction for it, Scale(x, n) = x * 2^n.
 namespace poprt::kernels::tile {
 
 /// Columns of a panel of weights and channels of a block.

@@ -13,6 +13,7 @@ struct Avx512 {
   static constexpr int kRows = 6;
   static constexpr int kPanels = 2;
   static constexpr int kPanelsOfOneRow = 4;
+  static constexpr int kBytesAhead = 0;
   static constexpr bool kIsWide = false;
   static constexpr bool kHasDigits = false;
   using Words = __m512i;

@@ -8,6 +8,7 @@
 /// IntegerRowKernels over a vector type V of one instruction set, with V::kLanes lanes and
 /// registers for the sums of V::kPanels panels of up to V::kRows rows, and of
 /// V::kPanelsOfOneRow:
+/// * V::kBytesAhead: how far ahead one row fetches its panels, 0 where it waits no less for that;
 /// * V::kIsWide: whether weights have 16 bits, else 4 or 8;
 /// * V::kHasDigits: whether multiples are multiplied as two digits of 8 bits or as they are;
 /// * V::Words, V::Load(const std::byte*): words of weights;
@@ -259,6 +260,11 @@ void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const Integ
                 [&](auto v) POPRT_INLINED { sums[r][v] = V::Add(sums[r][v], fields[v], factors); });
           });
         });
+        if constexpr (kRows == 1 && V::kBytesAhead > 0) {
+          Unroll<kPanels>([&](auto p) POPRT_INLINED {
+            __builtin_prefetch(b + p * panels.stride + V::kBytesAhead);
+          });
+        }
         b += kGroupBytes;
         words += kWordsOfGroup<kBits>;
       };
