@@ -19,6 +19,9 @@ constexpr std::int64_t Floats(std::int64_t bytes) {
 /// Fewer weights stay in the first-level cache, from where they come as fast as they are used.
 constexpr std::int64_t kFewestWeights = Floats(64 << 10);
 
+/// Fewer come from a cache as fast as two rows are multiplied by them.
+constexpr std::int64_t kFewestOfTwoRows = Floats(4 << 20);
+
 /// Fewer filters take little memory, and stay in a cache from where widening them takes longer than
 /// they take to come.
 constexpr std::int64_t kFewestFilters = Floats(1 << 20);
@@ -42,9 +45,10 @@ Weights OfProduct(const ir::Graph& graph, const ir::Node& node) {
   const Shape& x = graph.type(node.inputs[0]).shape;
   const std::int64_t rows = ElementCount(Shape(x.begin(), x.end() - 1));
   const bool has_columns = graph.type(node.outputs[0]).shape.back() >= kFewestColumns;
-  const bool has_rows = rows == 1 || rows >= kManyRows;
-  if (node.attributes.has("bits") || !has_columns || !has_rows) return {};
-  return {.inputs = {1}};
+  if (node.attributes.has("bits") || !has_columns) return {};
+  if (rows == 1 || rows >= kManyRows) return {.inputs = {1}};
+  if (rows == kernels::kMostShortRows) return {.inputs = {1}, .fewest = kFewestOfTwoRows};
+  return {};
 }
 
 Weights OfRecurrent(const ir::Graph& graph, const ir::Node& node) {

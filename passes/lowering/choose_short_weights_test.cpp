@@ -41,10 +41,13 @@ bool IsChosen(const ProductCase& c) {
   return IsChosen(std::move(g));
 }
 
-TEST(ChooseShortWeightsTest, ProductsOfOneRowOrManyWithLargeWeights) {
+TEST(ChooseShortWeightsTest, ProductsOfFewRowsOrManyWithLargeWeights) {
   EXPECT_TRUE(IsChosen(ProductCase{}));
   EXPECT_TRUE(IsChosen({.rows = {1}}));
-  EXPECT_FALSE(IsChosen({.rows = {2}})) << "two rows";
+  EXPECT_FALSE(IsChosen({.rows = {2}})) << "two rows, few weights";
+  EXPECT_TRUE(IsChosen({.rows = {2, 1}, .depth = 1024, .columns = 1024}));
+  EXPECT_FALSE(IsChosen({.rows = {2, 1}, .depth = 1024, .columns = 1023}));
+  EXPECT_FALSE(IsChosen({.rows = {3}, .depth = 1024, .columns = 1024})) << "three rows";
   EXPECT_FALSE(IsChosen({.rows = {127}}));
   EXPECT_TRUE(IsChosen({.rows = {128}}));
   EXPECT_TRUE(IsChosen({.rows = {2, 64}}));

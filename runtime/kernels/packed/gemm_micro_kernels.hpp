@@ -112,10 +112,11 @@ struct GemmMicroKernels {
                              std::int64_t depth, const Ahead<float>& ahead, const Tiles& tiles,
                              bool accumulate);
 
-  /// tiles[p][0] = (accumulate ? tiles[p][0] : 0) + a * B[p] for one row and 1, 2 or 4 panels of
-  /// short floats (short_floats.hpp), whose stride is counted in words.
-  void (*short_row)(const float* a, const Panels<std::uint32_t>& b, std::int64_t depth,
-                    const Tiles& tiles, bool accumulate);
+  /// As row_major_f32 for up to kMostShortRows rows and any number of panels of short floats
+  /// (short_floats.hpp), whose stride is counted in words.
+  void (*short_rows)(int row_count, const float* a, std::int64_t lda,
+                     const Panels<std::uint32_t>& b, std::int64_t depth, const Tiles& tiles,
+                     bool accumulate);
 
   /// Stores rows x cols results, the first one at out[row][col]; columns are counted from the start
   /// of a row of `out` and of `column_bias`.

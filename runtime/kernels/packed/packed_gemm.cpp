@@ -27,8 +27,11 @@ struct Gemm {
   std::size_t scratch_bytes = 0;
   AlternatingOrder order = {};
 
-  /// Such a row is as fast as its weights come: they are not widened first.
-  bool IsOneShortRow() const { return weights.AreShort() && blocking.rows.count() == 1; }
+  /// Few rows are as fast as their weights come: these are not widened first.
+  bool AreFewShortRows() const {
+    const std::int64_t rows = blocking.rows.count();
+    return weights.AreShort() && rows >= 1 && rows <= kMostShortRows;
+  }
 
   /// Tiles of more rows fetch what comes next, and weights are a lesser part of what they wait for.
   TaskOrder NextOrder() const {
@@ -88,21 +91,24 @@ struct Gemm {
     });
   }
 
-  /// One row, by short floats; the depth is not cut.
+  /// Few rows, by short floats; the depth is not cut.
   void RunShort(const KernelArguments& args, const Epilogue& finish) const {
     const auto* const lines = args.in<std::uint32_t>(1);
     const std::int64_t words = weights.Stride();
+    const auto rows = static_cast<int>(blocking.rows.count());
     const auto task = [&](std::int64_t block, int /*worker*/) {
-      float results[kMostTilePanels * kPanel];
+      constexpr std::int64_t kTile = kMostShortRows * kPanel;
+      float results[kMostTilePanels * kTile];
       const std::int64_t last = blocking.panels.end(block);
       int count = 0;
       for (std::int64_t p = blocking.panels.begin(block); p < last; p += count) {
         count = PanelsOf(last - p, kMostTilePanels);
-        kernels->short_row(args.in<float>(0), {lines + p * words, words, count}, weights.depth,
-                           {results, kPanel}, false);
+        kernels->short_rows(rows, args.in<float>(0), weights.depth,
+                            {lines + p * words, words, count}, weights.depth, {results, kTile},
+                            false);
         for (int i = 0; i < count; ++i) {
           const std::int64_t column = (p + i) * kPanel;
-          kernels->finish(finish, results + i * kPanel, kPanel, 1,
+          kernels->finish(finish, results + i * kTile, kPanel, rows,
                           std::min(kPanel, columns - column), 0, column);
         }
       }
@@ -115,7 +121,7 @@ struct Gemm {
     finish.column_bias = args.inputs.size() > 2 ? args.in<float>(2) : nullptr;
     finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
     finish.out = args.outputs[0];
-    if (IsOneShortRow()) return RunShort(args, finish);
+    if (AreFewShortRows()) return RunShort(args, finish);
     if (unit != nullptr) return RunSplit(args, finish);
     const auto task = [&](std::int64_t index, int worker) {
       const std::int64_t row_block = index / blocking.panels.blocks();
@@ -165,10 +171,10 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   };
   EvenSplit& depths = gemm->blocking.depth;
   if (is_short) {
-    depths = depths.WithLargest(gemm->IsOneShortRow() ? depth : WholeShortRows(depths.largest()));
+    depths = depths.WithLargest(gemm->AreFewShortRows() ? depth : WholeShortRows(depths.largest()));
     block_sizes.back() = depths.largest();
   }
-  if (gemm->IsOneShortRow()) return bound();
+  if (gemm->AreFewShortRows()) return bound();
 
   gemm->scratch_bytes =
       FloatScratchBytes(gemm->blocking.ScratchFloats() +

@@ -11,6 +11,9 @@ namespace poprt::kernels {
 inline constexpr std::int64_t kTileRows = 6;
 /// Rows of the largest register tile of any processor, see GemmMicroKernels::rows.
 inline constexpr std::int64_t kMostTileRows = 8;
+/// Rows that are multiplied by short floats as they come, at most; for more these are widened
+/// first.
+inline constexpr std::int64_t kMostShortRows = 2;
 /// Columns of a panel and of its part of a register tile; channels of a block.
 inline constexpr std::int64_t kPanel = 16;
 /// Panels of the largest register tile, see GemmMicroKernels::panels.

@@ -78,24 +78,15 @@ void AddProductOf(const GemmMicroKernels& kernels, Multiply multiply, const Recu
   }
 }
 
-/// As AddProduct, of one row by short floats.
-inline void AddShortProduct(const GemmMicroKernels& kernels, const float* a,
-                            const RecurrentPanels& panels, const RecurrentTiles<float>& tiles) {
-  int count = 0;
-  for (int p = 0; p < panels.count; p += count) {
-    count = PanelsOf(panels.count - p, kMostTilePanels);
-    const auto* const from = static_cast<const std::uint32_t*>(panels.data) + p * panels.stride;
-    kernels.short_row(a, {from, panels.stride, count}, panels.depth,
-                      {tiles.first + p * tiles.stride, tiles.stride}, true);
-  }
-}
-
 /// tiles[p][r][0..16) += A[r] * panels[p]. `next` is what this thread multiplies by afterwards.
 inline void AddProduct(const GemmMicroKernels& kernels, const RecurrentRows<float>& a,
                        const RecurrentPanels& panels, const void* next,
                        const RecurrentTiles<float>& tiles) {
   if (panels.stored == ElementType::kUint32) {
-    AddShortProduct(kernels, a.data, panels, tiles);
+    kernels.short_rows(
+        static_cast<int>(a.rows), a.data, a.stride,
+        {static_cast<const std::uint32_t*>(panels.data), panels.stride, panels.count}, panels.depth,
+        {tiles.first, tiles.stride}, true);
   } else if (panels.stored == ElementType::kFloat16) {
     AddProductOf<std::uint16_t>(kernels, kernels.row_major_f16, a, panels, next, tiles);
   } else {
