@@ -170,8 +170,8 @@ class Evaluator {
     }
     node.op = "FusedConv";
     const bool channels_last = node.attributes.get_int("channels_last", 0) != 0;
-    for (const char* name :
-         {"in_channels", "out_channels", "winograd_tile", "channel_order", "channels_last"}) {
+    for (const char* name : {"in_channels", "out_channels", "winograd_tile", "short_weights",
+                             "channel_order", "channels_last"}) {
       node.attributes.erase(name);
     }
     const Shape& s = type.shape;

@@ -20,7 +20,8 @@
 ///                           which then meet weights of zero. bias is [O], the residual is blocked.
 ///                           `channel_order`, of 1x1 filters only: channel c of the convolution is
 ///                           channel channel_order[c] of x; `channels_last`, of the same without a
-///                           residual: the result is [B, H, W, O]
+///                           residual: the result is [B, H, W, O]; `winograd_tile` as
+///                           choose_winograd chooses it, then `short_weights` (short_floats.hpp)
 ///   BlockedByteMaxPool(x), ByteAdd(a, b)
 ///                           of uint8; the latter of any shape, see "add_bytes"
 ///   BlockedDynamicConv(x, w [, bias]), BlockedDynamicDepthwiseConv(x, w [, bias])

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "passes/rewrite.hpp"
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/packed/tile_sizes.hpp"
 
@@ -19,12 +20,15 @@ constexpr std::int64_t Floats(std::int64_t bytes) {
 /// Fewer weights stay in the first-level cache, from where they come as fast as they are used.
 constexpr std::int64_t kFewestWeights = Floats(64 << 10);
 
-/// Fewer come from a cache as fast as two rows are multiplied by them.
-constexpr std::int64_t kFewestOfTwoRows = Floats(4 << 20);
+/// Fewer come from a cache as fast as several rows are multiplied by them.
+constexpr std::int64_t kFewestOfFewRows = Floats(4 << 20);
 
 /// Fewer filters take little memory, and stay in a cache from where widening them takes longer than
 /// they take to come.
 constexpr std::int64_t kFewestFilters = Floats(1 << 20);
+
+/// Of 7x7 pixels: with so many layers are 8 % slower where their weights come from a cache.
+constexpr std::int64_t kFewestTiles = 16;
 
 /// Fewer columns are not multiplied by side by side.
 constexpr std::int64_t kFewestColumns = kernels::kMostTilePanels * kernels::kPanel;
@@ -40,14 +44,13 @@ struct Weights {
   std::int64_t fewest = kFewestWeights;
 };
 
-/// Rows that are multiplied by the weights at once.
 Weights OfProduct(const ir::Graph& graph, const ir::Node& node) {
   const Shape& x = graph.type(node.inputs[0]).shape;
   const std::int64_t rows = ElementCount(Shape(x.begin(), x.end() - 1));
   const bool has_columns = graph.type(node.outputs[0]).shape.back() >= kFewestColumns;
-  if (node.attributes.has("bits") || !has_columns) return {};
+  if (node.attributes.has("bits") || !has_columns || rows < 1) return {};
   if (rows == 1 || rows >= kManyRows) return {.inputs = {1}};
-  if (rows == kernels::kMostShortRows) return {.inputs = {1}, .fewest = kFewestOfTwoRows};
+  if (rows <= kernels::kMostShortRows) return {.inputs = {1}, .fewest = kFewestOfFewRows};
   return {};
 }
 
@@ -58,10 +61,15 @@ Weights OfRecurrent(const ir::Graph& graph, const ir::Node& node) {
   return {.inputs = {1, 2}};
 }
 
-/// Of Winograd's smaller tile: the larger one multiplies few rows by each of its weights.
+/// Of Winograd's smaller tile, where each of its weights meets enough tiles to be widened; the
+/// larger one has few. Spare lanes of input channels would cut groups of rows.
 Weights OfConvolution(const ir::Graph& graph, const ir::Node& node) {
+  const std::int64_t tile = node.attributes.get_int("winograd_tile", 0);
+  if (tile != 2) return {};
+  const Shape& y = graph.type(node.outputs[0]).shape;
+  const std::int64_t tiles = y[0] * kernels::CeilDiv(y[2], tile) * kernels::CeilDiv(y[3], tile);
   const bool has_whole_blocks = graph.type(node.inputs[1]).shape.at(1) % kernels::kPanel == 0;
-  if (node.attributes.get_int("winograd_tile", 0) != 2 || !has_whole_blocks) return {};
+  if (tiles < kFewestTiles || !has_whole_blocks) return {};
   return {.inputs = {1}, .fewest = kFewestFilters};
 }
 

@@ -91,22 +91,25 @@ struct ConvCase {
   std::int64_t channels = 256;
   std::int64_t outs = 114;
   double first = 0.1;
+  std::int64_t side = 7;
 };
 
 bool IsChosen(const ConvCase& c) {
   GraphForTest g;
   const auto blocks = [](std::int64_t channels) { return (channels + 15) / 16; };
-  const auto x = g.Input("x", Shape{1, blocks(c.channels), 14, 14, 16});
+  const auto x = g.Input("x", Shape{1, blocks(c.channels), c.side, c.side, 16});
   const auto w =
       g.Constant("w", Shape{c.outs, c.channels, 3, 3}, Weights(c.outs * c.channels * 9, c.first));
   Attributes attributes{{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}};
   if (c.tile > 0) attributes.set("winograd_tile", c.tile);
-  g.Output(g.Op("y", "BlockedConv", {x, w}, Shape{1, blocks(c.outs), 14, 14, 16}, attributes));
+  g.Output(
+      g.Op("y", "BlockedConv", {x, w}, Shape{1, blocks(c.outs), c.side, c.side, 16}, attributes));
   return IsChosen(std::move(g));
 }
 
 TEST(ChooseShortWeightsTest, LargeFiltersOfWinogradsSmallerTile) {
   EXPECT_TRUE(IsChosen(ConvCase{}));
+  EXPECT_FALSE(IsChosen(ConvCase{.side = 6})) << "nine tiles";
   EXPECT_FALSE(IsChosen(ConvCase{.tile = 4})) << "few rows are multiplied by each number";
   EXPECT_FALSE(IsChosen(ConvCase{.tile = 0})) << "direct";
   EXPECT_FALSE(IsChosen(ConvCase{.outs = 113})) << "less than 1 MiB";

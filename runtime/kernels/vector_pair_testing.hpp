@@ -32,11 +32,11 @@ struct VectorPair {
     return {Half::Load(p), Half::Load(p + Half::kLanes)};
   }
   template <class Use>
-  static void EachShort(const std::uint32_t* lines, Use use) {
-    Half::EachShort(lines, [&](auto row, typename Half::Register low) {
-      Half::EachShort(lines + Half::kLanes, [&](auto other, typename Half::Register high) {
-        if constexpr (row == other) use(row, Register{low, high});
-      });
+  [[gnu::noinline]] static void EachShort(const std::uint32_t* lines, Use use) {
+    typename Half::Register low[4];
+    Half::EachShort(lines, [&](auto row, auto lanes) { low[row] = lanes; });
+    Half::EachShort(lines + Half::kLanes, [&](auto row, auto high) {
+      use(row, Register{low[row], high});
     });
   }
   template <class T>

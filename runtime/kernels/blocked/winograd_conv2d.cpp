@@ -83,7 +83,7 @@ struct WinogradConv2d {
     product_element_stride = SpreadStride(tiles * kPanel);
     scratch_bytes =
         FloatScratchBytes(Elements() * (input_element_stride + panels * product_element_stride) +
-                          weights.WidenedFloats(kMostTilePanels, depth.largest()));
+                          weights.WidenedFloats(panels, depth.largest()));
   }
 
   void Run(const KernelArguments& args) const {
@@ -261,9 +261,10 @@ struct WinogradConv2d {
       return piece / depth.blocks() * depth_of_sums + depth.begin(piece % depth.blocks());
     };
     for (std::int64_t i = 0; i < pieces; ++i) {
+      const std::int64_t sum = i / depth.blocks();
       const std::int64_t k = depth.begin(i % depth.blocks());
       const std::int64_t rows_of_piece = depth.end(i % depth.blocks()) - k;
-      const float* const from = a + i / depth.blocks() * in_blocks * kPanel + k;
+      const float* const from = a + sum * in_blocks * kPanel + k;
       const PanelsView view =
           weights.View(*kernels, first_panel, b.first, b.count, row_of(i), rows_of_piece, widened);
       const auto* const data = static_cast<const float*>(view.data);

@@ -255,7 +255,7 @@ TEST(WinogradConv2d, GroupsReadTheirOwnChannelsForEveryPartOfAFilter) {
 TEST(WinogradConv2d, HasTheSameBitsWithShortWeightsAsWithTheirNumbers) {
   const WinogradCase cases[] = {
       {.tile = 2, .channels = 300, .outs = 70, .height = 9, .width = 9, .residual = true},
-      {.tile = 2, .channels = 35, .outs = 20, .height = 3, .width = 3},  // four panels at once
+      {.tile = 2, .channels = 35, .outs = 70, .height = 3, .width = 3},  // four panels at once
       {.tile = 4, .batch = 3, .channels = 96, .outs = 160, .group = 2, .height = 13, .width = 30},
       {.tile = 4, .channels = 160, .outs = 40, .height = 6, .width = 9, .kernel = {5, 5}},
       {.tile = 4, .channels = 33, .outs = 18, .height = 1, .width = 40, .kernel = {1, 3}}};
@@ -374,7 +374,7 @@ TEST(WinogradConv2d, ErrorStaysWithinItsBound) {
       const Tensor packed = PackWinogradWeights(operands.w, tile);
       for (const InnerLoops* loops : AllInnerLoops()) {
         EXPECT_LE(error(packed, *loops), tile == 2 ? 2e-6 : 6e-6);
-        EXPECT_LE(error(ShortenPanels(packed), *loops), tile == 2 ? 3e-5 : 1e-4);
+        EXPECT_LE(error(ShortenPanels(packed), *loops), tile == 2 ? 2e-5 : 6e-5);
       }
     }
   }

@@ -1,5 +1,6 @@
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -9,6 +10,7 @@
 #include "runtime/kernels/packed/packed_testing.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -158,6 +160,43 @@ TEST(GemmMicroKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
           }
           ASSERT_NEAR(single[static_cast<std::size_t>(i)], wanted, 1e-4) << i;
         }
+      }
+    }
+  }
+}
+
+TEST(GemmMicroKernels, TwoRowsOfAnyPanelsOfShortFloatsAreMultipliedLikeEachAlone) {
+  constexpr std::int64_t kDepth = 23;
+  constexpr int kPanels = 7;
+  constexpr std::int64_t kRowStride = 29;
+  Random random(5);
+  const Tensor a = random.Values({ElementType::kFloat32, {2, kRowStride}});
+  const Tensor b = ShortenPanels(random.Values({ElementType::kFloat32, {kPanels, kDepth, kPanel}}));
+  const Tensor before = random.Values({ElementType::kFloat32, {kPanels, 2, kPanel}});
+  const std::int64_t words = ShortLines(kDepth) * kPanel;
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    for (const bool accumulate : {false, true}) {
+      const auto product = [&](int rows, int first_row, int first, int count) {
+        std::vector<float> tiles(static_cast<std::size_t>(count * rows * kPanel));
+        for (int i = 0; i < count * rows; ++i) {
+          const int row = 2 * (first + i / rows) + first_row + i % rows;
+          std::copy_n(before.as<float>().data() + row * kPanel, kPanel, tiles.data() + i * kPanel);
+        }
+        loops->gemm.short_rows(rows, a.as<float>().data() + first_row * kRowStride, kRowStride,
+                               {b.as<std::uint32_t>().data() + first * words, words, count}, kDepth,
+                               {tiles.data(), rows * kPanel}, accumulate);
+        return tiles;
+      };
+      for (int count = 1; count <= kPanels; ++count) {
+        SCOPED_TRACE(std::string(loops->instruction_set) + ", panels: " + std::to_string(count));
+        std::vector<float> alone;
+        for (int panel = 0; panel < count; ++panel) {
+          for (const int row : {0, 1}) {
+            const std::vector<float> tile = product(1, row, panel, 1);
+            alone.insert(alone.end(), tile.begin(), tile.end());
+          }
+        }
+        EXPECT_EQ(product(2, 0, 0, count), alone);
       }
     }
   }

@@ -102,7 +102,7 @@ struct Gemm {
       const std::int64_t last = blocking.panels.end(block);
       int count = 0;
       for (std::int64_t p = blocking.panels.begin(block); p < last; p += count) {
-        count = PanelsOf(last - p, kMostTilePanels);
+        count = static_cast<int>(std::min<std::int64_t>(last - p, kMostTilePanels));
         kernels->short_rows(rows, args.in<float>(0), weights.depth,
                             {lines + p * words, words, count}, weights.depth, {results, kTile},
                             false);

@@ -36,10 +36,11 @@ struct ShortSums {
       constexpr int kV = decltype(v)::value;
       V::EachShort(lines + kV / kVectors<V> * stride + kV % kVectors<V> * V::kLanes,
                    [&](auto k, auto row) POPRT_INLINED {
-                     if constexpr (k >= kDepth) return;
-                     Unroll<kRows>([&](auto r) POPRT_INLINED {
-                       V::Accumulate(sum[r][kV], V::Set(a[r * lda + k]), row);
-                     });
+                     if constexpr (k < kDepth) {
+                       Unroll<kRows>([&](auto r) POPRT_INLINED {
+                         V::Accumulate(sum[r][kV], V::Set(a[r * lda + k]), row);
+                       });
+                     }
                    });
     });
   }

@@ -37,12 +37,12 @@ struct StoredPanels {
     kernels.widen_short(reinterpret_cast<const std::uint32_t*>(At(weights, panel, k)), n, to);
   }
 
-  /// Floats from one widened panel to the next, where parts of the depth have `part` rows: as many
-  /// as in memory, so that what is fetched for the next panels is of all of them, unless the depth
-  /// has more than some ten parts.
+  /// Floats from one widened panel to the next, where parts of the depth have `part` rows. Of
+  /// panels that follow each other as many as in memory, so that what is fetched for the next ones
+  /// is of all of them, unless the depth has more than some ten parts.
   std::int64_t WidenedStride(std::int64_t part) const {
     const std::int64_t floats = WholeShortRows(part) * kPanel;
-    return std::clamp(step * Stride(), floats, 8 * floats);
+    return step > 1 ? floats : std::clamp(Stride(), floats, 8 * floats);
   }
 
   /// Floats that View needs for up to `count` panels of up to `part` rows.

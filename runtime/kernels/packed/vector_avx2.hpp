@@ -20,9 +20,6 @@ struct Avx2 {
   using Register = __m256;
   using Eight = Avx2;
 
-  template <int kRow>
-  using Row = std::integral_constant<int, kRow>;
-
   static Register Zero() { return _mm256_setzero_ps(); }
   static Register Set(float x) { return _mm256_set1_ps(x); }
   template <int kUses>
@@ -38,15 +35,17 @@ struct Avx2 {
     constexpr int kLowerHalves = 0x55;
     const __m256i upper = _mm256_set1_epi32(~0xFF);
     __m256i first = LoadWords(lines);
-    use(Row<0>(), _mm256_castsi256_ps(_mm256_and_si256(first, upper)));
+    use(std::integral_constant<int, 0>(), _mm256_castsi256_ps(_mm256_and_si256(first, upper)));
     first = _mm256_slli_epi32(first, 8);
     __m256i second = LoadWords(lines + 16);
-    use(Row<1>(), _mm256_castsi256_ps(_mm256_and_si256(second, upper)));
+    use(std::integral_constant<int, 1>(), _mm256_castsi256_ps(_mm256_and_si256(second, upper)));
     second = _mm256_slli_epi32(second, 8);
     __m256i halves = LoadWords(lines + 32);
-    use(Row<2>(), _mm256_castsi256_ps(_mm256_blend_epi16(halves, first, kLowerHalves)));
+    use(std::integral_constant<int, 2>(),
+        _mm256_castsi256_ps(_mm256_blend_epi16(halves, first, kLowerHalves)));
     halves = _mm256_slli_epi32(halves, 16);
-    use(Row<3>(), _mm256_castsi256_ps(_mm256_blend_epi16(halves, second, kLowerHalves)));
+    use(std::integral_constant<int, 3>(),
+        _mm256_castsi256_ps(_mm256_blend_epi16(halves, second, kLowerHalves)));
   }
   static void Store(Register x, float* p) { _mm256_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {

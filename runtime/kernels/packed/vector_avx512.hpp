@@ -24,9 +24,6 @@ struct Avx512 {
     const float* number;
   };
 
-  template <int kRow>
-  using Row = std::integral_constant<int, kRow>;
-
   static Register Zero() { return _mm512_setzero_ps(); }
   static Register Set(float x) { return _mm512_set1_ps(x); }
   template <int kUses>
@@ -53,10 +50,10 @@ struct Avx512 {
     const __m512i first = _mm512_loadu_si512(lines);
     const __m512i second = _mm512_loadu_si512(lines + 16);
     const __m512i halves = _mm512_loadu_si512(lines + 32);
-    use(Row<0>(), _mm512_castsi512_ps(_mm512_and_si512(first, upper)));
-    use(Row<1>(), _mm512_castsi512_ps(_mm512_and_si512(second, upper)));
-    use(Row<2>(), with_last_byte(halves, first));
-    use(Row<3>(), with_last_byte(_mm512_slli_epi32(halves, 16), second));
+    use(std::integral_constant<int, 0>(), _mm512_castsi512_ps(_mm512_and_si512(first, upper)));
+    use(std::integral_constant<int, 1>(), _mm512_castsi512_ps(_mm512_and_si512(second, upper)));
+    use(std::integral_constant<int, 2>(), with_last_byte(halves, first));
+    use(std::integral_constant<int, 3>(), with_last_byte(_mm512_slli_epi32(halves, 16), second));
   }
   static void Store(Register x, float* p) { _mm512_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {
