@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "passes/graph_for_test.hpp"
+#include "runtime/kernels/blocked/pack_blocked.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -96,14 +97,13 @@ struct ConvCase {
 
 bool IsChosen(const ConvCase& c) {
   GraphForTest g;
-  const auto blocks = [](std::int64_t channels) { return (channels + 15) / 16; };
-  const auto x = g.Input("x", Shape{1, blocks(c.channels), c.side, c.side, 16});
+  const auto x = g.Input("x", Shape{1, kernels::BlocksOf(c.channels), c.side, c.side, 16});
   const auto w =
       g.Constant("w", Shape{c.outs, c.channels, 3, 3}, Weights(c.outs * c.channels * 9, c.first));
   Attributes attributes{{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}};
   if (c.tile > 0) attributes.set("winograd_tile", c.tile);
-  g.Output(
-      g.Op("y", "BlockedConv", {x, w}, Shape{1, blocks(c.outs), c.side, c.side, 16}, attributes));
+  g.Output(g.Op("y", "BlockedConv", {x, w}, Shape{1, kernels::BlocksOf(c.outs), c.side, c.side, 16},
+                attributes));
   return IsChosen(std::move(g));
 }
 

@@ -257,20 +257,18 @@ struct WinogradConv2d {
   void MultiplyPanels(const RegisterTiles& row_tiles, const float* a, const std::byte* first_panel,
                       const ElementPanels& b, float* products, float* widened) const {
     const std::int64_t pieces = sums * depth.blocks();
-    const auto row_of = [&](std::int64_t piece) {
-      return piece / depth.blocks() * depth_of_sums + depth.begin(piece % depth.blocks());
-    };
     for (std::int64_t i = 0; i < pieces; ++i) {
       const std::int64_t sum = i / depth.blocks();
       const std::int64_t k = depth.begin(i % depth.blocks());
       const std::int64_t rows_of_piece = depth.end(i % depth.blocks()) - k;
       const float* const from = a + sum * in_blocks * kPanel + k;
+      const std::int64_t first_row = sum * depth_of_sums + k;
       const PanelsView view =
-          weights.View(*kernels, first_panel, b.first, b.count, row_of(i), rows_of_piece, widened);
+          weights.View(*kernels, first_panel, b.first, b.count, first_row, rows_of_piece, widened);
       const auto* const data = static_cast<const float*>(view.data);
       const auto* const ahead = reinterpret_cast<const float*>(
           i + 1 == pieces ? weights.At(first_panel, b.next, 0)
-                          : weights.At(first_panel, b.first, row_of(i + 1)));
+                          : weights.At(first_panel, b.first, first_row + rows_of_piece));
       const FetchAhead fetch(row_tiles.count(), rows_of_piece, sizeof(float));
       for (std::int64_t t = 0; t < row_tiles.count(); ++t) {
         const std::int64_t row = row_tiles.begin(t);
