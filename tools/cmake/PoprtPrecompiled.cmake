@@ -1,6 +1,6 @@
-# Headers that most sources include, compiled once for each set of options (of libraries, kernels and
-# tests): reading them took two thirds of a source's time. A source still names what it uses;
-# tools/lint.sh sees it alone.
+# Headers that most sources include, compiled once for each set of options (of libraries, those that
+# read ONNX, kernels and tests): reading them took two thirds of a source's time. A source still names
+# what it uses; tools/lint.sh sees it alone.
 #
 #   poprt_precompiled_headers(NAME [HEADERS <a> ...] [DEPS lib ...] [OPTIONS -O1 ...])
 #
@@ -21,6 +21,8 @@ endfunction()
 if(POPRT_PRECOMPILE_HEADERS)
   set(poprt_shared_headers <map> <set> <absl/status/statusor.h> <absl/strings/str_cat.h>)
   poprt_precompiled_headers(poprt_library_headers HEADERS ${poprt_shared_headers})
+  poprt_precompiled_headers(poprt_onnx_headers
+    HEADERS ${poprt_shared_headers} <onnx/onnx_pb.h> DEPS onnx onnx_proto)
   if(POPRT_BUILD_TESTS)
     poprt_precompiled_headers(poprt_test_headers
       HEADERS ${poprt_shared_headers} <gmock/gmock.h> <gtest/gtest.h> DEPS GTest::gmock

@@ -42,7 +42,7 @@ struct Portable {
     std::memcpy(&result.lane, p, sizeof(result.lane));
     return result;
   }
-  static Register Load(const std::uint16_t* p) {
+  [[gnu::noinline]] static Register Load(const std::uint16_t* p) {
     return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
   }
   template <class Use>
@@ -62,7 +62,7 @@ struct Portable {
     use(std::integral_constant<int, 3>(), with_last_byte(16, 1));
   }
   static void Store(const Register& x, float* p) { std::memcpy(p, &x.lane, sizeof(x.lane)); }
-  static void Store(const Register& x, std::uint16_t* p) {
+  [[gnu::noinline]] static void Store(const Register& x, std::uint16_t* p) {
     for (int i = 0; i < 8; ++i) p[i] = Float16(x.lane[i]).bits;
   }
   static Register LoadFirst(const float* p, std::int64_t count) {

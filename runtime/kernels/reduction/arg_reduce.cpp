@@ -32,9 +32,15 @@ POPRT_INLINE bool Better(T x, T best) {
   return wins & may_win;
 }
 
+/// An index of the size of the elements keeps vectors whole.
+template <typename T>
+using IndexAmong = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
 /// The best elements of kLines lines side by side (line_blocks.hpp).
-template <bool kMax, bool kLast, typename I, typename T>
+template <bool kMax, bool kLast, typename T>
 struct BestOfLines {
+  using I = IndexAmong<T>;
+
   T best[kLines];
   I found[kLines] = {};
 
@@ -56,7 +62,7 @@ struct BestOfLines {
 };
 
 /// Searches the lines of a tensor side by side.
-template <bool kMax, bool kLast, typename I, typename T>
+template <bool kMax, bool kLast, typename T>
 class BlockSearch {
  public:
   BlockSearch(const AxisSplit& split, ElementType element)
@@ -82,7 +88,7 @@ class BlockSearch {
 
  private:
   void Search(const KernelArguments& args, std::int64_t first, std::int64_t n, T* scratch) const {
-    BestOfLines<kMax, kLast, I, T> lines;
+    BestOfLines<kMax, kLast, T> lines;
     if (blocks_.IsBlock(first)) {
       lines.Take(args.in<T>(0) + blocks_.StartOf(first), split_.inner, 0, split_.length);
     } else if (split_.inner == 1) {
@@ -138,13 +144,6 @@ void SearchRows(const KernelArguments& args, const Converter& load, const AxisSp
                 });
 }
 
-template <bool kMax, bool kLast, typename I, typename T>
-BoundKernel BindBlockSearch(const AxisSplit& split, ElementType element) {
-  const BlockSearch<kMax, kLast, I, T> search(split, element);
-  return {.run = [search](const KernelArguments& args) { search.Run(args); },
-          .scratch_bytes = search.scratch_bytes()};
-}
-
 template <bool kMax, bool kLast, typename T>
 BoundKernel BindSearch(const KernelCall& call, const AxisSplit& split) {
   const ElementType element = call.inputs[0].element;
@@ -154,11 +153,9 @@ BoundKernel BindSearch(const KernelCall& call, const AxisSplit& split) {
     return {
         .run = [=](const KernelArguments& args) { SearchRows<kMax, kLast, T>(args, load, split); }};
   }
-  // An index of the size of the elements keeps vectors whole.
-  if (sizeof(T) == 4 && split.length <= std::numeric_limits<std::int32_t>::max()) {
-    return BindBlockSearch<kMax, kLast, std::int32_t, T>(split, element);
-  }
-  return BindBlockSearch<kMax, kLast, std::int64_t, T>(split, element);
+  const BlockSearch<kMax, kLast, T> search(split, element);
+  return {.run = [search](const KernelArguments& args) { search.Run(args); },
+          .scratch_bytes = search.scratch_bytes()};
 }
 
 template <bool kMax>
@@ -182,9 +179,13 @@ BoundKernel BindArgReduce(const KernelCall& call) {
     using T = typename decltype(type)::type;
     return last ? BindSearch<kMax, true, T>(call, split) : BindSearch<kMax, false, T>(call, split);
   };
-  if (input.element == ElementType::kFloat64) return bind(std::type_identity<double>{});
-  if (IsFloat(input.element)) return bind(std::type_identity<float>{});
-  if (input.element == ElementType::kInt32) return bind(std::type_identity<std::int32_t>{});
+  if (split.length <= std::numeric_limits<std::int32_t>::max()) {  // see IndexAmong
+    if (IsFloat(input.element) && input.element != ElementType::kFloat64) {
+      return bind(std::type_identity<float>{});
+    }
+    if (input.element == ElementType::kInt32) return bind(std::type_identity<std::int32_t>{});
+  }
+  if (IsFloat(input.element)) return bind(std::type_identity<double>{});
   if (Contains(kSignedTypes, input.element)) return bind(std::type_identity<std::int64_t>{});
   return bind(std::type_identity<std::uint64_t>{});
 }

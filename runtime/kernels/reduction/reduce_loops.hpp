@@ -61,9 +61,9 @@ class ReduceLoops {
   }
 
   /// totals[i] = what R folds pieces of result span.first + i into, with shifts[i]. A span is of
-  /// one strip, or of up to kTogether rows.
+  /// one strip, or of up to kTogether rows. Not inlined, which would take long to compile.
   template <typename R>
-  void Fold(const std::byte* base, const ReducedSpan& span, const C* shifts,
+  [[gnu::noinline]] void Fold(const std::byte* base, const ReducedSpan& span, const C* shifts,
             const ReducedPieces& pieces, Total* totals) const {
     if (walk_.run_is_kept) {
       FoldStrip<R>(base, span, shifts, pieces, totals);
@@ -76,7 +76,7 @@ class ReduceLoops {
 
  private:
   static constexpr std::int64_t kRowsPerBlock = 64;  // of which sums are partial
-  static constexpr std::int64_t kLanes = 16;         // of them that stay in registers
+  static constexpr std::int64_t kLanes = sizeof(C) == 8 ? 8 : 16;  // that stay in registers
   static constexpr std::int64_t kNarrow = 64;        // that do so over many rows
 
   /// Rows of up to kShortRow elements become columns as they are, others when that many lanes of
@@ -87,10 +87,10 @@ class ReduceLoops {
   static constexpr std::int64_t kLongRow = 256;
   static_assert(kShortRow * kTogether <= kBlock);
 
-  /// In the widest vectors, but for doubles, which are rare and take long to compile.
+  /// In the widest vectors, but for elements of 64 bits, which are rare and take long to compile.
   template <typename F>
   static void RunLoops(F f) {
-    if constexpr (std::is_same_v<C, double>) {
+    if constexpr (sizeof(C) == 8) {
       f();
     } else {
       RunWide(std::move(f));
