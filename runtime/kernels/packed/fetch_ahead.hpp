@@ -29,22 +29,22 @@ class FetchAhead {
   /// `current` on are in use.
   template <class T>
   Ahead<T> Of(std::int64_t t, const T* current, const T* next) const {
-    if (tiles_ == 1) return {current + kOwnLines * line_, line_, true};
-    if (next == nullptr) return {current, 0, true};
+    if (tiles_ == 1) return {current + kOwnLines * line_, kDepthStep * kPanel, Fetching::kOwn};
+    if (next == nullptr) return {current, 0, Fetching::kNear};
     if (!is_near_) {
       const std::int64_t share = (kDepthStep * kPanel + tiles_ - 1) / tiles_;
       const std::int64_t step = std::min(share, 2 * line_);
-      return {next + t * (depth_ / kDepthStep) * step, step, false};
+      return {next + t * (depth_ / kDepthStep) * step, step, Fetching::kFar};
     }
     const std::int64_t part = t + parts_ - tiles_;
-    if (part < 0) return {current, 0, true};
-    return {next + part * (depth_ / kDepthStep) * line_, line_, true};
+    if (part < 0) return {current, 0, Fetching::kNear};
+    return {next + part * (depth_ / kDepthStep) * line_, line_, Fetching::kNear};
   }
 
  private:
   static constexpr std::int64_t kLineBytes = 64;
   static constexpr std::int64_t kDepthStep = 4;
-  static constexpr std::int64_t kOwnLines = 16;  ///< ahead of what is read
+  static constexpr std::int64_t kOwnLines = 48;  ///< ahead of what is read
   static constexpr std::int64_t kNearBytes = 48 << 10;
 
   std::int64_t tiles_;

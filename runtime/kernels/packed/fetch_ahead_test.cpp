@@ -25,7 +25,7 @@ std::set<std::int64_t> FetchedLines(std::int64_t tiles, std::int64_t depth) {
     for (std::int64_t k = 0; k + 4 <= depth; k += 4) {
       const std::int64_t element = ahead.first - next + k / 4 * ahead.step;
       lines.insert(element / kLine);
-      if (!ahead.is_near) lines.insert(element / kLine + 1);
+      if (ahead.fetching == Fetching::kFar) lines.insert(element / kLine + 1);
     }
   }
   return lines;
@@ -52,10 +52,21 @@ TEST(FetchAhead, TilesFetchWholePanelsTogether) {
 TEST(FetchAhead, OnlyWhatStaysInTheFirstLevelCacheIsFetchedThere) {
   const std::vector<float> memory(16 * 385 * kPanel);
   const float* const panels = memory.data();
-  EXPECT_TRUE(FetchAhead(8, 384, sizeof(float)).Of(7, panels, panels + 1).is_near);
-  EXPECT_FALSE(FetchAhead(8, 385, sizeof(float)).Of(7, panels, panels + 1).is_near);
-  EXPECT_FALSE(FetchAhead(2, 64, sizeof(float)).Of(1, panels, panels + 1).is_near);
-  EXPECT_EQ(FetchAhead(1, 64, sizeof(float)).Of(0, panels, panels + 1).first, panels + 256);
+  const auto fetching = [&](std::int64_t tiles, std::int64_t depth) {
+    return FetchAhead(tiles, depth, sizeof(float)).Of(tiles - 1, panels, panels + 1).fetching;
+  };
+  EXPECT_EQ(fetching(8, 384), Fetching::kNear);
+  EXPECT_EQ(fetching(8, 385), Fetching::kFar);
+  EXPECT_EQ(fetching(2, 64), Fetching::kFar);
+}
+
+TEST(FetchAhead, TheOnlyTileFetchesAllThatItReadsNext) {
+  const std::vector<float> memory(64 * kPanel);
+  const float* const panels = memory.data();
+  const Ahead<float> ahead = FetchAhead(1, 64, sizeof(float)).Of(0, panels, panels + 1);
+  EXPECT_EQ(ahead.first, panels + 48 * 16);
+  EXPECT_EQ(ahead.step, 4 * kPanel);
+  EXPECT_EQ(ahead.fetching, Fetching::kOwn);
 }
 
 }  // namespace

@@ -65,14 +65,18 @@ struct Panels {
   int count = 1;
 };
 
-/// Memory that is needed soon and is fetched meanwhile, never accessed: `step` elements, up to two
-/// cache lines, for every four rows of the depth, of as many panels from `first` on, as far from
-/// each other as those in use. Into the first-level cache, or only the second.
+/// How a product fetches what is needed next, for every four rows of the depth: a line into the
+/// first-level cache; up to two into the second; or what four rows of its own panels take.
+enum class Fetching { kNear, kFar, kOwn };
+
+/// Memory that is needed soon and is fetched meanwhile, never accessed: `step` elements for every
+/// four rows of the depth, of as many panels from `first` on, as far from each other as those in
+/// use.
 template <class T>
 struct Ahead {
   const T* first;
   std::int64_t step;
-  bool is_near;
+  Fetching fetching;
 };
 
 /// Where the products with some panels go: a tile of rows x 16, row-major, for each of them.

@@ -132,7 +132,7 @@ std::vector<float> Products(const GemmMicroKernels& kernels, int rows, std::int6
   for (int p = 0; p < kTestedPanels; p += count) {
     const float* const first = b.data() + p * depth * kPanel;
     kernels.row_major_f32(rows, a.data(), depth, {first, depth * kPanel, count}, depth,
-                          {first, kPanel, true}, {results.data() + p * tile, tile}, true);
+                          {first, kPanel, Fetching::kOwn}, {results.data() + p * tile, tile}, true);
   }
   return results;
 }

@@ -41,13 +41,10 @@ template <class V, int kWidth, bool kInterleaved, class B, int kRows, int kRowWi
   });
 }
 
-/// How a product fetches what is needed next, see Ahead.
-enum class Fetching { kNear, kFar };
-
 /// Fetches kLines cache lines of each panel from `first` on.
 template <Fetching kFetching, int kPanels, int kLines, class B>
 [[gnu::always_inline]] inline void Fetch(const B* first, std::int64_t panel_stride) {
-  constexpr int kLevel = kFetching == Fetching::kNear ? 3 : 2;
+  constexpr int kLevel = kFetching == Fetching::kFar ? 2 : 3;
   constexpr std::int64_t kLine = 64 / sizeof(B);
   Unroll<kPanels>([&](auto panel) POPRT_INLINED {
     Unroll<kLines>([&](auto line) POPRT_INLINED {
@@ -89,9 +86,12 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
     });
     // One row, or many panels, pass as fast as they come; the processor itself fetches them ahead.
     if constexpr (kRows > 1 && kPanels <= V::kPanels) {
-      constexpr bool kOneLine = !kInterleaved && kFetching == Fetching::kNear;
+      constexpr int kOwnLines = 4 * kColumns * sizeof(B) / 64;
+      constexpr int kLines = kFetching == Fetching::kOwn                   ? kOwnLines
+                             : kInterleaved || kFetching == Fetching::kFar ? 2
+                                                                           : 1;
       constexpr int kFetched = kInterleaved ? 1 : kPanels;  // NOLINT: the same for one panel
-      Fetch<kFetching, kFetched, kOneLine ? 1 : 2>(fetched, panel_stride);
+      Fetch<kFetching, kFetched, kLines>(fetched, panel_stride);
       fetched += step;
     }
     a += 4 * kStepOfA;
@@ -130,9 +130,15 @@ void MultiplyRows(int rows, const float* a, std::int64_t lda, const Panels<B>& b
       constexpr int kRows = decltype(constant)::value;
       constexpr int kPanels = decltype(panels)::value;
       if constexpr (!kInterleaved && kRows > 1) {
-        if (!ahead.is_near) {
-          return MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kFar>(
-              a, lda, b, depth, ahead, tiles, accumulate);
+        const auto fetching = [&]<Fetching kFetching>() POPRT_INLINED {
+          MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, kFetching>(a, lda, b, depth, ahead,
+                                                                          tiles, accumulate);
+        };
+        if (ahead.fetching == Fetching::kFar) return fetching.template operator()<Fetching::kFar>();
+        if constexpr (kRows <= kInterleavedRows && !kFewRowsHaveMorePanels<V>) {
+          if (ahead.fetching == Fetching::kOwn) {
+            return fetching.template operator()<Fetching::kOwn>();
+          }
         }
       }
       MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kNear>(a, lda, b, depth, ahead,

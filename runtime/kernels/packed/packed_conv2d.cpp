@@ -223,7 +223,7 @@ struct Conv2d {
                                        rows_of_block * kPanel}
                                : Tiles{results, kTileRows * kPanel};
           product(rows, weights, {panels, depth * kPanel, count}, depth,
-                  {weights + to_next, 2 * kPanel, true}, to, part > 0);
+                  {weights + to_next, 2 * kPanel, Fetching::kNear}, to, part > 0);
           for (int i = 0; part + 1 == parts && i < count; ++i) {
             const std::int64_t column = (p + i) * kPanel;
             kernels->finish(rows_finish, to.first + i * to.stride, kPanel, rows,

@@ -64,7 +64,7 @@ class ReduceLoops {
   /// one strip, or of up to kTogether rows. Not inlined, which would take long to compile.
   template <typename R>
   [[gnu::noinline]] void Fold(const std::byte* base, const ReducedSpan& span, const C* shifts,
-            const ReducedPieces& pieces, Total* totals) const {
+                              const ReducedPieces& pieces, Total* totals) const {
     if (walk_.run_is_kept) {
       FoldStrip<R>(base, span, shifts, pieces, totals);
     } else if (!R::kShifted && has_short_neighbours_) {
@@ -75,9 +75,9 @@ class ReduceLoops {
   }
 
  private:
-  static constexpr std::int64_t kRowsPerBlock = 64;  // of which sums are partial
+  static constexpr std::int64_t kRowsPerBlock = 64;                // of which sums are partial
   static constexpr std::int64_t kLanes = sizeof(C) == 8 ? 8 : 16;  // that stay in registers
-  static constexpr std::int64_t kNarrow = 64;        // that do so over many rows
+  static constexpr std::int64_t kNarrow = 64;                      // that do so over many rows
 
   /// Rows of up to kShortRow elements become columns as they are, others when that many lanes of
   /// them are left.
