@@ -383,7 +383,7 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
     block_sizes.back() = conv->depth.largest();
   }
   if (conv->strips.largest() <= kTileRows) {
-    conv->panels = std::max(kPanels, std::int64_t{loops.gemm.panels_of_few_rows});
+    conv->panels = kMostTilePanels;
   }
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },

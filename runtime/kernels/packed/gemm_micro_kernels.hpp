@@ -90,16 +90,13 @@ struct GemmMicroKernels {
   /// Panels that a product passes over at once: 2 where the registers are wide enough for a row of
   /// both, else 1. Each result is the same either way.
   int panels;
-  /// The same of up to six rows that are all there are: 4 where the registers have room for their
-  /// sums, else 1. They are as fast as weights come from the caches, which is faster the more
-  /// panels come at once.
-  int panels_of_few_rows;
   /// Rows that a product computes at once, at most: 8 where there are registers for their sums,
   /// else 6. A tile of six rows of two panels waits for its own sums now and then.
   int rows;
 
   /// tiles[p] = (accumulate ? tiles[p] : 0) + A * B[p], row_count in [1, rows], B.count 1
-  /// or 2 up to `panels`, of up to six rows also panels_of_few_rows. A[r][k] = a[r * lda + k].
+  /// or 2 up to `panels`, of up to six rows that are all there are also kMostTilePanels. A[r][k] =
+  /// a[r * lda + k].
   void (*row_major_f32)(int row_count, const float* a, std::int64_t lda, const Panels<float>& b,
                         std::int64_t depth, const Ahead<float>& ahead, const Tiles& tiles,
                         bool accumulate);

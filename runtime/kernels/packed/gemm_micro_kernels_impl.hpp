@@ -15,7 +15,6 @@ namespace poprt::kernels::tile {
 template <class V>
 inline constexpr GemmMicroKernels kGemmMicroKernels = {
     .panels = V::kPanels,
-    .panels_of_few_rows = kFewRowsPanels<V>,
     .rows = V::kRows,
     .row_major_f32 = RowMajor<V, float>,
     .row_major_f16 = RowMajor<V, std::uint16_t>,

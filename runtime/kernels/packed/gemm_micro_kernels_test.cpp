@@ -205,7 +205,6 @@ TEST(GemmMicroKernels, TwoRowsOfAnyPanelsOfShortFloatsAreMultipliedLikeEachAlone
 TEST(PanelsAtOnce, FewRowsHaveMoreOfThemAndRestsAreHalved) {
   GemmMicroKernels kernels = PortableInnerLoops().gemm;
   kernels.panels = 2;
-  kernels.panels_of_few_rows = 4;
   EXPECT_EQ(PanelsAtOnce(kernels, 6, 9), 4);
   EXPECT_EQ(PanelsAtOnce(kernels, 6, 3), 2);
   EXPECT_EQ(PanelsAtOnce(kernels, 6, 1), 1);

@@ -15,12 +15,6 @@ namespace poprt::kernels::tile {
 /// Rows of the largest interleaved tile, of which weights are packed.
 inline constexpr int kInterleavedRows = kTileRows;
 
-/// Panels of tiles of few rows, see GemmMicroKernels.
-template <class V>
-inline constexpr int kFewRowsPanels = V::kPanels == 1 ? 1 : 4;
-template <class V>
-inline constexpr bool kFewRowsHaveMorePanels = (kFewRowsPanels<V>) > V::kPanels;
-
 /// sums += A * B for one step of the depth, kWidth registers of each panel.
 template <class V, int kWidth, bool kInterleaved, class B, int kRows, int kRowWidth>
 [[gnu::always_inline]] inline void RankOneUpdate(const float* a, std::int64_t lda, const B* b,
@@ -114,14 +108,29 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
   });
 }
 
+/// Up to six rows that are all there are: kMostTilePanels at once where there are registers for
+/// their sums, since weights come the faster the more of them come at once; else one by one.
+template <class V, int kRows, int kWidth, class B>
+void MultiplyFewRows(const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
+                     const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
+  constexpr int kPanels = V::kPanels == 1 ? 1 : int{kMostTilePanels};
+  for (int p = 0; p < b.count; p += kPanels) {
+    const std::int64_t at = p * b.stride;
+    const Panels<B> panels{b.first + at, b.stride, kPanels};
+    const Ahead<B> next{ahead.first + at, ahead.step, ahead.fetching};
+    MicroKernel<V, kRows, kPanels, kWidth, false, Fetching::kOwn>(
+        a, lda, panels, depth, next, {tiles.first + p * tiles.stride, tiles.stride}, accumulate);
+  }
+}
+
 template <class V, int kMostRows, int kWidth, bool kInterleaved, class B>
 void MultiplyRows(int rows, const float* a, std::int64_t lda, const Panels<B>& b,
                   std::int64_t depth, const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
-  if constexpr (kFewRowsHaveMorePanels<V> && !kInterleaved) {
-    if (b.count == kFewRowsPanels<V>) {
+  if constexpr (!kInterleaved) {
+    if (ahead.fetching == Fetching::kOwn && (V::kPanels == 1 || b.count == kMostTilePanels)) {
       return WithRows<kInterleavedRows>(rows, [&](auto constant) POPRT_INLINED {
-        MicroKernel<V, decltype(constant)::value, kFewRowsPanels<V>, kWidth, kInterleaved,
-                    Fetching::kNear>(a, lda, b, depth, ahead, tiles, accumulate);
+        MultiplyFewRows<V, decltype(constant)::value, kWidth>(a, lda, b, depth, ahead, tiles,
+                                                              accumulate);
       });
     }
   }
@@ -130,15 +139,9 @@ void MultiplyRows(int rows, const float* a, std::int64_t lda, const Panels<B>& b
       constexpr int kRows = decltype(constant)::value;
       constexpr int kPanels = decltype(panels)::value;
       if constexpr (!kInterleaved && kRows > 1) {
-        const auto fetching = [&]<Fetching kFetching>() POPRT_INLINED {
-          MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, kFetching>(a, lda, b, depth, ahead,
-                                                                          tiles, accumulate);
-        };
-        if (ahead.fetching == Fetching::kFar) return fetching.template operator()<Fetching::kFar>();
-        if constexpr (kRows <= kInterleavedRows && !kFewRowsHaveMorePanels<V>) {
-          if (ahead.fetching == Fetching::kOwn) {
-            return fetching.template operator()<Fetching::kOwn>();
-          }
+        if (ahead.fetching == Fetching::kFar) {
+          return MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kFar>(
+              a, lda, b, depth, ahead, tiles, accumulate);
         }
       }
       MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kNear>(a, lda, b, depth, ahead,

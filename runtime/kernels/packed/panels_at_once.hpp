@@ -16,7 +16,7 @@ inline int PanelsOf(std::int64_t left, int most) {
 /// How many of the `left` >= 1 panels, whose products with `rows` rows are wanted, one call of a
 /// tile kernel should take.
 inline int PanelsAtOnce(const GemmMicroKernels& kernels, std::int64_t rows, std::int64_t left) {
-  return PanelsOf(left, rows <= kTileRows ? kernels.panels_of_few_rows : kernels.panels);
+  return PanelsOf(left, rows <= kTileRows ? int{kMostTilePanels} : kernels.panels);
 }
 
 }  // namespace poprt::kernels
