@@ -414,6 +414,32 @@ TEST(BlockChannelsTest, JoinsAndCutsPartsOfBlocks) {
             "Concat:56 Split:28 JoinChannels:4 JoinChannels:2 Relu:2 UnblockChannels:28");
 }
 
+/// The units of ShuffleNet's second version: what both halves become is joined, shuffled and cut.
+TEST(BlockChannelsTest, HalvesOfShuffledChannelsAreTakenFromWhereTheyAre) {
+  Network g;
+  const auto input = g.Input("x", {2, 16, 3, 3});
+  const auto joined = g.Op("c", "Concat", {g.Conv("a", input, 24), g.Conv("b", input, 24)},
+                           {2, 48, 3, 3}, {{"axis", std::int64_t{1}}});
+  const auto parts = g.Op("p", "Reshape", {joined}, {2, 2, 24, 3, 3}, {});
+  const auto exchanged =
+      g.Op("t", "Transpose", {parts}, {2, 24, 2, 3, 3}, {{"perm", Ints{0, 2, 1, 3, 4}}});
+  const auto shuffled = g.Op("s", "Reshape", {exchanged}, {2, 48, 3, 3}, {});
+  const auto first = g.graph.AddValue("first", {ElementType::kFloat32, {2, 24, 3, 3}});
+  const auto second = g.graph.AddValue("second", {ElementType::kFloat32, {2, 24, 3, 3}});
+  g.graph.nodes.push_back({.name = "cut",
+                           .op = "Split",
+                           .inputs = {shuffled},
+                           .outputs = {first, second},
+                           .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{24, 24}}}});
+  g.Output(g.Conv("d", first, 24, 3, 24));
+  g.Output(g.Op("e", "Relu", {second}, {2, 24, 3, 3}));
+  g.Output(g.Op("f", "Relu", {shuffled}, {2, 48, 3, 3}));
+  EXPECT_EQ(g.Blocked({"block_channels", "eliminate_duplicate_nodes", "eliminate_deadend"}),
+            "BlockChannels:1 BlockedConv:2 BlockedConv:2 JoinChannels:2 BlockedConv:2 "
+            "UnblockChannels:24 JoinChannels:2 Relu:2 UnblockChannels:24 JoinChannels:3 Relu:3 "
+            "UnblockChannels:48");
+}
+
 TEST(ChooseWinogradTest, TakesLargeFiltersOfStrideOne) {
   Network g;
   const auto input = g.Input("x", {1, 64, 16, 16});

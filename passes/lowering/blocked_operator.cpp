@@ -1,9 +1,11 @@
 #include "passes/lowering/blocked_operator.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "passes/lowering/channel_shuffle.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "runtime/kernels/window/window.hpp"
 
@@ -95,41 +97,92 @@ struct ChannelParts {
   std::vector<ir::ValueId> images;
   Ints first;
   Ints channels;
+
+  void Add(ir::ValueId image, std::int64_t from, std::int64_t count) {
+    images.push_back(image);
+    first.push_back(from);
+    channels.push_back(count);
+  }
 };
+
+std::int64_t ChannelsOf(const ir::Graph& graph, ir::ValueId image) {
+  return graph.type(image).shape[kChannelAxis];
+}
+
+/// What an image is a Concat of, or the image itself.
+ChannelParts PartsOfConcat(Rewriter& rewriter, ir::ValueId image) {
+  const ir::Graph& graph = rewriter.graph();
+  const ir::Node* concat = rewriter.Producer(image, "Concat");
+  const bool is_joined =
+      concat != nullptr && concat->attributes.get_int("axis", 0) % 4 == kChannelAxis;
+  ChannelParts parts;
+  for (ir::ValueId id : is_joined ? concat->inputs : std::vector<ir::ValueId>{image}) {
+    parts.Add(id, 0, ChannelsOf(graph, id));
+  }
+  return parts;
+}
+
+/// `count` channels from `first` on of the image, every channel on its own if they are shuffled.
+ChannelParts PartsOfRange(Rewriter& rewriter, ir::ValueId image, std::int64_t first,
+                          std::int64_t count) {
+  ChannelParts parts;
+  const std::optional<ChannelShuffle> shuffle = ChannelShuffleOf(rewriter, image);
+  if (!shuffle) {
+    parts.Add(image, first, count);
+    return parts;
+  }
+  const ChannelParts whole = PartsOfConcat(rewriter, shuffle->x);
+  const Ints order = shuffle->Order();
+  for (std::int64_t c = first; c < first + count; ++c) {
+    std::int64_t channel = order[static_cast<std::size_t>(c)];
+    std::size_t part = 0;
+    while (channel >= whole.channels[part]) channel -= whole.channels[part++];
+    parts.Add(whole.images[part], channel, 1);
+  }
+  return parts;
+}
+
+/// What Concat, Split and shuffles of channels make the value of.
+std::optional<ChannelParts> MovedParts(Rewriter& rewriter, ir::ValueId plain) {
+  const ir::Graph& graph = rewriter.graph();
+  const std::int64_t channels = ChannelsOf(graph, plain);
+  if (ChannelShuffleOf(rewriter, plain)) return PartsOfRange(rewriter, plain, 0, channels);
+  const ir::Node* node = rewriter.Producer(plain);
+  if (node == nullptr || node->attributes.get_int("axis", 0) % 4 != kChannelAxis) {
+    return std::nullopt;
+  }
+  if (node->op == "Concat") return PartsOfConcat(rewriter, plain);
+  if (node->op != "Split") return std::nullopt;
+  std::int64_t first = 0;
+  for (ir::ValueId id : node->outputs) {
+    if (id == plain) break;
+    if (id == ir::kAbsent) return std::nullopt;
+    first += ChannelsOf(graph, id);
+  }
+  return PartsOfRange(rewriter, node->inputs[0], first, channels);
+}
 
 /// Images that are looked at to find out about one, at most: parts of parts may be many.
 constexpr int kMostImages = 256;
 
 bool IsBlockedWithin(Rewriter& rewriter, ir::ValueId plain, int& images_left);
 
-/// What Concat and Split make the value of, most of which is blocked.
+/// MovedParts most of whose channels are blocked.
 std::optional<ChannelParts> PartsOf(Rewriter& rewriter, ir::ValueId plain, int& images_left) {
   const ir::Graph& graph = rewriter.graph();
-  const ir::Node* node = rewriter.Producer(plain);
-  if (node == nullptr || !CanBlock(graph.type(plain))) return std::nullopt;
-  if (node->op != "Concat" && node->op != "Split") return std::nullopt;
-  if (node->attributes.get_int("axis", 0) % 4 != kChannelAxis) return std::nullopt;
-  const auto channels_of = [&](ir::ValueId id) { return graph.type(id).shape[kChannelAxis]; };
-  ChannelParts parts{.images = node->inputs, .first = {}, .channels = {}};
-  if (node->op == "Split") {
-    parts.first = {0};
-    for (ir::ValueId id : node->outputs) {
-      if (id == plain) break;
-      if (id == ir::kAbsent) return std::nullopt;
-      parts.first[0] += channels_of(id);
-    }
-    parts.images = {node->inputs[0]};
-    parts.channels = {channels_of(plain)};
-  } else {
-    parts.first.assign(parts.images.size(), 0);
-    for (ir::ValueId id : parts.images) parts.channels.push_back(channels_of(id));
-  }
+  if (!CanBlock(graph.type(plain))) return std::nullopt;
+  std::optional<ChannelParts> parts = MovedParts(rewriter, plain);
+  if (!parts) return std::nullopt;
+  std::map<ir::ValueId, bool> is_blocked;
   std::int64_t blocked = 0;
-  for (std::size_t i = 0; i < parts.images.size(); ++i) {
-    if (!CanBlock(graph.type(parts.images[i]))) return std::nullopt;
-    if (IsBlockedWithin(rewriter, parts.images[i], images_left)) blocked += parts.channels[i];
+  for (std::size_t i = 0; i < parts->images.size(); ++i) {
+    const ir::ValueId image = parts->images[i];
+    if (!CanBlock(graph.type(image))) return std::nullopt;
+    const auto [found, is_new] = is_blocked.try_emplace(image);
+    if (is_new) found->second = IsBlockedWithin(rewriter, image, images_left);
+    if (found->second) blocked += parts->channels[i];
   }
-  if (2 * blocked < channels_of(plain)) return std::nullopt;
+  if (2 * blocked < ChannelsOf(graph, plain)) return std::nullopt;
   return parts;
 }
 
@@ -156,9 +209,15 @@ ir::ValueId Block(Rewriter& rewriter, ir::ValueId plain) {
   int images_left = kMostImages;
   if (const auto parts = PartsOf(rewriter, plain, images_left)) {
     op = "JoinChannels";
-    inputs = parts->images;
-    for (ir::ValueId& id : inputs) id = Block(rewriter, id);
-    attributes = {{"first", parts->first}, {"channels", parts->channels}};
+    inputs.clear();
+    Ints images;
+    std::map<ir::ValueId, std::size_t> numbers;
+    for (ir::ValueId id : parts->images) {
+      const auto [number, is_new] = numbers.try_emplace(id, inputs.size());
+      if (is_new) inputs.push_back(Block(rewriter, id));
+      images.push_back(static_cast<std::int64_t>(number->second));
+    }
+    attributes = {{"images", images}, {"first", parts->first}, {"channels", parts->channels}};
   }
   const ir::Value& value = graph.value(plain);
   return rewriter.Insert(graph.MakeNode(op, std::move(inputs), BlockedType(value.type),

@@ -44,8 +44,9 @@
 ///                           two results, [B, ceil(C / 16), 1, 1, 16]: means, and the scale, [16 *
 ///                           ceil(C / 16)], divided by sqrt(variance + `epsilon`), of each of the
 ///                           `channels` or, with `groups`, of so many groups of them
-///   JoinChannels(x, ...)    channels of blocked images, one after the other: of input i
-///                           `channels`[i] from `first`[i] on
+///   JoinChannels(x, ...)    channels of blocked images, one after the other: `channels`[i] of
+///   input
+///                           `images`[i] from `first`[i] on
 ///
 /// Elementwise operators and Concat are those of ONNX, on tensors with one more axis.
 namespace poprt::passes {
@@ -90,8 +91,8 @@ ir::ValueId PixelsOf(Rewriter& rewriter, ir::ValueId planes);
 /// The blocked image that UnblockChannels makes the value of, or kAbsent.
 ir::ValueId BlockedOf(Rewriter& rewriter, ir::ValueId plain);
 
-/// Whether BlockedOf finds the value, or it is a Concat of channels most of which it finds, or a
-/// part of the channels of what it finds.
+/// Whether BlockedOf finds the value, or it is a Concat, Split or shuffle of channels most of which
+/// it finds.
 bool IsBlocked(Rewriter& rewriter, ir::ValueId plain);
 
 /// The value as a blocked image: what BlockedOf finds, JoinChannels of what else IsBlocked, or a

@@ -1,5 +1,5 @@
 # Headers that most sources include, compiled once for each set of options (of libraries, those that
-# read ONNX, kernels and tests): reading them took two thirds of a source's time. A source still names
+# use ONNX, kernels and tests): reading them took two thirds of a source's time. A source still names
 # what it uses; tools/lint.sh sees it alone.
 #
 #   poprt_precompiled_headers(NAME [HEADERS <a> ...] [DEPS lib ...] [OPTIONS -O1 ...])

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,67 +16,114 @@
 namespace poprt::kernels {
 namespace {
 
-constexpr std::int64_t kPixelsOfTask = 512;
+constexpr std::int64_t kPixelsOfTask = 256;
 
-/// Lanes of a block of the result that are neighbours in a block of an input too.
-struct Piece {
+/// Lanes that are moved at once, half a block.
+constexpr std::int64_t kLanes = 8;
+using Floats = float __attribute__((vector_size(kLanes * 4)));
+using Lanes = std::int32_t __attribute__((vector_size(kLanes * 4)));
+
+/// Eight lanes of an input some of which are among eight of the result.
+struct Source {
   std::size_t input;
-  std::int64_t block;
-  std::int64_t from;
-  std::int64_t to;
-  std::int64_t count;
+  std::int64_t vector;                       ///< of the input, two to a block
+  std::array<std::int32_t, kLanes> lanes{};  ///< for each lane of the result
+  std::array<std::int32_t, kLanes> taken{};  ///< -1 for those of the result that are, else 0
 };
 
 struct JoinPlan {
   std::int64_t pixels;
   std::vector<std::int64_t> input_blocks;
-  std::vector<std::vector<Piece>> blocks;  ///< of the result
+  std::vector<std::vector<Source>> vectors;  ///< of the result, two to a block
 };
 
-/// Pieces of the blocks of the result for `channels` of an input from `first` on, which are those
-/// of the result from `at` on.
-void AddPieces(std::size_t input, std::int64_t first, std::int64_t channels, std::int64_t at,
-               std::vector<std::vector<Piece>>& blocks) {
-  while (channels > 0) {
-    const std::int64_t from = first % kBlock;
-    const std::int64_t to = at % kBlock;
-    const std::int64_t count = std::min(channels, kBlock - std::max(from, to));
-    blocks[static_cast<std::size_t>(at / kBlock)].push_back(
-        {.input = input, .block = first / kBlock, .from = from, .to = to, .count = count});
-    first += count;
-    at += count;
-    channels -= count;
+/// Channel `at` of the result is channel `channel` of an input.
+void Take(std::size_t input, std::int64_t channel, std::int64_t at, JoinPlan& plan) {
+  std::vector<Source>& sources = plan.vectors[static_cast<std::size_t>(at / kLanes)];
+  const std::int64_t vector = channel / kLanes;
+  auto source = std::ranges::find_if(
+      sources, [&](const Source& s) { return s.input == input && s.vector == vector; });
+  if (source == sources.end()) {
+    sources.push_back({.input = input, .vector = vector});
+    source = sources.end() - 1;
+  }
+  const auto lane = static_cast<std::size_t>(at % kLanes);
+  source->lanes[lane] = static_cast<std::int32_t>(channel % kLanes);
+  source->taken[lane] = -1;
+}
+
+template <typename Vector, typename From>
+void LoadVector(const From* from, Vector& to) {
+  std::memcpy(&to, from, sizeof(to));
+}
+
+/// values[i] = values[lanes[i]]
+void Permute(const Lanes& lanes, Floats& values) {
+#if defined(__clang__)
+  const Floats from = values;
+  for (int i = 0; i < kLanes; ++i) values[i] = from[lanes[i]];
+#else
+  values = __builtin_shuffle(values, lanes);
+#endif
+}
+
+/// Lanes from up to four sources, from[s] of which is the first pixel of source s; the first ones
+/// of a vector begin it.
+template <int kCount>
+void MoveLanes(const Source* sources, const float* const* from, bool begins, std::int64_t pixels,
+               float* to) {
+  Lanes lanes[kCount];
+  Lanes taken[kCount];
+  for (int s = 0; s < kCount; ++s) {
+    LoadVector(sources[s].lanes.data(), lanes[s]);
+    LoadVector(sources[s].taken.data(), taken[s]);
+  }
+  for (std::int64_t p = 0; p < pixels * kBlock; p += kBlock) {
+    Floats result{};
+    if (!begins) LoadVector(to + p, result);
+    for (int s = 0; s < kCount; ++s) {
+      Floats values;
+      LoadVector(from[s] + p, values);
+      Permute(lanes[s], values);
+      result = taken[s] != 0 ? values : result;
+    }
+    std::memcpy(to + p, &result, sizeof(result));
   }
 }
 
-/// kCount lanes of every pixel.
-template <std::size_t kCount>
-void CopyLanes(const float* from, std::int64_t pixels, float* to) {
-  for (std::int64_t p = 0; p < pixels; ++p) {
-    std::memcpy(to + p * kBlock, from + p * kBlock, kCount * sizeof(float));
+/// One vector of some pixels of the result, from `to` on.
+void RunVector(const JoinPlan& plan, const KernelArguments& args, std::int64_t image,
+               const std::vector<Source>& sources, std::int64_t first, std::int64_t pixels,
+               float* to) {
+  constexpr std::size_t kAtOnce = 4;
+  const float* from[kAtOnce];
+  for (std::size_t begin = 0; begin < sources.size(); begin += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, sources.size() - begin);
+    for (std::size_t s = 0; s < count; ++s) {
+      const Source& source = sources[begin + s];
+      const std::int64_t block =
+          image * plan.input_blocks[source.input] + source.vector * kLanes / kBlock;
+      from[s] = args.in<float>(source.input) + (block * plan.pixels + first) * kBlock +
+                source.vector * kLanes % kBlock;
+    }
+    const auto move = [&]<int kCount>() {
+      MoveLanes<kCount>(&sources[begin], from, begin == 0, pixels, to);
+    };
+    if (count == 1) move.template operator()<1>();
+    if (count == 2) move.template operator()<2>();
+    if (count == 3) move.template operator()<3>();
+    if (count == 4) move.template operator()<4>();
   }
-}
-
-void CopyPiece(const float* from, std::int64_t count, std::int64_t pixels, float* to) {
-  const auto copy = [&]<std::size_t... kCounts>(std::index_sequence<kCounts...>) {
-    ((count == kCounts + 1 ? CopyLanes<kCounts + 1>(from, pixels, to) : void()), ...);
-  };
-  copy(std::make_index_sequence<static_cast<std::size_t>(kBlock)>());
 }
 
 void RunTask(const JoinPlan& plan, const KernelArguments& args, std::int64_t image,
-             std::size_t block, std::int64_t first, std::int64_t last) {
-  const auto index =
-      image * static_cast<std::int64_t>(plan.blocks.size()) + static_cast<std::int64_t>(block);
-  float* const to = args.out<float>(0) + (index * plan.pixels + first) * kBlock;
-  const std::vector<Piece>& pieces = plan.blocks[block];
-  // What lies behind the channels.
-  if (pieces.back().to + pieces.back().count < kBlock) std::fill_n(to, (last - first) * kBlock, 0);
-  for (const Piece& piece : pieces) {
-    const std::int64_t source = image * plan.input_blocks[piece.input] + piece.block;
-    const float* const from =
-        args.in<float>(piece.input) + (source * plan.pixels + first) * kBlock + piece.from;
-    CopyPiece(from, piece.count, last - first, to + piece.to);
+             std::int64_t block, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t kVectors = kBlock / kLanes;
+  const auto blocks = static_cast<std::int64_t>(plan.vectors.size()) / kVectors;
+  float* const to = args.out<float>(0) + ((image * blocks + block) * plan.pixels + first) * kBlock;
+  for (std::int64_t v = 0; v < kVectors; ++v) {
+    const auto vector = static_cast<std::size_t>(block * kVectors + v);
+    RunVector(plan, args, image, plan.vectors[vector], first, last - first, to + v * kLanes);
   }
 }
 
@@ -81,48 +131,57 @@ void RunTask(const JoinPlan& plan, const KernelArguments& args, std::int64_t ima
 
 BoundKernel BindJoinChannels(const KernelCall& call) {
   Require(!call.inputs.empty() && call.outputs.size() == 1, "expected inputs and one output");
+  const Ints images = IntsAttribute(call, "images");
   const Ints first = IntsAttribute(call, "first");
   const Ints channels = IntsAttribute(call, "channels");
-  Require(first.size() == call.inputs.size() && channels.size() == call.inputs.size(),
-          "attributes 'first' and 'channels' need a number for each of the " +
-              std::to_string(call.inputs.size()) + " inputs");
+  Require(first.size() == images.size() && channels.size() == images.size(),
+          "attributes 'images', 'first' and 'channels' have " + std::to_string(images.size()) +
+              ", " + std::to_string(first.size()) + " and " + std::to_string(channels.size()) +
+              " numbers, expected as many each");
   const BlockedImage image = RequireBlockedImage(call.inputs[0], "input 0");
-  JoinPlan plan{.pixels = 0, .input_blocks = {}, .blocks = {}};
-  std::int64_t all = 0;
-  for (std::size_t i = 0; i < first.size(); ++i) {
+  JoinPlan plan{.pixels = image.height * image.width, .input_blocks = {}, .vectors = {}};
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const std::string name = "input " + std::to_string(i);
     const std::int64_t blocks = RequireBlockedImage(call.inputs[i], name).blocks;
     RequireType(call.inputs[i],
                 {ElementType::kFloat32, {image.batch, blocks, image.height, image.width, kBlock}},
                 name);
     RequireCount(call.inputs[i].shape, name);
-    const std::int64_t there = blocks * kBlock;
+    plan.input_blocks.push_back(blocks);
+  }
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    Require(images[i] >= 0 && images[i] < static_cast<std::int64_t>(call.inputs.size()),
+            "attribute 'images' has " + std::to_string(images[i]) + " for one of the " +
+                std::to_string(call.inputs.size()) + " inputs");
+    const std::int64_t there = plan.input_blocks[static_cast<std::size_t>(images[i])] * kBlock;
     Require(
         channels[i] > 0 && channels[i] <= there && first[i] >= 0 && first[i] <= there - channels[i],
-        name + " has " + std::to_string(there) + " channels, which " + std::to_string(channels[i]) +
-            " from " + std::to_string(first[i]) + " on do not fit in");
-    plan.input_blocks.push_back(blocks);
+        "input " + std::to_string(images[i]) + " has " + std::to_string(there) +
+            " channels, which " + std::to_string(channels[i]) + " from " +
+            std::to_string(first[i]) + " on do not fit in");
     all += channels[i];
   }
   const TensorType result = BlockedImageType(image.batch, all, image.height, image.width);
   RequireType(call.outputs[0], result, "output 0");
   if (RequireCount(result.shape, "output 0") == 0) return NothingToRun();
-  plan.pixels = image.height * image.width;
-  plan.blocks.resize(static_cast<std::size_t>(BlocksOf(all)));
-  std::int64_t at = 0;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    AddPieces(i, first[i], channels[i], at, plan.blocks);
-    at += channels[i];
-  }
-  const EvenSplit parts(plan.pixels, kPixelsOfTask);
   const std::int64_t blocks = BlocksOf(all);
+  plan.vectors.resize(static_cast<std::size_t>(blocks * (kBlock / kLanes)));
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    for (std::int64_t c = 0; c < channels[i]; ++c, ++at) {
+      Take(static_cast<std::size_t>(images[i]), first[i] + c, at, plan);
+    }
+  }
+  // Where there are no channels, lanes are taken from nowhere.
+  if (plan.vectors.back().empty()) plan.vectors.back().push_back({.input = 0, .vector = 0});
+  const EvenSplit parts(plan.pixels, kPixelsOfTask);
   const std::int64_t tasks = image.batch * blocks * parts.blocks();
   return {.run = [plan = std::move(plan), parts, blocks, tasks](const KernelArguments& args) {
     ForWideRanges(args.pool, tasks, 1, [&](std::int64_t task, std::int64_t, int /*worker*/) {
       const std::int64_t part = task % parts.blocks();
       const std::int64_t block = task / parts.blocks();
-      RunTask(plan, args, block / blocks, static_cast<std::size_t>(block % blocks),
-              parts.begin(part), parts.end(part));
+      RunTask(plan, args, block / blocks, block % blocks, parts.begin(part), parts.end(part));
     });
   }};
 }

@@ -382,9 +382,7 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
     conv->depth = conv->depth.WithLargest(WholeShortRows(conv->depth.largest()));
     block_sizes.back() = conv->depth.largest();
   }
-  if (conv->strips.largest() <= kTileRows) {
-    conv->panels = kMostTilePanels;
-  }
+  if (conv->strips.largest() <= kTileRows) conv->panels = kMostTilePanels;
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,

@@ -60,13 +60,21 @@ TEST(FetchAhead, OnlyWhatStaysInTheFirstLevelCacheIsFetchedThere) {
   EXPECT_EQ(fetching(2, 64), Fetching::kFar);
 }
 
-TEST(FetchAhead, TheOnlyTileFetchesAllThatItReadsNext) {
-  const std::vector<float> memory(64 * kPanel);
-  const float* const panels = memory.data();
-  const Ahead<float> ahead = FetchAhead(1, 64, sizeof(float)).Of(0, panels, panels + 1);
-  EXPECT_EQ(ahead.first, panels + 48 * 16);
-  EXPECT_EQ(ahead.step, 4 * kPanel);
+/// What the micro-kernel asks for, four rows of the depth at a time, is that of four rows.
+template <class T>
+void ExpectOwnRows() {
+  const std::vector<T> memory(64 * kPanel);
+  const T* const panels = memory.data();
+  const Ahead<T> ahead = FetchAhead(1, 64, sizeof(T)).Of(0, panels, panels + 1);
   EXPECT_EQ(ahead.fetching, Fetching::kOwn);
+  EXPECT_EQ(ahead.step, 4 * kPanel);
+  EXPECT_GT(ahead.first, panels);
+  EXPECT_EQ((ahead.first - panels) * static_cast<std::int64_t>(sizeof(T)) % 64, 0);
+}
+
+TEST(FetchAhead, TheOnlyTileFetchesAllThatItReadsNext) {
+  ExpectOwnRows<float>();
+  ExpectOwnRows<std::uint16_t>();
 }
 
 }  // namespace

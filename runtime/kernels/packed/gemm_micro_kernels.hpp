@@ -65,8 +65,9 @@ struct Panels {
   int count = 1;
 };
 
-/// How a product fetches what is needed next, for every four rows of the depth: a line into the
-/// first-level cache; up to two into the second; or what four rows of its own panels take.
+/// How a product fetches what is needed next, for every four rows of the depth: a line of each
+/// panel, of interleaved rows two, into the first-level cache; two into the second; or all that
+/// four rows of its own panels are, into the first.
 enum class Fetching { kNear, kFar, kOwn };
 
 /// Memory that is needed soon and is fetched meanwhile, never accessed: `step` elements for every
@@ -94,9 +95,9 @@ struct GemmMicroKernels {
   /// else 6. A tile of six rows of two panels waits for its own sums now and then.
   int rows;
 
-  /// tiles[p] = (accumulate ? tiles[p] : 0) + A * B[p], row_count in [1, rows], B.count 1
-  /// or 2 up to `panels`, of up to six rows that are all there are also kMostTilePanels. A[r][k] =
-  /// a[r * lda + k].
+  /// tiles[p] = (accumulate ? tiles[p] : 0) + A * B[p], row_count in [1, rows], B.count 1 or 2 up
+  /// to `panels`, of up to six rows that are all there are (`ahead` is kOwn) 1, 2 or
+  /// kMostTilePanels. A[r][k] = a[r * lda + k].
   void (*row_major_f32)(int row_count, const float* a, std::int64_t lda, const Panels<float>& b,
                         std::int64_t depth, const Ahead<float>& ahead, const Tiles& tiles,
                         bool accumulate);

@@ -126,13 +126,14 @@ constexpr int kTestedPanels = 4;
 
 /// Panels, 0.25 everywhere before, times rows of A; `count` of them at once.
 std::vector<float> Products(const GemmMicroKernels& kernels, int rows, std::int64_t depth,
-                            const std::vector<float>& a, const std::vector<float>& b, int count) {
+                            const std::vector<float>& a, const std::vector<float>& b, int count,
+                            Fetching fetching = Fetching::kOwn) {
   const std::int64_t tile = rows * kPanel;
   std::vector<float> results(static_cast<std::size_t>(kTestedPanels * tile), 0.25F);
   for (int p = 0; p < kTestedPanels; p += count) {
     const float* const first = b.data() + p * depth * kPanel;
     kernels.row_major_f32(rows, a.data(), depth, {first, depth * kPanel, count}, depth,
-                          {first, kPanel, Fetching::kOwn}, {results.data() + p * tile, tile}, true);
+                          {first, kPanel, fetching}, {results.data() + p * tile, tile}, true);
   }
   return results;
 }
@@ -148,9 +149,14 @@ TEST(GemmMicroKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
       for (const std::int64_t depth : {1, 3, 4, 9}) {
         SCOPED_TRACE(loops->instruction_set + std::to_string(rows) + " " + std::to_string(depth));
         const auto single = Products(loops->gemm, rows, depth, numbers, b, 1);
-        EXPECT_EQ(single, Products(loops->gemm, rows, depth, numbers, b, loops->gemm.panels));
-        EXPECT_EQ(single, Products(loops->gemm, rows, depth, numbers, b,
-                                   PanelsAtOnce(loops->gemm, rows, kTestedPanels)));
+        for (const Fetching fetching : {Fetching::kNear, Fetching::kFar, Fetching::kOwn}) {
+          EXPECT_EQ(single,
+                    Products(loops->gemm, rows, depth, numbers, b, loops->gemm.panels, fetching));
+        }
+        for (const int count : {2, kTestedPanels}) {
+          EXPECT_EQ(single, Products(loops->gemm, rows, depth, numbers, b,
+                                     PanelsAtOnce(loops->gemm, rows, count)));
+        }
         for (std::int64_t i = 0; i < kTestedPanels * rows * kPanel; ++i) {
           const std::int64_t panel = i / kPanel / rows;
           double wanted = 0.25;

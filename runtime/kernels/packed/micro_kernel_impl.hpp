@@ -78,7 +78,7 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
       RankOneUpdate<V, kWidth, kInterleaved>(a + kStep * kStepOfA, lda, b + kStep * kColumns,
                                              panel_stride, sums[kStep % kSums]);
     });
-    // One row, or many panels, pass as fast as they come; the processor itself fetches them ahead.
+    // One row, or four panels, pass as fast as they come; the processor itself fetches them ahead.
     if constexpr (kRows > 1 && kPanels <= V::kPanels) {
       constexpr int kOwnLines = 4 * kColumns * sizeof(B) / 64;
       constexpr int kLines = kFetching == Fetching::kOwn                   ? kOwnLines
@@ -108,8 +108,9 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
   });
 }
 
-/// Up to six rows that are all there are: kMostTilePanels at once where there are registers for
-/// their sums, since weights come the faster the more of them come at once; else one by one.
+/// More panels than V has registers for at once, by up to six rows that are all there are. Where
+/// these leave room for kMostTilePanels, weights come the faster the more of them come at once;
+/// else one panel after the other, which saves calls.
 template <class V, int kRows, int kWidth, class B>
 void MultiplyFewRows(const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
                      const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
@@ -123,12 +124,22 @@ void MultiplyFewRows(const float* a, std::int64_t lda, const Panels<B>& b, std::
   }
 }
 
+/// Calls f<fetching>() for the ways of fetching that tiles of kRows rows have.
+template <int kRows, bool kInterleaved, class F>
+[[gnu::always_inline]] inline void WithFetching(Fetching fetching, F f) {
+  if constexpr (!kInterleaved && kRows > 1) {
+    if (fetching == Fetching::kFar) return f.template operator()<Fetching::kFar>();
+    if (fetching == Fetching::kOwn) return f.template operator()<Fetching::kOwn>();
+  }
+  f.template operator()<Fetching::kNear>();
+}
+
 template <class V, int kMostRows, int kWidth, bool kInterleaved, class B>
 void MultiplyRows(int rows, const float* a, std::int64_t lda, const Panels<B>& b,
                   std::int64_t depth, const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
   if constexpr (!kInterleaved) {
-    if (ahead.fetching == Fetching::kOwn && (V::kPanels == 1 || b.count == kMostTilePanels)) {
-      return WithRows<kInterleavedRows>(rows, [&](auto constant) POPRT_INLINED {
+    if (b.count > V::kPanels) {
+      return WithRows<kTileRows>(rows, [&](auto constant) POPRT_INLINED {
         MultiplyFewRows<V, decltype(constant)::value, kWidth>(a, lda, b, depth, ahead, tiles,
                                                               accumulate);
       });
@@ -138,14 +149,10 @@ void MultiplyRows(int rows, const float* a, std::int64_t lda, const Panels<B>& b
     WithRows<kMostRows>(rows, [&](auto constant) POPRT_INLINED {
       constexpr int kRows = decltype(constant)::value;
       constexpr int kPanels = decltype(panels)::value;
-      if constexpr (!kInterleaved && kRows > 1) {
-        if (ahead.fetching == Fetching::kFar) {
-          return MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kFar>(
-              a, lda, b, depth, ahead, tiles, accumulate);
-        }
-      }
-      MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, Fetching::kNear>(a, lda, b, depth, ahead,
-                                                                            tiles, accumulate);
+      WithFetching<kRows, kInterleaved>(ahead.fetching, [&]<Fetching kFetching>() POPRT_INLINED {
+        MicroKernel<V, kRows, kPanels, kWidth, kInterleaved, kFetching>(a, lda, b, depth, ahead,
+                                                                        tiles, accumulate);
+      });
     });
   });
 }

@@ -18,7 +18,7 @@ inline constexpr std::int64_t kMostShortRows = 2;
 inline constexpr std::int64_t kPanel = 16;
 /// Panels of the largest register tile, see GemmMicroKernels::panels.
 inline constexpr std::int64_t kTilePanels = 2;
-/// The same of the largest tile of up to kTileRows rows.
+/// Panels that up to kTileRows rows, if they are all there are, pass over in one call.
 inline constexpr std::int64_t kMostTilePanels = 4;
 
 }  // namespace poprt::kernels

@@ -42,6 +42,8 @@ struct Portable {
     std::memcpy(&result.lane, p, sizeof(result.lane));
     return result;
   }
+  // Neither this nor its inverse is inlined into every kernel, which would take a third of the time
+  // to compile these.
   [[gnu::noinline]] static Register Load(const std::uint16_t* p) {
     return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
   }

@@ -55,7 +55,7 @@ void AddPartOfProduct(const GemmMicroKernels& kernels, Multiply multiply,
   }
 }
 
-/// As AddProduct, for elements of type W: as many panels at once as the registers have room for.
+/// As AddProduct, for elements of type W: as many panels in a call as the rows allow.
 template <typename W, typename Multiply>
 void AddProductOf(const GemmMicroKernels& kernels, Multiply multiply, const RecurrentRows<float>& a,
                   const RecurrentPanels& panels, const void* next,

@@ -32,7 +32,8 @@ POPRT_INLINE bool Better(T x, T best) {
   return wins & may_win;
 }
 
-/// An index of the size of the elements keeps vectors whole.
+/// An index of the size of the elements keeps vectors whole. Lines of more elements than it counts
+/// are searched in double or 64-bit integers.
 template <typename T>
 using IndexAmong = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 

@@ -75,9 +75,9 @@ class ReduceLoops {
   }
 
  private:
-  static constexpr std::int64_t kRowsPerBlock = 64;                // of which sums are partial
-  static constexpr std::int64_t kLanes = sizeof(C) == 8 ? 8 : 16;  // that stay in registers
-  static constexpr std::int64_t kNarrow = 64;                      // that do so over many rows
+  static constexpr std::int64_t kRowsPerBlock = 64;  // of which sums are partial
+  static constexpr std::int64_t kLanes = 16;         // of them that stay in registers
+  static constexpr std::int64_t kNarrow = 64;        // that do so over many rows
 
   /// Rows of up to kShortRow elements become columns as they are, others when that many lanes of
   /// them are left.
@@ -87,10 +87,10 @@ class ReduceLoops {
   static constexpr std::int64_t kLongRow = 256;
   static_assert(kShortRow * kTogether <= kBlock);
 
-  /// In the widest vectors, but for elements of 64 bits, which are rare and take long to compile.
+  /// In the widest vectors, but for doubles, which are rare and take long to compile.
   template <typename F>
   static void RunLoops(F f) {
-    if constexpr (sizeof(C) == 8) {
+    if constexpr (std::is_same_v<C, double>) {
       f();
     } else {
       RunWide(std::move(f));
