@@ -16,7 +16,9 @@
 namespace poprt::kernels {
 namespace {
 
-constexpr std::int64_t kPixelsOfTask = 256;
+constexpr std::int64_t kPixelsOfTask = 512;
+/// Those of both vectors of a block, which are in the same lines of the cache.
+constexpr std::int64_t kPixelsAtOnce = 64;
 
 /// Lanes that are moved at once, half a block.
 constexpr std::int64_t kLanes = 8;
@@ -120,10 +122,13 @@ void RunTask(const JoinPlan& plan, const KernelArguments& args, std::int64_t ima
              std::int64_t block, std::int64_t first, std::int64_t last) {
   constexpr std::int64_t kVectors = kBlock / kLanes;
   const auto blocks = static_cast<std::int64_t>(plan.vectors.size()) / kVectors;
-  float* const to = args.out<float>(0) + ((image * blocks + block) * plan.pixels + first) * kBlock;
-  for (std::int64_t v = 0; v < kVectors; ++v) {
-    const auto vector = static_cast<std::size_t>(block * kVectors + v);
-    RunVector(plan, args, image, plan.vectors[vector], first, last - first, to + v * kLanes);
+  for (std::int64_t at = first; at < last; at += kPixelsAtOnce) {
+    const std::int64_t pixels = std::min(kPixelsAtOnce, last - at);
+    float* const to = args.out<float>(0) + ((image * blocks + block) * plan.pixels + at) * kBlock;
+    for (std::int64_t v = 0; v < kVectors; ++v) {
+      const auto vector = static_cast<std::size_t>(block * kVectors + v);
+      RunVector(plan, args, image, plan.vectors[vector], at, pixels, to + v * kLanes);
+    }
   }
 }
 
