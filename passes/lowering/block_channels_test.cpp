@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
 
@@ -32,6 +35,24 @@ class Network : public GraphForTest {
     attributes.set("group", group);
     attributes.set("pads", Ints(4, side / 2));
     return Op(name, "FusedConv", std::move(inputs), shape, std::move(attributes));
+  }
+
+  /// Two parts of the channels of an image.
+  std::array<ir::ValueId, 2> Cut(const std::string& name, ir::ValueId x, std::int64_t first,
+                                 std::int64_t second) {
+    std::array<ir::ValueId, 2> parts{};
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      TensorType type = graph.type(x);
+      type.shape[1] = i == 0 ? first : second;
+      parts[i] = graph.AddValue(name + std::to_string(i), type);
+    }
+    graph.nodes.push_back(
+        {.name = name,
+         .op = "Split",
+         .inputs = {x},
+         .outputs = {parts[0], parts[1]},
+         .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{first, second}}}});
+    return parts;
   }
 
   /// The text after the passes, without types and attributes; the result must compute the same.
@@ -307,13 +328,7 @@ TEST(BlockChannelsTest, JoinsAndCutsWholeBlocks) {
                         {{"scales", Floats{1, 1, 2, 2}},
                          {"mode", "nearest"},
                          {"coordinate_transformation_mode", "asymmetric"}});
-  const auto first = g.graph.AddValue("first", {ElementType::kFloat32, {1, 48, 6, 6}});
-  const auto second = g.graph.AddValue("second", {ElementType::kFloat32, {1, 8, 6, 6}});
-  g.graph.nodes.push_back({.name = "cut",
-                           .op = "Split",
-                           .inputs = {big},
-                           .outputs = {first, second},
-                           .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{48, 8}}}});
+  const auto [first, second] = g.Cut("cut", big, 48, 8);
   g.Output(g.Conv("d", first, 16));
   g.Output(g.Op("e", "Relu", {second}, {1, 8, 6, 6}));
   EXPECT_EQ(g.Blocked({"block_channels", "eliminate_duplicate_nodes"}),
@@ -365,13 +380,7 @@ TEST(BlockChannelsTest, PartsOfPartsAreFollowedOnlySoFar) {
     const std::string name = std::to_string(i);
     const auto joined =
         g.Op("c" + name, "Concat", {x, x}, {1, 48, 2, 2}, {{"axis", std::int64_t{1}}});
-    x = g.graph.AddValue("first" + name, {ElementType::kFloat32, {1, 24, 2, 2}});
-    const auto rest = g.graph.AddValue("rest" + name, {ElementType::kFloat32, {1, 24, 2, 2}});
-    g.graph.nodes.push_back({.name = "cut" + name,
-                             .op = "Split",
-                             .inputs = {joined},
-                             .outputs = {x, rest},
-                             .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{24, 24}}}});
+    x = g.Cut("cut" + name, joined, 24, 24)[0];
   }
   g.Output(g.Op("y", "Relu", {x}, {1, 24, 2, 2}));
   g.After("block_channels");
@@ -399,13 +408,7 @@ TEST(BlockChannelsTest, JoinsAndCutsPartsOfBlocks) {
   const auto input = g.Input("x", {1, 16, 3, 3});
   const auto joined = g.Op("c", "Concat", {g.Conv("a", input, 24), g.Conv("b", input, 32)},
                            {1, 56, 3, 3}, {{"axis", std::int64_t{1}}});
-  const auto first = g.graph.AddValue("first", {ElementType::kFloat32, {1, 28, 3, 3}});
-  const auto second = g.graph.AddValue("second", {ElementType::kFloat32, {1, 28, 3, 3}});
-  g.graph.nodes.push_back({.name = "cut",
-                           .op = "Split",
-                           .inputs = {joined},
-                           .outputs = {first, second},
-                           .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{28, 28}}}});
+  const auto [first, second] = g.Cut("cut", joined, 28, 28);
   g.Output(first);
   g.Output(g.Op("e", "Relu", {second}, {1, 28, 3, 3}));
   // What is plain is made where plain things read it.
@@ -424,13 +427,7 @@ TEST(BlockChannelsTest, HalvesOfShuffledChannelsAreTakenFromWhereTheyAre) {
   const auto exchanged =
       g.Op("t", "Transpose", {parts}, {2, 24, 2, 3, 3}, {{"perm", Ints{0, 2, 1, 3, 4}}});
   const auto shuffled = g.Op("s", "Reshape", {exchanged}, {2, 48, 3, 3}, {});
-  const auto first = g.graph.AddValue("first", {ElementType::kFloat32, {2, 24, 3, 3}});
-  const auto second = g.graph.AddValue("second", {ElementType::kFloat32, {2, 24, 3, 3}});
-  g.graph.nodes.push_back({.name = "cut",
-                           .op = "Split",
-                           .inputs = {shuffled},
-                           .outputs = {first, second},
-                           .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{24, 24}}}});
+  const auto [first, second] = g.Cut("cut", shuffled, 24, 24);
   g.Output(g.Conv("d", first, 24, 3, 24));
   g.Output(g.Op("e", "Relu", {second}, {2, 24, 3, 3}));
   g.Output(g.Op("f", "Relu", {shuffled}, {2, 48, 3, 3}));

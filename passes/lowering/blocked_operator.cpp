@@ -109,12 +109,15 @@ std::int64_t ChannelsOf(const ir::Graph& graph, ir::ValueId image) {
   return graph.type(image).shape[kChannelAxis];
 }
 
+bool IsAlongChannels(const ir::Node& node) {
+  return node.attributes.get_int("axis", 0) % 4 == kChannelAxis;
+}
+
 /// What an image is a Concat of, or the image itself.
 ChannelParts PartsOfConcat(Rewriter& rewriter, ir::ValueId image) {
   const ir::Graph& graph = rewriter.graph();
   const ir::Node* concat = rewriter.Producer(image, "Concat");
-  const bool is_joined =
-      concat != nullptr && concat->attributes.get_int("axis", 0) % 4 == kChannelAxis;
+  const bool is_joined = concat != nullptr && IsAlongChannels(*concat);
   ChannelParts parts;
   for (ir::ValueId id : is_joined ? concat->inputs : std::vector<ir::ValueId>{image}) {
     parts.Add(id, 0, ChannelsOf(graph, id));
@@ -148,9 +151,7 @@ std::optional<ChannelParts> MovedParts(Rewriter& rewriter, ir::ValueId plain) {
   const std::int64_t channels = ChannelsOf(graph, plain);
   if (ChannelShuffleOf(rewriter, plain)) return PartsOfRange(rewriter, plain, 0, channels);
   const ir::Node* node = rewriter.Producer(plain);
-  if (node == nullptr || node->attributes.get_int("axis", 0) % 4 != kChannelAxis) {
-    return std::nullopt;
-  }
+  if (node == nullptr || !IsAlongChannels(*node)) return std::nullopt;
   if (node->op == "Concat") return PartsOfConcat(rewriter, plain);
   if (node->op != "Split") return std::nullopt;
   std::int64_t first = 0;
