@@ -66,7 +66,7 @@ class Engine {
   /// `done` is called, with null after success. `done` is called for each request once, also when
   /// the request is refused. It must not throw, call Execute or destroy the engine; move the error
   /// out of it. It is called on a thread of the engine or, when the replica is idle and the request
-  /// takes less time than the way there (some microseconds, judged by the run before), by Submit.
+  /// takes less time than the way there (EngineConfig::short_run_ns), by Submit.
   ///
   /// When the replica's queue holds as many batches as EngineConfig::ring_buffer_size_multiplier
   /// times the batches of a step, Submit waits until the device has taken some (never when `done`

@@ -18,10 +18,6 @@ using poprt::program::Branch;
 /// The replica whose queue this thread serves.
 thread_local const Replica* serving = nullptr;
 
-/// The longest run, as far as one can tell, of a request that Submit runs itself: to hand it to
-/// another thread and to be woken by that takes as long on a quiet machine, and longer on others.
-constexpr std::chrono::nanoseconds kShortRun = std::chrono::microseconds(10);
-
 /// Batches that take less time run one after the other even where they could overlap: passing the
 /// device from thread to thread twice would take longer than what it saves.
 constexpr std::chrono::nanoseconds kShortBatch = std::chrono::microseconds(50);
@@ -69,6 +65,7 @@ Replica::Replica(const ServedModel& model, std::shared_ptr<poprt::device::Device
       pipeline_(model.image(), std::move(device), model.variables(), config.auto_reset),
       queue_(QueueCapacity(model, config)),
       composer_(MakeComposer(config)),
+      short_run_(config.short_run_ns),
       composed_extents_(MostOutputs(model.program())),
       lanes_(pipeline_.depth()) {
   for (Lane& lane : lanes_) {
@@ -205,7 +202,7 @@ bool Replica::RunAtOnce(Request* request) {
   if (unanswered_ > 0 || queue_.closed() || OnWorker() || request->refusal != nullptr) return false;
   Route& route = request->route;
   if (!LiesInWholeBatches(route)) return false;
-  if (pipeline_.TimeOf(route.branch) > kShortRun / NumBatches(route)) return false;
+  if (pipeline_.TimeOf(route.branch) > short_run_ / NumBatches(route)) return false;
   std::exception_ptr error;
   {
     const BatchPipeline::Lock device = pipeline_.TryLockDevice();

@@ -112,6 +112,7 @@ class Replica {
   SpinWait completed_;                     ///< of threads in RunInQueue
   std::mutex taking_;                      ///< of the thread that waits at the queue
   std::optional<BatchComposer> composer_;  ///< of the thread that is taking
+  const std::chrono::nanoseconds short_run_;
   std::vector<std::int64_t> composed_extents_;
   DeviceFailure batch_failure_;   ///< what the composer's last batch died of
   Request* dealt_ = nullptr;      ///< the request whose batches are being taken
