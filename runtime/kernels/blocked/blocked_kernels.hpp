@@ -42,7 +42,7 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const InnerLoops&
 /// between them. Inputs: X, W, bias as of the first; F and its bias as of the second. Attributes:
 /// in_channels, group and channel_order of the first; its activation as inner_activation,
 /// inner_min, inner_max, inner_alpha; all others are those of the second.
-BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const ConvMicroKernels& kernels);
+BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const InnerLoops& loops);
 
 /// X float32 [B, C, H, W] of few channels; one group.
 BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKernels& kernels);

@@ -237,19 +237,8 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const InnerLoops&
   const auto conv = std::make_shared<BlockedPointwise>(BlockedPointwise{
       .product = std::move(product), .blocking = blocking, .channels_last = channels_last});
   if (!channels_last && conv->product.IsPlain()) {
-    const BlockedImage flat{in.batch, in.blocks, 1, in.Pixels()};
-    const std::int64_t channels = call.attributes.get_int("in_channels", 0);
     conv->split =
-        SplitConv2d::Plan(loops,
-                          {.in = flat,
-                           .out = {in.batch, conv->product.blocks(), 1, in.Pixels()},
-                           .in_blocks = in.blocks,
-                           .out_blocks = conv->product.blocks(),
-                           .depth = channels,
-                           .last_channels = channels - (in.blocks - 1) * kBlock,
-                           .window = window,
-                           .half_weights = call.inputs[1].element == ElementType::kFloat16},
-                          BlockedEpilogue(call.attributes));
+        SplitConv2d::Plan(loops, conv->product.ShapeForUnit(), BlockedEpilogue(call.attributes));
   }
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },

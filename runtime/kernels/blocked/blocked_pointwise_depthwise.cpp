@@ -8,6 +8,7 @@
 #include "runtime/kernels/blocked/depthwise_filter.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pointwise_product.hpp"
+#include "runtime/kernels/blocked/split_conv2d.hpp"
 #include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/blocked/window_areas.hpp"
 #include "runtime/kernels/even_split.hpp"
@@ -19,6 +20,8 @@ namespace {
 
 /// Floats of the rows between the two convolutions that stay in the second-level cache.
 constexpr std::int64_t kRowsFloats = 1 << 16;
+/// The same of all planes whose products a matrix unit computes at once.
+constexpr std::int64_t kRowsFloatsOfUnit = 1 << 17;
 // Smaller tasks cost more to hand out than to run; fewer tasks leave threads idle.
 constexpr double kWorkOfTask = 1 << 18;
 constexpr std::int64_t kTasks = 16;
@@ -88,15 +91,17 @@ struct PointwiseDepthwise {
   BlockedImage out;
   Window window;
   PairBlocking blocking;
+  std::optional<SplitConv2d> split = std::nullopt;  ///< where a matrix unit is faster
+  std::int64_t planes_at_once = kTilePanels;
   std::int64_t plane_floats = 0;  ///< of the rows of a plane in scratch memory
   std::int64_t kept_floats = 0;   ///< of those that are kept behind a band, 0 where there is one
-  std::size_t scratch_bytes = 0;
 
   /// Scratch memory of a worker.
   struct Memory {
     float* rows;       ///< plane_floats of each plane that is computed at once
     float* kept_rows;  ///< kept_floats of each plane, from the first row of its range on
     RowRange* kept;    ///< of each plane
+    std::byte* split;  ///< of the matrix unit
   };
 
   std::int64_t RowFloats() const { return product.in().width * kBlock; }
@@ -106,9 +111,19 @@ struct PointwiseDepthwise {
   }
 
   Memory MemoryOf(const KernelArguments& args, int worker) const {
-    float* const rows = WorkerScratch(args, worker, scratch_bytes);
-    float* const kept_rows = rows + kTilePanels * plane_floats;
-    return {rows, kept_rows, reinterpret_cast<RowRange*>(kept_rows + KeptPlanes() * kept_floats)};
+    float* const rows = WorkerScratch(args, worker, ScratchBytes());
+    float* const kept_rows = rows + planes_at_once * plane_floats;
+    return {rows, kept_rows, reinterpret_cast<RowRange*>(kept_rows + KeptPlanes() * kept_floats),
+            reinterpret_cast<std::byte*>(rows) + RowsBytes()};
+  }
+  std::size_t ScratchBytes() const {
+    return RowsBytes() + (split.has_value() ? split->scratch_bytes() : 0);
+  }
+  /// Of those but what a matrix unit needs.
+  std::size_t RowsBytes() const {
+    constexpr auto kRangeFloats = static_cast<std::int64_t>(sizeof(RowRange) / sizeof(float));
+    return FloatScratchBytes(planes_at_once * plane_floats +
+                             KeptPlanes() * (kept_floats + kRangeFloats));
   }
 
   /// Keeps the last of the rows for the next band of some planes.
@@ -119,6 +134,32 @@ struct PointwiseDepthwise {
       std::copy_n(memory.rows + p * plane_floats + (last.first - rows.first) * RowFloats(),
                   last.count() * RowFloats(), memory.kept_rows + (plane + p) * kept_floats);
     }
+  }
+
+  /// Some pixels of the result of the first convolution, the first of them and of its blocks to y.
+  void Multiply(const KernelArguments& args, const ConvPart& part, float* y,
+                std::byte* split_memory) const {
+    if (split.has_value()) {
+      return split->RunPart(args, part, {nullptr, y, plane_floats}, split_memory,
+                            [&](const ConvPart& rest) {
+                              MultiplyPart(args, rest,
+                                           y + (rest.first_out - part.first_out) * plane_floats +
+                                               (rest.first_pixel - part.first_pixel) * kBlock);
+                            });
+    }
+    MultiplyPart(args, part, y);
+  }
+
+  /// The same without a matrix unit.
+  void MultiplyPart(const KernelArguments& args, const ConvPart& part, float* y) const {
+    product.Run(args,
+                product.PixelsOf(args, part.image_group, part.first_pixel,
+                                 part.last_pixel - part.first_pixel),
+                {.first = part.first_out,
+                 .count = part.last_out - part.first_out,
+                 .residual = nullptr,
+                 .y = y,
+                 .block_floats = plane_floats});
   }
 
   /// Some planes of one image.
@@ -144,14 +185,14 @@ struct PointwiseDepthwise {
             kept_rows + p * kept_step + (shared.first - kept.first) * RowFloats();
         std::copy(from, from + shared.count() * RowFloats(), rows + p * plane_floats);
       }
-      const RowRange missing{needed.first + shared.count(), needed.last};
-      product.Run(args,
-                  product.PixelsOf(args, image, missing.first * width, missing.count() * width),
-                  {.first = block,
-                   .count = count,
-                   .residual = nullptr,
-                   .y = rows + shared.count() * RowFloats(),
-                   .block_floats = plane_floats});
+      const std::int64_t first_pixel = (needed.first + shared.count()) * width;
+      Multiply(args,
+               {.image_group = image,
+                .first_pixel = first_pixel,
+                .last_pixel = needed.last * width,
+                .first_out = block,
+                .last_out = block + count},
+               rows + shared.count() * RowFloats(), memory.split);
       for (std::int64_t p = 0; p < count; ++p) {
         filter.Run({.x = rows + p * plane_floats, .first = needed.first},
                    filter.Weights(args.inputs[kFilters], block + p),
@@ -166,32 +207,47 @@ struct PointwiseDepthwise {
   }
 
   void Run(const KernelArguments& args) const {
+    const EvenSplit plane_blocks = PlaneBlocks(args.pool->size());
     const TaskGrid grid =
-        TaskGrid::OfPlanes(out.batch, blocking.bands.blocks(), blocking.planes.blocks());
+        TaskGrid::OfPlanes(out.batch, blocking.bands.blocks(), plane_blocks.blocks());
     for (int worker = 0; worker < args.pool->size(); ++worker) {
       std::fill_n(MemoryOf(args, worker).kept, KeptPlanes(), RowRange{0, 0});
     }
     args.pool->Run(grid.count(), [&](std::int64_t index, int worker) {
       const Memory memory = MemoryOf(args, worker);
       const auto [band, planes] = grid.At(index);
-      for (std::int64_t p = blocking.planes.begin(planes); p < blocking.planes.end(planes);) {
-        const std::int64_t count = std::min(
-            {product.BlocksAtOnce(), out.blocks - p % out.blocks, blocking.planes.end(planes) - p});
+      for (std::int64_t p = plane_blocks.begin(planes); p < plane_blocks.end(planes);) {
+        const std::int64_t count =
+            std::min({planes_at_once, out.blocks - p % out.blocks, plane_blocks.end(planes) - p});
         RunBand(args, p, count, band, memory);
         p += count;
       }
     });
   }
 
-  void PlanScratch() {
+  /// How planes are cut into tasks: each has the matrix unit split the same pixels.
+  EvenSplit PlaneBlocks(int workers) const {
+    if (!split.has_value()) return blocking.planes;
+    return blocking.planes.WithLargest(CeilDiv(blocking.planes.count(), workers));
+  }
+
+  void PlanRows() {
     const auto rows = CheckedElementCount({blocking.strips.largest(), window.strides[0]});
     Require(rows.has_value(), "the window spans too large an area");
     const std::int64_t most = std::min(product.in().height, *rows + window.Reach(0));
     plane_floats = most * RowFloats();
     if (KeptPlanes() > 0) kept_floats = std::min(most, SharedRows(window)) * RowFloats();
-    constexpr auto kRangeFloats = static_cast<std::int64_t>(sizeof(RowRange) / sizeof(float));
-    scratch_bytes =
-        FloatScratchBytes(kTilePanels * plane_floats + KeptPlanes() * (kept_floats + kRangeFloats));
+  }
+
+  /// Uses a matrix unit for the first convolution where that is faster.
+  void PlanUnit(const InnerLoops& loops, const Attributes& inner) {
+    if (!product.IsPlain()) return;
+    SplitConvShape at_once = product.ShapeForUnit();
+    at_once.out.width = plane_floats / kBlock;
+    at_once.out_blocks =
+        std::min(out.blocks, kRowsFloatsOfUnit / std::max<std::int64_t>(1, plane_floats));
+    split = SplitConv2d::Plan(loops, at_once, BlockedEpilogue(inner));
+    if (split.has_value()) planes_at_once = at_once.out_blocks;
   }
 };
 
@@ -207,10 +263,11 @@ Attributes InnerActivation(const Attributes& attributes) {
 
 }  // namespace
 
-BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const ConvMicroKernels& kernels) {
+BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 5);
   Require(InputOrAbsent(call, kFilters).defined(), "input 3 is missing");
-  PointwiseProduct product(call, kernels, InnerActivation(call.attributes));
+  const Attributes inner = InnerActivation(call.attributes);
+  PointwiseProduct product(call, loops.conv, inner);
   const BlockedImage& in = product.in();
   const std::int64_t channels = product.channels();
   const TensorType bias{ElementType::kFloat32, {BlocksOf(channels) * kBlock}};
@@ -232,7 +289,7 @@ BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const ConvMicr
   RequireSmallOffsets(window, in.height, in.width);
 
   const BlockedImage out{in.batch, product.blocks(), extents[0], extents[1]};
-  DepthwiseFilter filter(kernels, window, in, out, half_filters, call.attributes);
+  DepthwiseFilter filter(loops.conv, window, in, out, half_filters, call.attributes);
   PairBlocking blocking(product, window, out.height);
   const Ints block_sizes = blocking.Cut(call.attributes);
   const auto pair =
@@ -241,9 +298,10 @@ BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const ConvMicr
                                                               .out = out,
                                                               .window = std::move(window),
                                                               .blocking = blocking});
-  pair->PlanScratch();
+  pair->PlanRows();
+  pair->PlanUnit(loops, inner);
   return {.run = [pair](const KernelArguments& args) { pair->Run(args); },
-          .scratch_bytes = pair->scratch_bytes,
+          .scratch_bytes = pair->ScratchBytes(),
           .block_sizes = block_sizes};
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/kernels/blocked/blocked_testing.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -25,6 +26,7 @@ struct PairCase {
   bool bias = true;
   bool half_weights = false;
   Ints order = {};
+  bool specials = false;  ///< the image has numbers that are not finite
 };
 
 Attributes PointwiseAttributes(const PairCase& c) {
@@ -87,7 +89,7 @@ void CheckPair(Random& random, const PairCase& c) {
     return c.bias ? PackBlockedBias(random.Values({ElementType::kFloat32, {outs}})) : Tensor();
   };
   const std::vector<Tensor> operands{
-      random.Values(BlockedImageType(c.batch, c.group * c.channels, c.height, c.width)),
+      random.Values(BlockedImageType(c.batch, c.group * c.channels, c.height, c.width), c.specials),
       PackBlockedPointwiseWeights(random.Values({stored, {outs, c.channels, 1, 1}}), c.group,
                                   stored),
       bias(),
@@ -99,8 +101,7 @@ void CheckPair(Random& random, const PairCase& c) {
   for (const double value : Doubles(OneAfterTheOther(c, operands, y))) {
     expected.push_back({value, magnitude});
   }
-  ExpectPacked(BindBlocked<BindBlockedPointwiseDepthwise>, operands, y, PairAttributes(c),
-               expected);
+  ExpectPacked(BindBlockedPointwiseDepthwise, operands, y, PairAttributes(c), expected);
 }
 
 TEST(BlockedPointwiseDepthwise, AgreesWithBothConvolutions) {
@@ -177,8 +178,31 @@ TEST(BlockedPointwiseDepthwise, KeepsRowsThatBandsShare) {
                      .pads = {0, 1, 4, 1}});
 }
 
+/// So large that a matrix unit computes the first convolution, which is emulated where there is
+/// none: all blocks at once, and tasks of rows.
+TEST(BlockedPointwiseDepthwise, AgreesOnAMatrixUnit) {
+  Random random(12);
+  const PairCase small{.channels = 96, .outs = 200, .height = 14, .width = 14, .inner = "clip"};
+  const PairCase large{.channels = 64, .outs = 64, .height = 40, .width = 40, .inner = "relu"};
+  for (const PairCase& c : {small, large}) {
+    ASSERT_TRUE(
+        SplitBlocking::Pays(c.height * c.width, BlocksOf(c.outs), c.channels, SplitNumbers{}));
+    CheckPair(random, c);
+  }
+  PairCase other = small;
+  other.batch = 2;
+  other.strides = {2, 2};
+  other.activation = "relu";
+  other.half_weights = true;
+  CheckPair(random, other);
+  other = small;
+  other.inner = "";
+  other.specials = true;
+  CheckPair(random, other);
+}
+
 TEST(BlockedPointwiseDepthwise, BindRejectsWhatDoesNotFit) {
-  constexpr auto kBind = BindBlocked<BindBlockedPointwiseDepthwise>;
+  constexpr auto kBind = BindBlockedPointwiseDepthwise;
   const PairCase c{.channels = 20, .outs = 33, .height = 8, .width = 8};
   const KernelCall good{.inputs = {BlockedImageType(1, 20, 8, 8),
                                    PackedBlockedPointwiseType(33, 20, 1),

@@ -158,6 +158,9 @@ struct ConvMicroKernels {
   void (*conv_f16)(const ConvPanel& panel, const ConvTile* tiles, std::int64_t tile_count,
                    const TileTap* taps);
 
+  /// y = epilogue(sums) for `pixels` pixels of a block, which lie side by side in both.
+  void (*finish)(const TileEpilogue& epilogue, const float* sums, std::int64_t pixels, float* y);
+
   /// y = epilogue(bias + weights * x) for `pixels` pixels with these offsets.
   void (*planes_f32)(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels);
   void (*planes_f16)(const PlanesPanel& panel, const std::int32_t* offsets, std::int64_t pixels);

@@ -62,6 +62,7 @@ inline constexpr ConvMicroKernels kConvMicroKernels = {
     .pixels = V::kRows,
     .conv_f32 = Conv<V, float>,
     .conv_f16 = Conv<V, std::uint16_t>,
+    .finish = FinishSums<V>,
     .planes_f32 = Planes<V, float>,
     .planes_f16 = Planes<V, std::uint16_t>,
     .pointwise_f32 = Pointwise<V, float>,

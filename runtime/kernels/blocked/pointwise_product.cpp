@@ -94,6 +94,17 @@ bool PointwiseProduct::IsPlain() const {
   return true;
 }
 
+SplitConvShape PointwiseProduct::ShapeForUnit() const {
+  return {.in = {in_.batch, in_.blocks, 1, in_.Pixels()},
+          .out = {in_.batch, blocks(), 1, in_.Pixels()},
+          .in_blocks = in_.blocks,
+          .out_blocks = blocks(),
+          .depth = ins_,
+          .last_channels = ins_ - (in_.blocks - 1) * kBlock,
+          .window = ResolveWindow({}, {1, in_.Pixels()}, {1, 1}),
+          .half_weights = half_weights_};
+}
+
 std::int64_t PointwiseProduct::ProductsOfBlock() const {
   return static_cast<std::int64_t>(pieces_.size()) * ins_ * kBlock / blocks();
 }

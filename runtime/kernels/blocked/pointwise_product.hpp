@@ -6,6 +6,7 @@
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/split_conv2d.hpp"
 
 namespace poprt::kernels {
 
@@ -26,6 +27,8 @@ class PointwiseProduct {
   std::int64_t blocks() const { return BlocksOf(out_channels_); }
   /// Whether there is one group, and its channels are in the order of X.
   bool IsPlain() const;
+  /// The same convolution of rows of pixels, for a matrix unit, which takes plain ones only.
+  SplitConvShape ShapeForUnit() const;
   /// Products for 16 channels of a pixel, those with zeros included; rounded.
   std::int64_t ProductsOfBlock() const;
 

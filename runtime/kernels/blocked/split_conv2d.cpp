@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/kernels/blocked/split_sums.hpp"
 #include "runtime/kernels/blocked/tile_taps.hpp"
 #include "runtime/kernels/matrix_unit/multiply_split.hpp"
 
@@ -61,8 +60,8 @@ std::int64_t TapsOf(const SplitConvShape& shape) {
   return shape.window.kernel[0] * shape.window.kernel[1];
 }
 
-SplitParts PartsOf(const SplitConvShape& shape) {
-  return {.of_panels = shape.half_weights ? kHalfParts : kFloatParts};
+SplitNumbers NumbersOf(const SplitConvShape& shape) {
+  return {.panels = shape.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat};
 }
 
 }  // namespace
@@ -70,7 +69,7 @@ SplitParts PartsOf(const SplitConvShape& shape) {
 std::optional<SplitConv2d> SplitConv2d::Plan(const InnerLoops& loops, const SplitConvShape& shape,
                                              const BlockedEpilogue& epilogue) {
   if (loops.matrix_unit == nullptr || TapsOf(shape) > kMostTaps ||
-      !SplitBlocking::Pays(shape.out.Pixels(), shape.out_blocks, shape.depth, PartsOf(shape))) {
+      !SplitBlocking::Pays(shape.out.Pixels(), shape.out_blocks, shape.depth, NumbersOf(shape))) {
     return std::nullopt;
   }
   return SplitConv2d(loops, shape, epilogue);
@@ -82,23 +81,51 @@ SplitConv2d::SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
       kernels_(&loops.conv),
       shape_(shape),
       epilogue_(epilogue),
-      blocking_(shape.out.Pixels(), shape.out_blocks, shape.depth, PartsOf(shape)),
+      blocking_(shape.out.Pixels(), shape.out_blocks, shape.depth, NumbersOf(shape)),
       scratch_bytes_(blocking_.ScratchBytes()) {}
 
 void SplitConv2d::Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
                       const Compute& compute) const {
   const std::int64_t image_groups = shape_.in.batch * shape_.group;
   const SplitTasks tasks = blocking_.Tasks(args.pool->size(), image_groups);
+  const float* const residual = OptionalInput(args, 3);
   args.pool->Run(image_groups * tasks.count(), [&](std::int64_t index, int worker) {
-    RunTask(args, index / tasks.count(), tasks.At(index % tasks.count()),
+    const std::int64_t image_group = index / tasks.count();
+    const SplitTask task = tasks.At(index % tasks.count());
+    const std::int64_t at =
+        (image_group * shape_.out_blocks + task.first_panel) * shape_.out.BlockFloats() +
+        task.first_row * kBlock;
+    RunTask(args, image_group, task,
+            {.residual = residual == nullptr ? nullptr : residual + at,
+             .y = args.out<float>(0) + at,
+             .block_floats = shape_.out.BlockFloats()},
             args.scratch + static_cast<std::size_t>(worker) * stride + offset,
             [&](const ConvPart& part) { compute(part, worker); });
   });
 }
 
+void SplitConv2d::RunPart(const KernelArguments& args, const ConvPart& part,
+                          const ConvTarget& target, std::byte* scratch,
+                          const ComputePart& compute) const {
+  const SplitTasks tasks =
+      blocking_.TasksOf(part.last_pixel - part.first_pixel, part.last_out - part.first_out);
+  for (std::int64_t i = 0; i < tasks.count(); ++i) {
+    SplitTask task = tasks.At(i);
+    const std::int64_t at = task.first_panel * target.block_floats + task.first_row * kBlock;
+    task.first_row += part.first_pixel;
+    task.first_panel += part.first_out;
+    task.last_panel += part.first_out;
+    RunTask(args, part.image_group, task,
+            {.residual = target.residual == nullptr ? nullptr : target.residual + at,
+             .y = target.y + at,
+             .block_floats = target.block_floats},
+            scratch, compute);
+  }
+}
+
 void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
-                          const SplitTask& task, std::byte* scratch,
-                          const std::function<void(const ConvPart&)>& compute) const {
+                          const SplitTask& task, const ConvTarget& target, std::byte* scratch,
+                          const ComputePart& compute) const {
   const std::int64_t taps = TapsOf(shape_);
   const std::int64_t groups = shape_.in_blocks * taps;
   const float* const x =
@@ -128,15 +155,15 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
     return args.inputs[1] + ((first_block + out) * shape_.depth + k) * kBlock * size;
   };
   const auto start_at = [&](std::int64_t out) { return BiasOfBlock(args, first_block + out); };
-  SplitSums finished(*kernels_, shape_.out.BlockFloats());
-  const float* const residual = OptionalInput(args, 3);
   const auto finish = [&](const SplitTask& some, const float* sums) {
-    const std::int64_t at =
-        (image_group * shape_.out_blocks + some.first_panel) * shape_.out.BlockFloats() +
-        some.first_row * kBlock;
-    finished.Finish(sums, some.last_panel - some.first_panel, some.rows,
-                    epilogue_.WithResidual(residual == nullptr ? nullptr : residual + at),
-                    args.out<float>(0) + at);
+    for (std::int64_t out = some.first_panel; out < some.last_panel; ++out) {
+      const std::int64_t at = (out - task.first_panel) * target.block_floats +
+                              (some.first_row - task.first_row) * kBlock;
+      kernels_->finish(
+          epilogue_.WithResidual(target.residual == nullptr ? nullptr : target.residual + at), sums,
+          some.rows, target.y + at);
+      sums += kSplitPairSums;
+    }
   };
   const auto compute_part = [&](std::int64_t pixel, std::int64_t out) {
     compute({image_group, pixel, pixel + 1, out, out + 1});

@@ -35,6 +35,13 @@ struct ConvPart {
   std::int64_t last_out;
 };
 
+/// Where the results of a part go.
+struct ConvTarget {
+  const float* residual;      ///< the first pixel of the first block, or null
+  float* y;                   ///< the same
+  std::int64_t block_floats;  ///< of both, from one block to the next
+};
+
 /// Convolution on the matrix unit: rows of its products are pixels, whose inputs are found as
 /// tile_taps.hpp does, the depth is pairs of input blocks and taps, panels are output blocks.
 class SplitConv2d {
@@ -52,12 +59,17 @@ class SplitConv2d {
   void Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
            const Compute& compute) const;
 
+  /// Computes a part, in a task of the pool. `scratch` is of its worker.
+  using ComputePart = std::function<void(const ConvPart&)>;
+  void RunPart(const KernelArguments& args, const ConvPart& part, const ConvTarget& target,
+               std::byte* scratch, const ComputePart& compute) const;
+
  private:
   SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
               const BlockedEpilogue& epilogue);
 
   void RunTask(const KernelArguments& args, std::int64_t image_group, const SplitTask& task,
-               std::byte* scratch, const std::function<void(const ConvPart&)>& compute) const;
+               const ConvTarget& target, std::byte* scratch, const ComputePart& compute) const;
 
   const MatrixUnit* unit_;
   const ConvMicroKernels* kernels_;

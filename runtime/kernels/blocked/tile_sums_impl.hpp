@@ -180,6 +180,20 @@ template <class V, int kPixels, int kCount>
   FinishTile(sums.half, e, offset + panel_step, step, y);
 }
 
+/// The same for sums that lie in memory.
+template <class V>
+void FinishSums(const TileEpilogue& e, const float* sums, std::int64_t pixels, float* y) {
+  const auto low = V::Set(e.low);
+  const auto high = V::Set(e.high);
+  for (std::int64_t i = 0; i < pixels * kBlock; i += V::kLanes) {
+    auto value = V::Load(sums + i);
+    if (e.residual != nullptr) value = V::Add(value, V::Load(e.residual + i));
+    V::Store(V::Min(high, V::Max(low, value)), y + i);
+  }
+  if (e.activation == nullptr) return;
+  ActivateInPlace<V>(*e.activation, {.first = y, .count = pixels * kVectors<V>, .step = V::kLanes});
+}
+
 /// FinishTile for pixels side by side. Zeros are stored behind a last block that is half, so that
 /// operators which compute all lanes meet no numbers that are slow.
 template <int kPixels, class Sums>

@@ -5,6 +5,8 @@
 
 #include "runtime/kernels/inner_loops_testing.hpp"
 #include "runtime/kernels/matrix_unit/matrix_unit.hpp"
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/tensor/half.hpp"
 
 // Not a test but one more set of loops, which the tests of all tuned kernels run: what uses a
@@ -42,23 +44,37 @@ void SplitRowsOf(const SplitRows& rows, int parts, std::uint16_t* tiles) {
   }
 }
 
-template <int kParts, class T>
-void SplitPanel(const T* panel, std::int64_t depth, std::uint16_t* tiles) {
-  for (std::int64_t first = 0; first < depth; first += kSplitStep, tiles += kParts * kSplitTile) {
+int PartsOf(PanelNumbers numbers) { return SplitNumbers{.panels = numbers}.PanelParts(); }
+
+/// Number (k, column) of a panel.
+float NumberAt(PanelNumbers numbers, const void* panel, std::int64_t k, std::int64_t column) {
+  const std::int64_t at = k * kSplitGroup + column;
+  switch (numbers) {
+    case PanelNumbers::kFloat:
+      return static_cast<const float*>(panel)[at];
+    case PanelNumbers::kHalf:
+      return static_cast<float>(
+          std::bit_cast<Float16>(static_cast<const std::uint16_t*>(panel)[at]));
+    case PanelNumbers::kShort:
+      break;
+  }
+  float group[kShortRows * kSplitGroup];
+  PortableInnerLoops().gemm.widen_short(static_cast<const std::uint32_t*>(panel) +
+                                            ShortLines(k / kShortRows * kShortRows) * kSplitGroup,
+                                        kShortRows, group);
+  return group[k % kShortRows * kSplitGroup + column];
+}
+
+void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std::uint16_t* tiles) {
+  for (std::int64_t first = 0; first < depth; first += kSplitStep) {
     for (std::int64_t k = 0; k < kSplitStep; ++k) {
       for (std::int64_t column = 0; column < kSplitGroup; ++column) {
-        float x = 0;
-        if (first + k < depth) {
-          const T number = panel[(first + k) * kSplitGroup + column];
-          if constexpr (std::is_same_v<T, float>) {
-            x = number;
-          } else {
-            x = static_cast<float>(std::bit_cast<Float16>(number));
-          }
-        }
-        Split(x, kParts, At(k % kSplitGroup, static_cast<int>(k / kSplitGroup), column), tiles);
+        const float x = first + k < depth ? NumberAt(numbers, panel, first + k, column) : 0;
+        Split(x, PartsOf(numbers), At(k % kSplitGroup, static_cast<int>(k / kSplitGroup), column),
+              tiles);
       }
     }
+    tiles += PartsOf(numbers) * kSplitTile;
   }
 }
 
@@ -66,7 +82,7 @@ void SplitPanel(const T* panel, std::int64_t depth, std::uint16_t* tiles) {
 void MultiplyStep(const std::uint16_t* a, const std::uint16_t* b, const SplitProduct& product,
                   float* sums) {
   for (int i = 0; i < product.a_parts; ++i) {
-    for (int j = 0; j < product.b_parts && i + j < kFloatParts; ++j) {
+    for (int j = 0; j < PartsOf(product.b_numbers) && i + j < kFloatParts; ++j) {
       for (std::int64_t k = 0; k < kSplitStep; ++k) {
         const float factor = AsFloat(a[i * kSplitTile + k]);
         const std::uint16_t* const row = b + j * kSplitTile + k / 2 * kSplitStep + k % 2;
@@ -79,13 +95,8 @@ void MultiplyStep(const std::uint16_t* a, const std::uint16_t* b, const SplitPro
 void SplitNext(const SplitProduct& product) {
   std::uint16_t* tiles = product.next_tiles;
   for (int panel = 0; panel < product.next_panels; ++panel) {
-    const std::int64_t depth = product.next_steps * kSplitStep;
-    if (product.b_parts == kHalfParts) {
-      SplitPanel<kHalfParts>(static_cast<const std::uint16_t*>(product.next[panel]), depth, tiles);
-    } else {
-      SplitPanel<kFloatParts>(static_cast<const float*>(product.next[panel]), depth, tiles);
-    }
-    tiles += product.next_steps * product.b_parts * kSplitTile;
+    SplitPanel(product.b_numbers, product.next[panel], product.next_steps * kSplitStep, tiles);
+    tiles += product.next_steps * PartsOf(product.b_numbers) * kSplitTile;
   }
 }
 
@@ -100,7 +111,7 @@ std::array<float, kSplitGroup> SumsOfRow(const SplitProduct& product, int panel,
     const std::int64_t panel_tile = panel * product.steps + step;
     MultiplyStep(
         product.a + row_tile * product.a_parts * kSplitTile + row % kSplitRows * kSplitStep,
-        product.b + panel_tile * product.b_parts * kSplitTile, product, sums.data());
+        product.b + panel_tile * PartsOf(product.b_numbers) * kSplitTile, product, sums.data());
   }
   return sums;
 }
@@ -131,8 +142,7 @@ bool AreFinite(const float* numbers, std::int64_t count) {
 }
 
 constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
-                              .split_panel_f32 = SplitPanel<kFloatParts, float>,
-                              .split_panel_f16 = SplitPanel<kHalfParts, std::uint16_t>,
+                              .split_panel = SplitPanel,
                               .start = [] {},
                               .stop = [] {},
                               .multiply = Multiply,

@@ -8,10 +8,10 @@
 ///
 /// The 24 bits of a float32 significand are cut into those of three bfloat16 numbers, whose sum it
 /// is exactly: x = x0 + x1 + x2, |x1| < 2^-7 |x|, |x2| < 2^-15 |x|. Two are enough for what was
-/// float16. Of the products x_i y_j of the parts of two numbers those with i + j < 3 are computed,
-/// six or fewer of nine; the others are less than 2^-20 of x y together, and 2^-23 on average (G.
-/// Henry, P. T. P. Tang, A. Heinecke: Leveraging the bfloat16 Artificial Intelligence Datatype For
-/// Higher-Precision Computations, ARITH 2019).
+/// float16, and for short floats (short_floats.hpp). Of the products x_i y_j of the parts of two
+/// numbers those with i + j < 3 are computed, six or fewer of nine; the others are less than 2^-20
+/// of x y together, and 2^-23 on average (G. Henry, P. T. P. Tang, A. Heinecke: Leveraging the
+/// bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations, ARITH 2019).
 ///
 /// Infinities have no such parts and make a NaN: what is not finite has to be computed otherwise.
 /// Parts and products below 2^-126 count as zero: factors below 2^-103 lose bits.
@@ -27,9 +27,16 @@ inline constexpr std::int64_t kSplitGroup = kPanel;
 inline constexpr std::int64_t kSplitStep = 2 * kSplitGroup;
 /// Bfloat16 numbers of a tile: 16 rows by a step of the depth, or the same of 16 columns.
 inline constexpr std::int64_t kSplitTile = kSplitRows * kSplitStep;
-/// Parts of a float32 number, and of one that was float16.
+/// Parts of a float32 number, and of one that was float16 or is a short float.
 inline constexpr int kFloatParts = 3;
 inline constexpr int kHalfParts = 2;
+
+/// What the numbers of a panel are.
+enum class PanelNumbers : std::uint8_t { kFloat, kHalf, kShort };
+
+/// Of each of them.
+template <PanelNumbers kNumbers>
+inline constexpr int kPartsOf = kNumbers == PanelNumbers::kFloat ? kFloatParts : kHalfParts;
 /// Panels of columns of a product, at most.
 inline constexpr int kSplitPanels = 2;
 /// Rows whose sums are finished together.
@@ -76,7 +83,7 @@ struct SplitProduct {
   int panels;
   std::int64_t steps;
   int a_parts;
-  int b_parts;
+  PanelNumbers b_numbers;
   float* sums;  ///< of the parts of the depth before, and of this if it is not the last
   std::int64_t sums_stride;  ///< floats from one panel to the next
   bool accumulate;
@@ -85,7 +92,7 @@ struct SplitProduct {
   bool is_last;
   float* pair_sums[2];
   const float* start[kSplitPanels];
-  /// Panels that are split meanwhile, as by split_panel: float32 or, of two parts, float16 numbers.
+  /// Panels of b_numbers that are split meanwhile, as by split_panel.
   const void* next[kSplitPanels];
   int next_panels;
   std::int64_t next_steps;  ///< whole ones
@@ -96,10 +103,9 @@ struct SplitProduct {
 struct MatrixUnit {
   /// Writes the `parts` tiles of some rows.
   void (*split_rows)(const SplitRows& rows, int parts, std::uint16_t* tiles);
-  /// Writes [step][part], the tiles of a panel [depth][16] with zeros behind it: of three parts.
-  void (*split_panel_f32)(const float* panel, std::int64_t depth, std::uint16_t* tiles);
-  /// The same of float16 numbers, of two parts.
-  void (*split_panel_f16)(const std::uint16_t* panel, std::int64_t depth, std::uint16_t* tiles);
+  /// Writes [step][part], the tiles of a panel [depth][16] with zeros behind it.
+  void (*split_panel)(PanelNumbers numbers, const void* panel, std::int64_t depth,
+                      std::uint16_t* tiles);
   /// Between these two a thread can call multiply.
   void (*start)();
   void (*stop)();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
 
 namespace poprt::kernels {
@@ -85,15 +86,11 @@ class SplitMultiplication final : SplitWork {
   // ---- Operands -------------------------------------------------------------------------------
 
   void SplitPanels(const SplitPiece& piece, std::uint16_t* tiles) const {
-    const int parts = blocking_.parts().of_panels;
+    const SplitNumbers& numbers = blocking_.numbers();
     for (int i = 0; i < piece.panels; ++i) {
-      const void* const panel = operands_.panel_at(piece.panel + i, piece.begin);
-      if (parts == kHalfParts) {
-        unit_.split_panel_f16(static_cast<const std::uint16_t*>(panel), piece.depth(), tiles);
-      } else {
-        unit_.split_panel_f32(static_cast<const float*>(panel), piece.depth(), tiles);
-      }
-      tiles += piece.steps() * parts * kSplitTile;
+      unit_.split_panel(numbers.panels, operands_.panel_at(piece.panel + i, piece.begin),
+                        piece.depth(), tiles);
+      tiles += piece.steps() * numbers.PanelParts() * kSplitTile;
     }
   }
 
@@ -101,28 +98,30 @@ class SplitMultiplication final : SplitWork {
     part_begin_ = next_k_ = piece.begin;
     part_end_ = piece.end;
     next_row_ = 0;
-    next_tiles_ = scratch_.rows;
     SetLeft();
   }
 
-  /// A step of the depth of a tile of rows.
+  /// A step of the depth of some rows of a tile.
   void SplitSomeRows() {
     SplitRows rows;
-    rows.rows = static_cast<std::int32_t>(std::min(kSplitRows, task_.rows - next_row_));
+    rows.rows = static_cast<std::int32_t>(std::min(kSplitAtOnce, task_.rows - next_row_));
     operands_.rows_at(task_.first_row + next_row_, next_k_, rows);
-    const int parts = blocking_.parts().of_rows;
-    unit_.split_rows(rows, parts, next_tiles_);
-    next_tiles_ += parts * kSplitTile;
+    const int parts = blocking_.numbers().row_parts;
+    const std::int64_t steps = CeilDiv(part_end_ - part_begin_, kSplitStep);
+    const std::int64_t step = (next_k_ - part_begin_) / kSplitStep;
+    const std::int64_t tile = next_row_ / kSplitRows * steps + step;
+    unit_.split_rows(
+        rows, parts,
+        scratch_.rows + tile * parts * kSplitTile + next_row_ % kSplitRows * kSplitStep);
     next_k_ += kSplitStep;
     if (next_k_ < part_end_) return;
     next_k_ = part_begin_;
-    next_row_ += kSplitRows;
+    next_row_ += kSplitAtOnce;
   }
 
   // ---- Products -------------------------------------------------------------------------------
 
   void Multiply(const SplitPiece& piece, const SplitPiece& next, bool is_last) {
-    const SplitParts parts = blocking_.parts();
     // Whole steps are split while the unit works on these.
     const bool meanwhile = !is_last && next.depth() % kSplitStep == 0;
     SplitProduct product{
@@ -131,8 +130,8 @@ class SplitMultiplication final : SplitWork {
         .rows = task_.rows,
         .panels = piece.panels,
         .steps = piece.steps(),
-        .a_parts = parts.of_rows,
-        .b_parts = parts.of_panels,
+        .a_parts = blocking_.numbers().row_parts,
+        .b_numbers = blocking_.numbers().panels,
         .sums = scratch_.sums + (piece.panel - task_.first_panel) * scratch_.sums_stride,
         .sums_stride = scratch_.sums_stride,
         .accumulate = piece.part > 0,
@@ -226,12 +225,13 @@ class SplitMultiplication final : SplitWork {
   const SplitTask task_;
   const Operands& operands_;
   SplitBlocking::Scratch scratch_;
-  // Rows that are to be split: of a part of the depth, from a step of a tile on.
+  /// Rows whose step of the depth is split at once.
+  static constexpr std::int64_t kSplitAtOnce = kSplitRows / 2;
+  // Rows that are to be split: of a part of the depth, from a step of some rows on.
   std::int64_t part_begin_ = 0;
   std::int64_t part_end_ = 0;
   std::int64_t next_row_ = 0;
   std::int64_t next_k_ = 0;
-  std::uint16_t* next_tiles_ = nullptr;
   // Panels of the piece that is being multiplied.
   std::int64_t panel_ = 0;
   int panels_ = 0;
@@ -245,8 +245,8 @@ class SplitMultiplication final : SplitWork {
 };
 
 /// Computes a task: rows_at(row, k, rows) fills in where rows.rows rows of A from `row` on find
-/// their numbers of the step of the depth from k on; panel_at(panel, k) is row k of a panel, of
-/// float16 where that has two parts; start_at(panel) is what the sums of its 16 columns start from.
+/// their numbers of the step of the depth from k on; panel_at(panel, k) is where row k of a panel
+/// begins, a multiple of kSplitStep; start_at(panel) is what the sums of its 16 columns start from.
 /// finish(task, sums) takes the sums of one or two panels, kSplitPairSums apart, [row][16], of up
 /// to kFinishedRows rows whose sums are finite; compute(row, panel) has to compute one row of one
 /// panel that is not, without the unit, which is at work.

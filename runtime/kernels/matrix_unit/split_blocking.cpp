@@ -17,33 +17,39 @@ constexpr std::int64_t kNumbers = 300 << 9;
 // Sums of so many panels are kept there from one part of the depth to the next.
 constexpr std::int64_t kPanels = 96;
 
-// Cycles of splitting a tile into each of its parts: of rows, from near, and of panels, which come
-// from farther away; of the unit for a row, a panel, a step of the depth and two of their parts;
-// and without the unit for a row, a panel and a step. Measured.
-constexpr double kRowTileCycles = 100;
-constexpr double kPanelTileCycles = 130;
-constexpr double kUnitCycles = 1.25;
-constexpr double kOrdinaryCycles = 19.5;
-// Cycles for the sums of a row and a panel to be stored, and read again, beside the unit.
-constexpr double kSumCycles = 10;
-// Until the unit has woken up, and has something to do.
-constexpr double kStartCycles = 10000;
+// Cycles of splitting a tile into each of its parts: of rows, from near, and of panels, which may
+// come from farther away; of the unit for a row, a panel, a step of the depth and two of their
+// parts; and without the unit for a row, a panel and a step, and for a panel and a step of short
+// floats that are widened. Measured.
+constexpr double kRowTileCycles = 92;
+constexpr double kPanelTileCycles = 100;
+constexpr double kUnitCycles = 1.36;
+constexpr double kOrdinaryCycles = 17;
+constexpr double kWidenCycles = 90;
+// Cycles for the sums of a row and a panel to be stored, and read again, beside the unit, and to be
+// stored from registers.
+constexpr double kSumCycles = 9.5;
+constexpr double kOrdinarySumCycles = 7;
+// Until the unit has something to do: 2000, or 8000 more where it has not been used for 100 us.
+constexpr double kStartCycles = 3000;
 // Several threads split the same rows, or the same panels.
-constexpr double kMargin = 1.05;
+constexpr double kMargin = 1.03;
 
 bool SharesRows(std::int64_t rows, std::int64_t panels) { return rows >= panels * kSplitGroup; }
 
-/// Cuts an axis until there are enough tasks, or it cannot be cut further.
+/// Cuts an axis until there are enough tasks, or it cannot be cut further: rows evenly, since some
+/// of a tile take the unit less time than all, and panels two by two.
 template <class Enough>
 bool CutUntil(const Enough& are_enough, bool cuts_rows, SplitTasks& tasks) {
   EvenSplit& split = cuts_rows ? tasks.rows : tasks.panels;
-  const std::int64_t unit = cuts_rows ? kSplitRows : kSplitPanels;
   const std::int64_t fewest = cuts_rows ? kFewestRows : kSplitPanels;
   while (!are_enough(tasks.count())) {
-    if (split.largest() <= fewest) return false;
-    const EvenSplit finer = split.WithLargest((split.largest() - 1) / unit * unit);
-    if (finer.largest() < fewest) return false;
-    split = finer;
+    const std::int64_t smaller = split.largest() - 1;
+    const std::int64_t largest = cuts_rows
+                                     ? std::min(smaller, CeilDiv(split.count(), split.blocks() + 1))
+                                     : smaller / kSplitPanels * kSplitPanels;
+    if (largest < fewest) return false;
+    split = split.WithLargest(largest);
   }
   return true;
 }
@@ -55,27 +61,30 @@ std::int64_t LargestDepth(std::int64_t rows) {
 }  // namespace
 
 SplitBlocking::SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth,
-                             SplitParts parts)
+                             SplitNumbers numbers)
     : rows_(rows),
       panels_(panels),
       depth_(depth, LargestDepth(std::min(rows, kRows)), kSplitStep),
-      parts_(parts) {}
+      numbers_(numbers) {}
 
 bool SplitBlocking::Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
-                         SplitParts parts) {
+                         SplitNumbers numbers) {
   if (rows < kSplitRows || panels == 0 || depth < kSplitGroup) return false;
-  const auto row_count = static_cast<double>(rows);
   const auto panel_count = static_cast<double>(panels);
-  const double products = row_count * panel_count;
   const auto steps = static_cast<double>(CeilDiv(depth, kSplitStep));
-  const double ordinary = kOrdinaryCycles / kSplitStep * static_cast<double>(depth) * products;
-  const int unit_products = parts.of_rows + parts.of_panels;  // see kProducts
-  const double panel_tiles = static_cast<double>(CeilDiv(rows, kRows)) * panel_count;
-  const double row_tiles = static_cast<double>(CeilDiv(panels, kPanels)) * row_count / kSplitRows;
-  const double split = steps * (kUnitCycles * unit_products * products +
-                                kPanelTileCycles * parts.of_panels * panel_tiles +
-                                kRowTileCycles * parts.of_rows * row_tiles) +
-                       kSumCycles * products + kStartCycles;
+  const double sums = static_cast<double>(rows) * panel_count;
+  const double widened = numbers.panels == PanelNumbers::kShort ? panel_count : 0;
+  const double ordinary =
+      static_cast<double>(depth) / kSplitStep * (kOrdinaryCycles * sums + kWidenCycles * widened) +
+      kOrdinarySumCycles * sums;
+  const int unit_products = numbers.row_parts + numbers.PanelParts();  // see kProducts
+  const double split_panels = static_cast<double>(CeilDiv(rows, kRows)) * panel_count;
+  const double split_rows =
+      static_cast<double>(CeilDiv(panels, kPanels) * CeilDiv(rows, kSplitRows));
+  const double split = steps * (kUnitCycles * unit_products * sums +
+                                kPanelTileCycles * numbers.PanelParts() * split_panels +
+                                kRowTileCycles * numbers.row_parts * split_rows) +
+                       kSumCycles * sums + kStartCycles;
   return kMargin * split < ordinary;
 }
 

@@ -8,10 +8,12 @@
 
 namespace poprt::kernels {
 
-/// How many parts numbers have, see matrix_unit.hpp.
-struct SplitParts {
-  int of_rows = kFloatParts;
-  int of_panels = kFloatParts;
+/// How many parts numbers of rows have, and what those of panels are, see matrix_unit.hpp.
+struct SplitNumbers {
+  int row_parts = kFloatParts;
+  PanelNumbers panels = PanelNumbers::kFloat;
+
+  int PanelParts() const { return panels == PanelNumbers::kFloat ? kFloatParts : kHalfParts; }
 };
 
 /// Keeps offsets of rows in 32 bits.
@@ -19,7 +21,7 @@ inline constexpr std::int64_t kMostSplitStride = std::int64_t{1} << 26;
 /// Rows whose sums are finished at once, at most.
 inline constexpr std::int64_t kFinishedRows = 8;
 
-/// A task of a product on the matrix unit: rows from `first_row` on, a multiple of 16, by panels
+/// A task of a product on the matrix unit: rows from `first_row` on by panels
 /// [first_panel, last_panel).
 struct SplitTask {
   std::int64_t first_row;
@@ -56,10 +58,11 @@ struct SplitPiece {
 class SplitBlocking {
  public:
   /// Extents are not negative.
-  SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth, SplitParts parts);
+  SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth, SplitNumbers numbers);
 
   /// Whether splitting the operands costs less than the matrix unit saves.
-  static bool Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth, SplitParts parts);
+  static bool Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
+                   SplitNumbers numbers);
 
   /// How rows and panels of `products` such products are cut so that `workers` have equally much to
   /// do, or each has something, if there is enough of it. No result depends on it.
@@ -68,7 +71,7 @@ class SplitBlocking {
   SplitTasks TasksOf(std::int64_t rows, std::int64_t panels) const;
 
   const EvenSplit& depth() const { return depth_; }
-  const SplitParts& parts() const { return parts_; }
+  const SplitNumbers& numbers() const { return numbers_; }
 
   /// The first piece of a task, and the one behind a piece, if there is one.
   SplitPiece First(const SplitTask& task) const;
@@ -90,16 +93,18 @@ class SplitBlocking {
   SplitPiece PieceAt(const SplitTask& task, std::int64_t part, std::int64_t panel) const;
   std::int64_t RowTiles() const;
   std::int64_t Steps() const { return (depth_.largest() + kSplitStep - 1) / kSplitStep; }
-  std::int64_t NumbersOfRows() const { return RowTiles() * Steps() * parts_.of_rows * kSplitTile; }
+  std::int64_t NumbersOfRows() const {
+    return RowTiles() * Steps() * numbers_.row_parts * kSplitTile;
+  }
   std::int64_t NumbersOfPanels() const {
-    return kSplitPanels * Steps() * parts_.of_panels * kSplitTile;
+    return kSplitPanels * Steps() * numbers_.PanelParts() * kSplitTile;
   }
   std::int64_t SumsOfPanel() const { return RowTiles() * kSplitRows * kSplitGroup; }
 
   std::int64_t rows_;
   std::int64_t panels_;
   EvenSplit depth_;
-  SplitParts parts_;
+  SplitNumbers numbers_;
 };
 
 }  // namespace poprt::kernels

@@ -57,6 +57,25 @@ TEST(SplitBlocking, TwoWorkersHaveEquallyMany) {
   }
 }
 
+TEST(SplitBlocking, RowsAreCutEvenlyAndPanelsInPairs) {
+  const SplitTasks rows = SplitBlocking(196, 4, 384, {}).Tasks(2);
+  EXPECT_EQ(rows.rows.largest(), 98);
+  EXPECT_EQ(rows.panels.blocks(), 1);
+  const SplitTasks panels = SplitBlocking(49, 10, 960, {}).Tasks(2);
+  EXPECT_EQ(panels.rows.blocks(), 1);
+  EXPECT_EQ(panels.panels.largest(), 6);
+  // As many rows for each of a block more would be as many blocks.
+  EXPECT_EQ(SplitBlocking(12544, 2, 768, {}).Tasks(113).rows.largest(), 111);
+}
+
+TEST(SplitBlocking, UnitPaysForManyRowsAndShortFloats) {
+  EXPECT_TRUE(SplitBlocking::Pays(128, 48, 768, {}));
+  EXPECT_TRUE(SplitBlocking::Pays(32, 64, 1024, {.panels = PanelNumbers::kShort}));
+  EXPECT_FALSE(SplitBlocking::Pays(16, 64, 1024, {}));
+  EXPECT_FALSE(SplitBlocking::Pays(15, 64, 1024, {.panels = PanelNumbers::kShort}));
+  EXPECT_FALSE(SplitBlocking::Pays(128, 4, 16, {}));
+}
+
 TEST(SplitBlocking, PartsOfARangeFitIntoScratchMemory) {
   const SplitTasks tasks = SplitBlocking(600, 208, 1600, {}).TasksOf(300, 104);
   EXPECT_LE(tasks.rows.largest(), 256);

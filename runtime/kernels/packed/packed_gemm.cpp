@@ -51,17 +51,10 @@ struct Gemm {
             .last_panel = last_panel};
   }
 
-  /// Floats of a panel that is widened for the matrix unit.
-  std::int64_t WidenedForUnit() const {
-    return weights.AreShort() ? WholeShortRows(split->depth().largest()) * kPanel : 0;
-  }
-
-  /// Scratch memory of RunSplit: of the product, of the panels that the unit reads, and of one that
-  /// is read meanwhile.
+  /// Scratch memory of RunSplit: of the product, and of a panel that is read without the unit.
   std::size_t SplitScratch() const {
     return SplitBlockScratch(*split, weights.depth, half) +
-           FloatScratchBytes(kSplitPanels * WidenedForUnit() +
-                             weights.WidenedFloats(1, weights.depth));
+           FloatScratchBytes(weights.WidenedFloats(1, weights.depth));
   }
 
   /// On the matrix unit.
@@ -70,22 +63,17 @@ struct Gemm {
     const SplitTasks tasks = split->Tasks(args.pool->size());
     args.pool->Run(tasks.count(), [&](std::int64_t index, int worker) {
       std::byte* const scratch = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes;
-      auto* const for_unit =
+      auto* const widened =
           reinterpret_cast<float*>(scratch + SplitBlockScratch(*split, weights.depth, half));
-      float* const meanwhile = for_unit + kSplitPanels * WidenedForUnit();
       const auto panel_at = [&](std::int64_t panel, std::int64_t k) -> const void* {
-        if (!weights.AreShort()) return weights.At(first, panel, k);
-        float* const to = for_unit + panel % kSplitPanels * WidenedForUnit();
-        weights.Widen(*kernels, first, panel, k,
-                      std::min(split->depth().largest(), weights.depth - k), to);
-        return to;
+        return weights.At(first, panel, k);
       };
       const SplitTask task = tasks.At(index);
       MultiplySplitBlock(
           *unit, *kernels, *split,
           BlockOf(args, task.first_row, task.rows, task.first_panel, task.last_panel), panel_at,
           [&](std::int64_t panel, int count, std::int64_t k, std::int64_t n) {
-            return weights.View(*kernels, first, panel, count, k, n, meanwhile);
+            return weights.View(*kernels, first, panel, count, k, n, widened);
           },
           finish, scratch);
     });
@@ -179,13 +167,14 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   gemm->scratch_bytes =
       FloatScratchBytes(gemm->blocking.ScratchFloats() +
                         gemm->weights.WidenedFloats(kMostTilePanels, depths.largest()));
-  const SplitParts parts{
-      .of_rows = half ? kHalfParts : kFloatParts,
-      .of_panels = w.element == ElementType::kFloat16 ? kHalfParts : kFloatParts};
+  const SplitNumbers numbers{.row_parts = half ? kHalfParts : kFloatParts,
+                             .panels = is_short                             ? PanelNumbers::kShort
+                                       : w.element == ElementType::kFloat16 ? PanelNumbers::kHalf
+                                                                            : PanelNumbers::kFloat};
   if (loops.matrix_unit != nullptr && depth <= kMostSplitStride &&
-      SplitBlocking::Pays(rows, packed.shape[0], depth, parts)) {
+      SplitBlocking::Pays(rows, packed.shape[0], depth, numbers)) {
     gemm->unit = loops.matrix_unit;
-    gemm->split.emplace(rows, packed.shape[0], depth, parts);
+    gemm->split.emplace(rows, packed.shape[0], depth, numbers);
     gemm->scratch_bytes = gemm->SplitScratch();
   }
   return bound();

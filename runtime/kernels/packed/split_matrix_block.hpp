@@ -23,10 +23,9 @@ inline std::size_t SplitBlockScratch(const SplitBlocking& blocking, std::int64_t
   return blocking.ScratchBytes() + FloatScratchBytes(BlockingOfRest(depth, a_half).ScratchFloats());
 }
 
-/// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panel_at(p, k) gives
-/// the rows from k on of a panel that the unit reads, as many as blocking.depth().largest(), until
-/// it is called for panel p + kSplitPanels. What is not finite is computed from panels_at
-/// meanwhile.
+/// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panel_at(p, k) is
+/// where row k of a panel begins, which the unit reads. What is not finite is computed from
+/// panels_at meanwhile.
 template <typename PanelAt, typename PanelsAt>
 void MultiplySplitBlock(const MatrixUnit& unit, const GemmMicroKernels& kernels,
                         const SplitBlocking& blocking, const MatrixBlock& block, PanelAt panel_at,

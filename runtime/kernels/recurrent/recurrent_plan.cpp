@@ -153,13 +153,13 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   scratch_bytes = split_at;
   const bool is_double = call.inputs[0].element == ElementType::kFloat64;
   const bool is_half = call.inputs[0].element == ElementType::kFloat16;
-  const SplitParts split_parts{.of_rows = is_half ? kHalfParts : kFloatParts,
-                               .of_panels = half_weights ? kHalfParts : kFloatParts};
+  const SplitNumbers numbers{.row_parts = is_half ? kHalfParts : kFloatParts,
+                             .panels = half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat};
   if (loops.matrix_unit != nullptr && !is_double && !short_inputs &&
       shape.inputs <= kMostSplitStride &&
-      SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, split_parts)) {
+      SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, numbers)) {
     matrix_unit = loops.matrix_unit;
-    split.emplace(chunk * sequences, gates * panels, shape.inputs, split_parts);
+    split.emplace(chunk * sequences, gates * panels, shape.inputs, numbers);
     scratch_bytes += split->ScratchBytes();
   }
 }
