@@ -22,7 +22,7 @@ constexpr std::int64_t kPanels = 96;
 // parts; and without the unit for a row, a panel and a step, and for a panel and a step of short
 // floats that are widened. Measured.
 constexpr double kRowTileCycles = 92;
-constexpr double kPanelTileCycles = 100;
+constexpr double kPanelTileCycles = 92;
 constexpr double kUnitCycles = 1.36;
 constexpr double kOrdinaryCycles = 17;
 constexpr double kWidenCycles = 90;
@@ -32,8 +32,6 @@ constexpr double kSumCycles = 9.5;
 constexpr double kOrdinarySumCycles = 7;
 // Until the unit has something to do: 2000, or 8000 more where it has not been used for 100 us.
 constexpr double kStartCycles = 3000;
-// Several threads split the same rows, or the same panels.
-constexpr double kMargin = 1.03;
 
 bool SharesRows(std::int64_t rows, std::int64_t panels) { return rows >= panels * kSplitGroup; }
 
@@ -85,7 +83,7 @@ bool SplitBlocking::Pays(std::int64_t rows, std::int64_t panels, std::int64_t de
                                 kPanelTileCycles * numbers.PanelParts() * split_panels +
                                 kRowTileCycles * numbers.row_parts * split_rows) +
                        kSumCycles * sums + kStartCycles;
-  return kMargin * split < ordinary;
+  return split < ordinary;
 }
 
 SplitTask SplitTasks::At(std::int64_t number) const {
