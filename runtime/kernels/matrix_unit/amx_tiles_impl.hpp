@@ -63,6 +63,17 @@ class ShapedTiles {
   std::int64_t words_ = 0;
 };
 
+/// Keeps awake what stores tiles, which falls asleep after some 2000 cycles without a store and
+/// takes 900 to wake up, measured on a Xeon of the sixth generation: as long as 56 products.
+class AwakeStores {
+ public:
+  /// Tile 6 holds any numbers, as many as its shape says.
+  [[gnu::always_inline]] void Keep() { _tile_stored(6, unused_, kRowBytes); }
+
+ private:
+  alignas(64) std::uint8_t unused_[kTileRowsOfUnit * kRowBytes];
+};
+
 /// Where up to two tiles of rows by two of columns of sums lie: bytes from a row to the next, and
 /// from the first tile to the second of each kind.
 struct SumsLayout {

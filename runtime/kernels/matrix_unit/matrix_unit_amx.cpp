@@ -225,17 +225,6 @@ class NextPanels {
 template <int kRowParts, PanelNumbers kNumbers>
 inline constexpr int kProducts = kRowParts + kPartsOf<kNumbers>;
 
-/// Keeps awake what stores tiles, which falls asleep after some 2000 cycles without a store and
-/// takes 900 to wake up, measured on a Xeon of the sixth generation: as long as 56 products.
-class AwakeStores {
- public:
-  /// Tile 6 holds any numbers.
-  [[gnu::always_inline]] void Keep() { _tile_stored(6, unused_, kRowBytes); }
-
- private:
-  alignas(64) std::uint16_t unused_[kSplitTile];
-};
-
 /// Two tiles of rows, or one, times one or two panels: the products of parts i and j with i + j <
 /// 3, in an order that loads few tiles anew.
 template <int kTiles, int kPanels, int kRowParts, PanelNumbers kNumbers>
