@@ -77,13 +77,13 @@ struct PairBlocking {
     return CutIntoBlocks(attributes, {&planes, &bands, &strips});
   }
 
-  EvenSplit planes;
+  EvenSplit planes;  ///< without a matrix unit
   EvenSplit bands;   ///< of output rows
   EvenSplit strips;  ///< of output rows; those of a band are of the same size
 };
 
 /// A convolution of single pixels and the depthwise convolution of its result, which exists in
-/// scratch memory only, some rows of one block of channels at a time. Rows that two strips share
+/// scratch memory only, some rows of some blocks of channels at a time. Rows that two strips share
 /// are kept, and for every plane those that a worker may need for the band behind.
 struct PointwiseDepthwise {
   PointwiseProduct product;
@@ -92,7 +92,7 @@ struct PointwiseDepthwise {
   Window window;
   PairBlocking blocking;
   std::optional<SplitConv2d> split = std::nullopt;  ///< where a matrix unit is faster
-  std::int64_t planes_at_once = kTilePanels;
+  std::int64_t planes_at_once = product.BlocksAtOnce();
   std::int64_t plane_floats = 0;  ///< of the rows of a plane in scratch memory
   std::int64_t kept_floats = 0;   ///< of those that are kept behind a band, 0 where there is one
 
@@ -225,10 +225,15 @@ struct PointwiseDepthwise {
     });
   }
 
-  /// How planes are cut into tasks: each has the matrix unit split the same pixels.
-  EvenSplit PlaneBlocks(int workers) const {
+  /// How planes are cut into tasks. Each has the matrix unit split its pixels, so that planes of
+  /// the same band of an image are cut for workers only that have no band of their own.
+  EvenSplit PlaneBlocks(std::int64_t workers) const {
     if (!split.has_value()) return blocking.planes;
-    return blocking.planes.WithLargest(CeilDiv(blocking.planes.count(), workers));
+    const std::int64_t bands =
+        std::max<std::int64_t>(1, out.batch == 1 ? blocking.bands.blocks() : 1);
+    const std::int64_t tasks = std::max<std::int64_t>(1, CeilDiv(workers, bands));
+    return blocking.planes.WithLargest(
+        std::max<std::int64_t>(1, CeilDiv(blocking.planes.count(), tasks)));
   }
 
   void PlanRows() {

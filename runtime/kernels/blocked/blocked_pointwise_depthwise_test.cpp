@@ -179,14 +179,15 @@ TEST(BlockedPointwiseDepthwise, KeepsRowsThatBandsShare) {
 }
 
 /// So large that a matrix unit computes the first convolution, which is emulated where there is
-/// none: all blocks at once, and tasks of rows.
+/// none: all blocks at once and some of them, several tasks of rows, a depth in parts.
 TEST(BlockedPointwiseDepthwise, AgreesOnAMatrixUnit) {
   Random random(12);
   const PairCase small{.channels = 96, .outs = 200, .height = 14, .width = 14, .inner = "clip"};
-  const PairCase large{.channels = 64, .outs = 64, .height = 40, .width = 40, .inner = "relu"};
-  for (const PairCase& c : {small, large}) {
-    ASSERT_TRUE(
-        SplitBlocking::Pays(c.height * c.width, BlocksOf(c.outs), c.channels, SplitNumbers{}));
+  const PairCase large{.channels = 96, .outs = 256, .height = 40, .width = 40, .inner = "relu"};
+  const PairCase deep{.channels = 800, .outs = 64, .height = 14, .width = 14};
+  for (const PairCase& c : {small, large, deep}) {
+    const std::int64_t pixels_of_band = c.height * c.width / (c.height > 20 ? 4 : 2);
+    ASSERT_TRUE(SplitBlocking::Pays(pixels_of_band, BlocksOf(c.outs), c.channels, SplitNumbers{}));
     CheckPair(random, c);
   }
   PairCase other = small;

@@ -27,7 +27,8 @@ class PointwiseProduct {
   std::int64_t blocks() const { return BlocksOf(out_channels_); }
   /// Whether there is one group, and its channels are in the order of X.
   bool IsPlain() const;
-  /// The same convolution of rows of pixels, for a matrix unit, which takes plain ones only.
+  /// The same convolution with all pixels in one row, for a matrix unit, which takes plain ones
+  /// only.
   SplitConvShape ShapeForUnit() const;
   /// Products for 16 channels of a pixel, those with zeros included; rounded.
   std::int64_t ProductsOfBlock() const;

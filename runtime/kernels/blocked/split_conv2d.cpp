@@ -12,7 +12,7 @@ namespace {
 // Larger filters are rare, and their tables would not stay near.
 constexpr std::int64_t kMostTaps = 64;
 
-/// Where the pixels of a tile of rows find their inputs for each tap.
+/// Where pixels that are split at once find their inputs for each tap.
 class RowTaps {
  public:
   RowTaps(const TapGeometry& geometry, std::int64_t taps)
@@ -30,31 +30,26 @@ class RowTaps {
       }
       return;
     }
-    std::array<ConvTile, 2> tiles;
-    std::array<TileTap, 2 * kMostTaps> found;
-    const std::int64_t count = FindTiles(geometry_, kMostTilePixels, first_pixel,
-                                         first_pixel + pixels, tiles.data(), found.data());
-    const TileTap* next = found.data();
-    std::int64_t row = 0;
-    for (std::int64_t t = 0; t < count; ++t) {
-      for (std::int64_t tap = 0; tap < taps_; ++tap, ++next) {
-        std::copy_n(next->inputs, tiles[t].pixels, offsets_.data() + tap * kSplitRows + row);
-      }
-      row += tiles[t].pixels;
+    ConvTile tile;
+    std::array<TileTap, kMostTaps> found;
+    FindTiles(geometry_, kMostTilePixels, first_pixel, first_pixel + pixels, &tile, found.data());
+    for (std::int64_t tap = 0; tap < taps_; ++tap) {
+      std::copy_n(found[static_cast<std::size_t>(tap)].inputs, pixels,
+                  offsets_.data() + tap * kSplitAtOnce);
     }
   }
 
-  const std::int32_t* Of(std::int64_t tap) const { return offsets_.data() + tap * kSplitRows; }
+  const std::int32_t* Of(std::int64_t tap) const { return offsets_.data() + tap * kSplitAtOnce; }
 
  private:
   TapGeometry geometry_;
   std::int64_t taps_;
   bool reads_every_pixel_;  ///< in order
   std::int64_t first_pixel_ = -1;
-  std::array<std::int32_t, kMostTaps * kSplitRows> offsets_;
+  std::array<std::int32_t, kMostTaps * kSplitAtOnce> offsets_;
 };
 
-static_assert(2 * kMostTilePixels == kSplitRows && kPadding == kSplitZeros);
+static_assert(kMostTilePixels == kSplitAtOnce && kPadding == kSplitZeros);
 
 std::int64_t TapsOf(const SplitConvShape& shape) {
   return shape.window.kernel[0] * shape.window.kernel[1];
@@ -88,17 +83,14 @@ void SplitConv2d::Run(const KernelArguments& args, std::size_t offset, std::size
                       const Compute& compute) const {
   const std::int64_t image_groups = shape_.in.batch * shape_.group;
   const SplitTasks tasks = blocking_.Tasks(args.pool->size(), image_groups);
-  const float* const residual = OptionalInput(args, 3);
+  const ConvTarget results{OptionalInput(args, 3), args.out<float>(0), shape_.out.BlockFloats()};
   args.pool->Run(image_groups * tasks.count(), [&](std::int64_t index, int worker) {
     const std::int64_t image_group = index / tasks.count();
     const SplitTask task = tasks.At(index % tasks.count());
     const std::int64_t at =
         (image_group * shape_.out_blocks + task.first_panel) * shape_.out.BlockFloats() +
         task.first_row * kBlock;
-    RunTask(args, image_group, task,
-            {.residual = residual == nullptr ? nullptr : residual + at,
-             .y = args.out<float>(0) + at,
-             .block_floats = shape_.out.BlockFloats()},
+    RunTask(args, image_group, task, results.At(at),
             args.scratch + static_cast<std::size_t>(worker) * stride + offset,
             [&](const ConvPart& part) { compute(part, worker); });
   });
@@ -115,11 +107,7 @@ void SplitConv2d::RunPart(const KernelArguments& args, const ConvPart& part,
     task.first_row += part.first_pixel;
     task.first_panel += part.first_out;
     task.last_panel += part.first_out;
-    RunTask(args, part.image_group, task,
-            {.residual = target.residual == nullptr ? nullptr : target.residual + at,
-             .y = target.y + at,
-             .block_floats = target.block_floats},
-            scratch, compute);
+    RunTask(args, part.image_group, task, target.At(at), scratch, compute);
   }
 }
 
@@ -157,11 +145,9 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
   const auto start_at = [&](std::int64_t out) { return BiasOfBlock(args, first_block + out); };
   const auto finish = [&](const SplitTask& some, const float* sums) {
     for (std::int64_t out = some.first_panel; out < some.last_panel; ++out) {
-      const std::int64_t at = (out - task.first_panel) * target.block_floats +
-                              (some.first_row - task.first_row) * kBlock;
-      kernels_->finish(
-          epilogue_.WithResidual(target.residual == nullptr ? nullptr : target.residual + at), sums,
-          some.rows, target.y + at);
+      const ConvTarget to = target.At((out - task.first_panel) * target.block_floats +
+                                      (some.first_row - task.first_row) * kBlock);
+      kernels_->finish(epilogue_.WithResidual(to.residual), sums, some.rows, to.y);
       sums += kSplitPairSums;
     }
   };

@@ -40,6 +40,11 @@ struct ConvTarget {
   const float* residual;      ///< the first pixel of the first block, or null
   float* y;                   ///< the same
   std::int64_t block_floats;  ///< of both, from one block to the next
+
+  /// So many floats behind it.
+  ConvTarget At(std::int64_t floats) const {
+    return {residual == nullptr ? nullptr : residual + floats, y + floats, block_floats};
+  }
 };
 
 /// Convolution on the matrix unit: rows of its products are pixels, whose inputs are found as

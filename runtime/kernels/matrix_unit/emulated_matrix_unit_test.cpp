@@ -59,9 +59,9 @@ float NumberAt(PanelNumbers numbers, const void* panel, std::int64_t k, std::int
       break;
   }
   float group[kShortRows * kSplitGroup];
-  PortableInnerLoops().gemm.widen_short(static_cast<const std::uint32_t*>(panel) +
-                                            ShortLines(k / kShortRows * kShortRows) * kSplitGroup,
-                                        kShortRows, group);
+  PortableInnerLoops().gemm.widen_short(
+      static_cast<const std::uint32_t*>(panel) + k / kShortRows * kShortLines * kSplitGroup,
+      kShortRows, group);
   return group[k % kShortRows * kSplitGroup + column];
 }
 

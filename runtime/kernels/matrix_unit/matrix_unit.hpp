@@ -22,6 +22,8 @@ namespace poprt::kernels {
 
 /// Rows of A in a tile.
 inline constexpr std::int64_t kSplitRows = 16;
+/// Of which a step of the depth is split at once.
+inline constexpr std::int64_t kSplitAtOnce = kSplitRows / 2;
 /// Numbers of a row of A, and rows of B, that a step of the depth covers: two groups.
 inline constexpr std::int64_t kSplitGroup = kPanel;
 inline constexpr std::int64_t kSplitStep = 2 * kSplitGroup;
@@ -31,10 +33,10 @@ inline constexpr std::int64_t kSplitTile = kSplitRows * kSplitStep;
 inline constexpr int kFloatParts = 3;
 inline constexpr int kHalfParts = 2;
 
-/// What the numbers of a panel are.
+/// What the numbers of a panel are; short floats are multiplied by rows of float32 only.
 enum class PanelNumbers : std::uint8_t { kFloat, kHalf, kShort };
 
-/// Of each of them.
+/// Parts of each of them.
 template <PanelNumbers kNumbers>
 inline constexpr int kPartsOf = kNumbers == PanelNumbers::kFloat ? kFloatParts : kHalfParts;
 /// Panels of columns of a product, at most.
@@ -47,9 +49,9 @@ inline constexpr std::int64_t kSplitPairSums = kSplitPair * kSplitGroup;
 /// Stands for the offset of a row of zeros.
 inline constexpr std::int32_t kSplitZeros = -1;
 
-/// Where 16 rows, or fewer, find the numbers of one step of the depth, those of its first group and
-/// of its second: first[group][offsets[group][row] + i]. Numbers behind the first `lanes` of a
-/// group count as zeros and are not read.
+/// Where up to kSplitAtOnce rows find the numbers of one step of the depth, those of its first
+/// group and of its second: first[group][offsets[group][row] + i]. Numbers behind the first `lanes`
+/// of a group count as zeros and are not read.
 struct SplitRows {
   const float* first[2];
   const std::int32_t* offsets[2];
@@ -101,7 +103,8 @@ struct SplitProduct {
 };
 
 struct MatrixUnit {
-  /// Writes the `parts` tiles of some rows.
+  /// Writes rows of `parts` tiles, kSplitTile apart: `tiles` is where the first of them lies in the
+  /// first tile.
   void (*split_rows)(const SplitRows& rows, int parts, std::uint16_t* tiles);
   /// Writes [step][part], the tiles of a panel [depth][16] with zeros behind it.
   void (*split_panel)(PanelNumbers numbers, const void* panel, std::int64_t depth,

@@ -65,7 +65,7 @@ void SplitRowsOf(const SplitRows& rows, int parts, std::uint16_t* tiles) {
 }
 
 /// How the numbers of a panel are read, a piece of kRows rows of tiles at a time, each of which is
-/// of two rows of the panel, kHalf numbers apart.
+/// of two rows of the panel, kHalfStep numbers apart.
 template <PanelNumbers kNumbers>
 struct PanelPieces {
   using Number = std::conditional_t<kNumbers == PanelNumbers::kFloat, float, std::uint16_t>;
@@ -89,8 +89,9 @@ struct PanelPieces<PanelNumbers::kShort> {
   [[gnu::always_inline]] static void Split(const Number* low, const Number* high, std::int64_t row,
                                            std::uint16_t* tiles) {
     __m512 upper[kRows];
-    Avx512::EachShort(high, [&](auto r, __m512 numbers) { upper[r] = numbers; });
-    Avx512::EachShort(low, [&](auto r, __m512 numbers) {
+    Avx512::EachShort(high,
+                      [&](auto r, __m512 numbers) [[gnu::always_inline]] { upper[r] = numbers; });
+    Avx512::EachShort(low, [&](auto r, __m512 numbers) [[gnu::always_inline]] {
       StoreParts<kPartsOf<PanelNumbers::kShort>>(numbers, upper[r], row + r, tiles);
     });
   }
@@ -258,7 +259,7 @@ void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums
     }
     LoadPanels<kPanels>(b + kSplitTile, panel_stride);
     multiply();
-    if (s % 2 == 0) awake.Keep();
+    if (s % 2 == 1) awake.Keep();
     LoadRows<kTiles>(a + kSplitTile, row_stride);
     multiply();
     LoadPanels<kPanels>(b, panel_stride);
@@ -325,8 +326,8 @@ void MultiplyRows(const SplitProduct& product) {
       return MultiplyParts<kRowParts, PanelNumbers::kFloat>(product);
     case PanelNumbers::kHalf:
       return MultiplyParts<kRowParts, PanelNumbers::kHalf>(product);
-    case PanelNumbers::kShort:
-      return MultiplyParts<kRowParts, PanelNumbers::kShort>(product);
+    case PanelNumbers::kShort:  // for rows of float32 only
+      return MultiplyParts<kFloatParts, PanelNumbers::kShort>(product);
   }
 }
 

@@ -15,7 +15,7 @@ class RowMajorRows {
  public:
   /// `stride` is at most kMostSplitStride.
   explicit RowMajorRows(std::int64_t stride) {
-    for (std::int64_t r = 0; r < kSplitRows; ++r) {
+    for (std::int64_t r = 0; r < kSplitAtOnce; ++r) {
       offsets_[r] = static_cast<std::int32_t>(r * stride);
     }
   }
@@ -29,7 +29,7 @@ class RowMajorRows {
   }
 
  private:
-  std::int32_t offsets_[kSplitRows];
+  std::int32_t offsets_[kSplitAtOnce];
 };
 
 /// The functions that MultiplySplit calls.
@@ -225,8 +225,6 @@ class SplitMultiplication final : SplitWork {
   const SplitTask task_;
   const Operands& operands_;
   SplitBlocking::Scratch scratch_;
-  /// Rows whose step of the depth is split at once.
-  static constexpr std::int64_t kSplitAtOnce = kSplitRows / 2;
   // Rows that are to be split: of a part of the depth, from a step of some rows on.
   std::int64_t part_begin_ = 0;
   std::int64_t part_end_ = 0;

@@ -30,7 +30,8 @@ constexpr double kWidenCycles = 90;
 // stored from registers.
 constexpr double kSumCycles = 9.5;
 constexpr double kOrdinarySumCycles = 7;
-// Until the unit has something to do: 2000, or 8000 more where it has not been used for 100 us.
+// Until the unit has something to do: 2000, or 8000 more where it has not been used for 100 us,
+// which one product after the other rarely are.
 constexpr double kStartCycles = 3000;
 
 bool SharesRows(std::int64_t rows, std::int64_t panels) { return rows >= panels * kSplitGroup; }

@@ -72,7 +72,6 @@ TEST(SplitBlocking, UnitPaysForManyRowsAndShortFloats) {
   EXPECT_TRUE(SplitBlocking::Pays(128, 48, 768, {}));
   EXPECT_TRUE(SplitBlocking::Pays(32, 64, 1024, {.panels = PanelNumbers::kShort}));
   EXPECT_FALSE(SplitBlocking::Pays(16, 64, 1024, {}));
-  EXPECT_FALSE(SplitBlocking::Pays(15, 64, 1024, {.panels = PanelNumbers::kShort}));
   EXPECT_FALSE(SplitBlocking::Pays(128, 4, 16, {}));
 }
 

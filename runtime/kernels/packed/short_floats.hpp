@@ -7,8 +7,8 @@
 
 /// Weights of products in 24 bits: the upper ones of float32, 16 of them significant, so that a
 /// normal number is off by 2^-16 of it at most. One or two rows are multiplied by them as they
-/// come from the caches; for more they are widened first. Part of the container format, as
-/// pack.hpp.
+/// come from the caches; for more they are widened first, or split for a matrix unit. Part of the
+/// container format, as pack.hpp.
 ///
 /// Four rows of a panel, [depth][16], are three lines of 16 words of 32 bits, the last ones with
 /// zeros behind the depth. Word c of line 0 has the 24 bits of row 0 and column c and, in its

@@ -35,7 +35,7 @@ void MultiplySplitBlock(const MatrixUnit& unit, const GemmMicroKernels& kernels,
     return static_cast<const std::byte*>(block.a) + row * block.lda * size;
   };
   const RowMajorRows found(block.a_half ? kSplitStep : block.lda);
-  float widened[kSplitRows * kSplitStep];
+  float widened[kSplitAtOnce * kSplitStep];
   const auto rows_at = [&](std::int64_t first, std::int64_t k, SplitRows& rows) {
     const std::int64_t left = block.depth - k;
     if (!block.a_half) {

@@ -12,7 +12,7 @@ inline constexpr std::int64_t kTileRows = 6;
 /// Rows of the largest register tile of any processor, see GemmMicroKernels::rows.
 inline constexpr std::int64_t kMostTileRows = 8;
 /// Rows that are multiplied by short floats as they come, at most; for more these are widened
-/// first.
+/// first, or split for a matrix unit.
 inline constexpr std::int64_t kMostShortRows = 2;
 /// Columns of a panel and of its part of a register tile; channels of a block.
 inline constexpr std::int64_t kPanel = 16;

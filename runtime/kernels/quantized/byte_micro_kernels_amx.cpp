@@ -52,11 +52,11 @@ void MultiplyTiles(const QuadProduct& product, std::int64_t row, std::int64_t ro
   _tile_zero(2);
   _tile_zero(3);
   AwakeStores awake;
-  constexpr std::int64_t kAwakeQuads = 8 * kTileRowsOfUnit;
+  constexpr std::int64_t kAwakeQuads = 8 * kTileRowsOfUnit;  // some 500 cycles
   std::int64_t t = 0;
   for (; t + kTileRowsOfUnit <= product.count; t += kTileRowsOfUnit) {
     AddQuads<kTiles, kPanels>(product, row, lane, t);
-    if (t % kAwakeQuads == 0) awake.Keep();
+    if ((t + kTileRowsOfUnit) % kAwakeQuads == 0) awake.Keep();
   }
   StoreSums<kTiles, kPanels>(out, layout);
   if (t == product.count) return;

@@ -28,7 +28,7 @@ struct EngineConfig {
   std::uint32_t ring_buffer_size_multiplier = 2;
   bool flush_on_waiting_outputs = false;
   std::uint32_t request_tracepoints_buffer_size = 1000;
-  /// The longest run, judged by the one before, of a request that Submit runs itself: to hand it to
+  /// Submit runs a request itself that takes less time, judged by the run before: to hand it to
   /// another thread and to be woken by that takes as long on a quiet machine, longer on others.
   std::chrono::nanoseconds short_run_ns{10'000};
   InputMemoryView frozen_inputs = {};

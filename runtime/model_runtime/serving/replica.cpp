@@ -202,7 +202,7 @@ bool Replica::RunAtOnce(Request* request) {
   if (unanswered_ > 0 || queue_.closed() || OnWorker() || request->refusal != nullptr) return false;
   Route& route = request->route;
   if (!LiesInWholeBatches(route)) return false;
-  if (pipeline_.TimeOf(route.branch) > short_run_ / NumBatches(route)) return false;
+  if (pipeline_.TimeOf(route.branch) >= short_run_ / NumBatches(route)) return false;
   std::exception_ptr error;
   {
     const BatchPipeline::Lock device = pipeline_.TryLockDevice();

@@ -109,10 +109,10 @@ class Replica {
   BatchPipeline pipeline_;
 
   RequestQueue queue_;
-  SpinWait completed_;                     ///< of threads in RunInQueue
-  std::mutex taking_;                      ///< of the thread that waits at the queue
-  std::optional<BatchComposer> composer_;  ///< of the thread that is taking
-  const std::chrono::nanoseconds short_run_;
+  SpinWait completed_;                        ///< of threads in RunInQueue
+  std::mutex taking_;                         ///< of the thread that waits at the queue
+  std::optional<BatchComposer> composer_;     ///< of the thread that is taking
+  const std::chrono::nanoseconds short_run_;  ///< see EngineConfig
   std::vector<std::int64_t> composed_extents_;
   DeviceFailure batch_failure_;   ///< what the composer's last batch died of
   Request* dealt_ = nullptr;      ///< the request whose batches are being taken
