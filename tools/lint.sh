@@ -21,5 +21,5 @@ trap 'rm -rf "$commands"' EXIT
 sed -E 's/ -fno-loop-[a-z-]*//g; s/ -Winvalid-pch -include [^ ]*//' "${BUILD_DIR:-build}/compile_commands.json" \
   >"$commands/compile_commands.json"
 
-printf '%s\n' "${files[@]}" | grep '\.cpp$' |
-  xargs -P "$(nproc)" -n 1 clang-tidy -p "$commands" --quiet --extra-arg=-Wno-unknown-warning-option
+printf '%s\n' "${files[@]}" | { grep '\.cpp$' || true; } |
+  xargs -r -P "$(nproc)" -n 1 clang-tidy -p "$commands" --quiet --extra-arg=-Wno-unknown-warning-option

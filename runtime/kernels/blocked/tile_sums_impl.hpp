@@ -141,6 +141,18 @@ void ActivateInPlace(const Epilogue& e, const RegisterRow& row) {
   });
 }
 
+/// What is stored of a sum, before an activation that is no clamp: with the number at `at` of the
+/// residual, unless that is null, between `low` and `high`.
+template <class V>
+[[gnu::always_inline]] inline typename V::Register Clamped(typename V::Register sum,
+                                                           const float* residual, std::int64_t at,
+                                                           typename V::Register low,
+                                                           typename V::Register high) {
+  if (residual != nullptr) sum = V::Add(sum, V::Load(residual + at));
+  // The sum comes second, which keeps a NaN.
+  return V::Min(high, V::Max(low, sum));
+}
+
 /// Stores the tile at `offset` of y and of the residual, its pixels by `step` apart and its blocks
 /// of channels by `panel_step`.
 template <class V, int kPixels, int kPanels, int kWidth, int kCount>
@@ -155,15 +167,13 @@ template <class V, int kPixels, int kPanels, int kWidth, int kCount>
     constexpr int kV = decltype(v)::value;
     const std::int64_t at =
         decltype(r)::value * step + kV / kWidth * panel_step + kV % kWidth * V::kLanes;
-    auto value = sums.Total(decltype(r)::value, decltype(v)::value);
-    if (residual != nullptr) value = V::Add(value, V::Load(residual + at));
-    // The value comes second, which keeps a NaN.
-    V::Store(V::Min(high, V::Max(low, value)), out + at);
+    const auto sum = sums.Total(decltype(r)::value, decltype(v)::value);
+    V::Store(Clamped<V>(sum, residual, at, low, high), out + at);
   });
   if (e.activation == nullptr) return;
   const bool follow = step == kWidth * V::kLanes;
   for (int p = 0; p < kPanels; ++p) {
-    for (int v = 0; v < (follow ? 1 : kWidth); ++v) {
+    for (int v = 0; v == 0 || (!follow && v < kWidth); ++v) {
       ActivateInPlace<V>(*e.activation, {.first = out + p * panel_step + v * V::kLanes,
                                          .count = follow ? kPixels * kWidth : kPixels,
                                          .step = follow ? V::kLanes : step});
@@ -185,10 +195,9 @@ template <class V>
 void FinishSums(const TileEpilogue& e, const float* sums, std::int64_t pixels, float* y) {
   const auto low = V::Set(e.low);
   const auto high = V::Set(e.high);
+  const float* const residual = e.residual;
   for (std::int64_t i = 0; i < pixels * kBlock; i += V::kLanes) {
-    auto value = V::Load(sums + i);
-    if (e.residual != nullptr) value = V::Add(value, V::Load(e.residual + i));
-    V::Store(V::Min(high, V::Max(low, value)), y + i);
+    V::Store(Clamped<V>(V::Load(sums + i), residual, i, low, high), y + i);
   }
   if (e.activation == nullptr) return;
   ActivateInPlace<V>(*e.activation, {.first = y, .count = pixels * kVectors<V>, .step = V::kLanes});

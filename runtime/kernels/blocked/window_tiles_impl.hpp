@@ -149,10 +149,7 @@ void LineTile(const DepthwiseLine& line, std::int64_t pixel, std::int64_t lane) 
   const auto high = V::Set(e.high);
   Unroll<kPixels>([&](auto r) POPRT_INLINED {
     constexpr int kAt = decltype(r)::value * kBlock;
-    auto value = sums[decltype(r)::value];
-    if (residual != nullptr) value = V::Add(value, V::Load(residual + kAt));
-    // The value comes second, which keeps a NaN.
-    V::Store(V::Min(high, V::Max(low, value)), y + kAt);
+    V::Store(Clamped<V>(sums[decltype(r)::value], residual, kAt, low, high), y + kAt);
   });
 }
 

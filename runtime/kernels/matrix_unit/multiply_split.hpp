@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
 
 namespace poprt::kernels {
@@ -95,8 +94,8 @@ class SplitMultiplication final : SplitWork {
   }
 
   void StartRows(const SplitPiece& piece) {
-    part_begin_ = next_k_ = piece.begin;
-    part_end_ = piece.end;
+    part_ = piece;
+    next_k_ = piece.begin;
     next_row_ = 0;
     SetLeft();
   }
@@ -107,15 +106,14 @@ class SplitMultiplication final : SplitWork {
     rows.rows = static_cast<std::int32_t>(std::min(kSplitAtOnce, task_.rows - next_row_));
     operands_.rows_at(task_.first_row + next_row_, next_k_, rows);
     const int parts = blocking_.numbers().row_parts;
-    const std::int64_t steps = CeilDiv(part_end_ - part_begin_, kSplitStep);
-    const std::int64_t step = (next_k_ - part_begin_) / kSplitStep;
-    const std::int64_t tile = next_row_ / kSplitRows * steps + step;
+    const std::int64_t step = (next_k_ - part_.begin) / kSplitStep;
+    const std::int64_t tile = next_row_ / kSplitRows * part_.steps() + step;
     unit_.split_rows(
         rows, parts,
         scratch_.rows + tile * parts * kSplitTile + next_row_ % kSplitRows * kSplitStep);
     next_k_ += kSplitStep;
-    if (next_k_ < part_end_) return;
-    next_k_ = part_begin_;
+    if (next_k_ < part_.end) return;
+    next_k_ = part_.begin;
     next_row_ += kSplitAtOnce;
   }
 
@@ -226,8 +224,7 @@ class SplitMultiplication final : SplitWork {
   const Operands& operands_;
   SplitBlocking::Scratch scratch_;
   // Rows that are to be split: of a part of the depth, from a step of some rows on.
-  std::int64_t part_begin_ = 0;
-  std::int64_t part_end_ = 0;
+  SplitPiece part_{};
   std::int64_t next_row_ = 0;
   std::int64_t next_k_ = 0;
   // Panels of the piece that is being multiplied.
