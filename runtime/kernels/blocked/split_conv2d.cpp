@@ -30,9 +30,8 @@ class RowTaps {
       }
       return;
     }
-    ConvTile tile;
     std::array<TileTap, kMostTaps> found;
-    FindTiles(geometry_, kMostTilePixels, first_pixel, first_pixel + pixels, &tile, found.data());
+    FindTaps(geometry_, first_pixel, pixels, found.data());
     for (std::int64_t tap = 0; tap < taps_; ++tap) {
       std::copy_n(found[static_cast<std::size_t>(tap)].inputs, pixels,
                   offsets_.data() + tap * kSplitAtOnce);

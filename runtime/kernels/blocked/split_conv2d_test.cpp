@@ -78,6 +78,19 @@ TEST(SplitConv2d, HasGroupsAndImages) {
   CheckConv(random, c);
 }
 
+TEST(SplitConv2d, SevenPixelsAreLeftForTheLastRowsOfATask) {
+  Random random(5);
+  const ConvCase c{.channels = 64,
+                   .outs = 128,
+                   .height = 13,
+                   .width = 17,
+                   .kernel = {3, 3},
+                   .pads = {1, 1, 1, 1}};
+  ASSERT_TRUE(UsesUnit(c));
+  ASSERT_EQ(SplitBlocking(13 * 17, 8, 64 * 9, {}).Tasks(2).At(0).rows % 8, 7);
+  CheckConv(random, c);
+}
+
 TEST(SplitConv2d, StripsOfOneTileHaveTablesForWhatIsNotFinite) {
   Random random(4);
   const ConvCase c{.channels = 64, .outs = 128, .height = 16, .width = 16, .kernel = {3, 3}};

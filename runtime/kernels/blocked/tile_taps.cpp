@@ -83,7 +83,8 @@ TileTap* FindTapsOfRow(const TapGeometry& of, const Windows& windows, std::int64
 static_assert(kPadding == -1);
 
 /// Writes the taps of one tile; returns one past the last.
-TileTap* FindTaps(const TapGeometry& of, std::int64_t first, std::int64_t pixels, TileTap* taps) {
+TileTap* FindTapsOfTile(const TapGeometry& of, std::int64_t first, std::int64_t pixels,
+                        TileTap* taps) {
   const Windows windows(of, first, pixels);
   const bool inside = windows.AreInside(of);
   for (std::int64_t i = 0; i < of.window.kernel[0]; ++i) {
@@ -100,13 +101,17 @@ std::int64_t FindTiles(const TapGeometry& geometry, std::int64_t largest, std::i
   RunWide([cut, geometry, first, tiles, taps] {
     TileTap* next = taps;
     for (std::int64_t t = 0; t < cut.count(); ++t) {
-      TileTap* const end = FindTaps(geometry, first + cut.begin(t), cut.size(t), next);
+      TileTap* const end = FindTapsOfTile(geometry, first + cut.begin(t), cut.size(t), next);
       tiles[t] = {.pixels = static_cast<std::int32_t>(cut.size(t)),
                   .taps = static_cast<std::int32_t>(end - next)};
       next = end;
     }
   });
   return cut.count();
+}
+
+void FindTaps(const TapGeometry& geometry, std::int64_t first, std::int64_t pixels, TileTap* taps) {
+  RunWide([geometry, first, pixels, taps] { FindTapsOfTile(geometry, first, pixels, taps); });
 }
 
 }  // namespace poprt::kernels

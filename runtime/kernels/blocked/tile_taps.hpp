@@ -23,4 +23,7 @@ struct TapGeometry {
 std::int64_t FindTiles(const TapGeometry& geometry, std::int64_t largest, std::int64_t first,
                        std::int64_t last, ConvTile* tiles, TileTap* taps);
 
+/// The same table for one tile of up to kMostTilePixels pixels, however many are fast.
+void FindTaps(const TapGeometry& geometry, std::int64_t first, std::int64_t pixels, TileTap* taps);
+
 }  // namespace poprt::kernels
