@@ -54,8 +54,8 @@ std::int64_t TapsOf(const SplitConvShape& shape) {
   return shape.window.kernel[0] * shape.window.kernel[1];
 }
 
-SplitNumbers NumbersOf(const SplitConvShape& shape) {
-  return {.panels = shape.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat};
+PanelNumbers NumbersOf(const SplitConvShape& shape) {
+  return shape.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
 }
 
 }  // namespace

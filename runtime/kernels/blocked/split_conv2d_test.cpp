@@ -29,9 +29,9 @@ ConvCase LargeCase(Random& random, Form form) {
 bool UsesUnit(const ConvCase& c) {
   const Shape out = WindowOutputExtents(
       ResolveWindow(AttributesOf(c), {c.height, c.width}, c.kernel), {c.height, c.width}, false);
-  return SplitBlocking::Pays(
-      out[0] * out[1], BlocksOf(c.outs), BlocksOf(c.channels) * kBlock * c.kernel[0] * c.kernel[1],
-      {.panels = c.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat});
+  return SplitBlocking::Pays(out[0] * out[1], BlocksOf(c.outs),
+                             BlocksOf(c.channels) * kBlock * c.kernel[0] * c.kernel[1],
+                             c.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat);
 }
 
 void CheckLargeCases(Form form, int count, bool specials) {

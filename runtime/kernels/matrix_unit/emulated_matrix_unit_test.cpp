@@ -23,28 +23,48 @@ std::size_t At(std::int64_t row, int group, std::int64_t i) {
   return static_cast<std::size_t>(row * kSplitStep + 2 * i + group);
 }
 
-void Split(float x, int parts, std::size_t at, std::uint16_t* tiles) {
-  for (int part = 0; part < parts; ++part) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x) & 0xffff0000;
-    tiles[static_cast<std::size_t>(part * kSplitTile) + at] =
-        static_cast<std::uint16_t>(bits >> 16);
-    x -= std::bit_cast<float>(bits);
+/// The nearest bfloat16 number.
+std::uint16_t UpperHalf(float x) {
+  if (std::isnan(x)) return 0x7fc0;
+  return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(x) + 0x8000) >> 16);
+}
+
+void Split(float x, std::size_t at, std::uint16_t* tiles) {
+  for (int part = 0; part < kSplitParts; ++part) {
+    const std::uint16_t upper = UpperHalf(x);
+    tiles[static_cast<std::size_t>(part * kSplitTile) + at] = upper;
+    x -= AsFloat(upper);
   }
 }
 
-void SplitRowsOf(const SplitRows& rows, int parts, std::uint16_t* tiles) {
+void SplitRowsOf(const SplitRows& rows, std::uint16_t* tiles) {
   for (std::int64_t r = 0; r < rows.rows; ++r) {
     for (int group = 0; group < 2; ++group) {
       for (std::int64_t i = 0; i < kSplitGroup; ++i) {
         const std::int32_t offset = rows.offsets[group][r];
         const bool is_zero = i >= rows.lanes[group] || offset == kSplitZeros;
-        Split(is_zero ? 0 : rows.first[group][offset + i], parts, At(r, group, i), tiles);
+        Split(is_zero ? 0 : rows.first[group][offset + i], At(r, group, i), tiles);
       }
     }
   }
 }
 
-int PartsOf(PanelNumbers numbers) { return SplitNumbers{.panels = numbers}.PanelParts(); }
+/// Number (k, column) of a panel of short floats.
+float ShortAt(const std::uint32_t* panel, std::int64_t k, std::int64_t column) {
+  float group[kShortRows * kSplitGroup];
+  PortableInnerLoops().gemm.widen_short(panel + k / kShortRows * kShortLines * kSplitGroup,
+                                        kShortRows, group);
+  return group[k % kShortRows * kSplitGroup + column];
+}
+
+/// The same of integers of 16 bits.
+float IntegerAt(const std::uint32_t* panel, std::int64_t k, std::int64_t column) {
+  constexpr std::int64_t kBlockWords = (1 + kIntegerBlock / 2) * kSplitGroup;
+  const std::uint32_t* const block = panel + k / kIntegerBlock * kBlockWords;
+  const std::uint32_t word = block[(1 + k % kIntegerBlock / 2) * kSplitGroup + column];
+  const auto integer = static_cast<std::int16_t>(word >> (k % 2 * 16));
+  return static_cast<float>(integer) * std::bit_cast<float>(block[column]);
+}
 
 /// Number (k, column) of a panel.
 float NumberAt(PanelNumbers numbers, const void* panel, std::int64_t k, std::int64_t column) {
@@ -56,33 +76,28 @@ float NumberAt(PanelNumbers numbers, const void* panel, std::int64_t k, std::int
       return static_cast<float>(
           std::bit_cast<Float16>(static_cast<const std::uint16_t*>(panel)[at]));
     case PanelNumbers::kShort:
+      return ShortAt(static_cast<const std::uint32_t*>(panel), k, column);
+    case PanelNumbers::kInteger:
       break;
   }
-  float group[kShortRows * kSplitGroup];
-  PortableInnerLoops().gemm.widen_short(
-      static_cast<const std::uint32_t*>(panel) + k / kShortRows * kShortLines * kSplitGroup,
-      kShortRows, group);
-  return group[k % kShortRows * kSplitGroup + column];
+  return IntegerAt(static_cast<const std::uint32_t*>(panel), k, column);
 }
-
 void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std::uint16_t* tiles) {
   for (std::int64_t first = 0; first < depth; first += kSplitStep) {
     for (std::int64_t k = 0; k < kSplitStep; ++k) {
       for (std::int64_t column = 0; column < kSplitGroup; ++column) {
         const float x = first + k < depth ? NumberAt(numbers, panel, first + k, column) : 0;
-        Split(x, PartsOf(numbers), At(k % kSplitGroup, static_cast<int>(k / kSplitGroup), column),
-              tiles);
+        Split(x, At(k % kSplitGroup, static_cast<int>(k / kSplitGroup), column), tiles);
       }
     }
-    tiles += PartsOf(numbers) * kSplitTile;
+    tiles += kSplitParts * kSplitTile;
   }
 }
 
 /// sums[16] += a row of A times a panel, a step of the depth.
-void MultiplyStep(const std::uint16_t* a, const std::uint16_t* b, const SplitProduct& product,
-                  float* sums) {
-  for (int i = 0; i < product.a_parts; ++i) {
-    for (int j = 0; j < PartsOf(product.b_numbers) && i + j < kFloatParts; ++j) {
+void MultiplyStep(const std::uint16_t* a, const std::uint16_t* b, float* sums) {
+  for (int i = 0; i < kSplitParts; ++i) {
+    for (int j = 0; i + j < kSplitParts; ++j) {
       for (std::int64_t k = 0; k < kSplitStep; ++k) {
         const float factor = AsFloat(a[i * kSplitTile + k]);
         const std::uint16_t* const row = b + j * kSplitTile + k / 2 * kSplitStep + k % 2;
@@ -95,8 +110,8 @@ void MultiplyStep(const std::uint16_t* a, const std::uint16_t* b, const SplitPro
 void SplitNext(const SplitProduct& product) {
   std::uint16_t* tiles = product.next_tiles;
   for (int panel = 0; panel < product.next_panels; ++panel) {
-    SplitPanel(product.b_numbers, product.next[panel], product.next_steps * kSplitStep, tiles);
-    tiles += product.next_steps * PartsOf(product.b_numbers) * kSplitTile;
+    SplitPanel(product.next_numbers, product.next[panel], product.next_steps * kSplitStep, tiles);
+    tiles += product.next_steps * kSplitParts * kSplitTile;
   }
 }
 
@@ -109,9 +124,8 @@ std::array<float, kSplitGroup> SumsOfRow(const SplitProduct& product, int panel,
   for (std::int64_t step = 0; step < product.steps; ++step) {
     const std::int64_t row_tile = row / kSplitRows * product.steps + step;
     const std::int64_t panel_tile = panel * product.steps + step;
-    MultiplyStep(
-        product.a + row_tile * product.a_parts * kSplitTile + row % kSplitRows * kSplitStep,
-        product.b + panel_tile * PartsOf(product.b_numbers) * kSplitTile, product, sums.data());
+    MultiplyStep(product.a + row_tile * kSplitParts * kSplitTile + row % kSplitRows * kSplitStep,
+                 product.b + panel_tile * kSplitParts * kSplitTile, sums.data());
   }
   return sums;
 }

@@ -6,15 +6,17 @@
 
 /// Products of float32 numbers on a matrix unit that multiplies bfloat16 and sums in float32.
 ///
-/// The 24 bits of a float32 significand are cut into those of three bfloat16 numbers, whose sum it
-/// is exactly: x = x0 + x1 + x2, |x1| < 2^-7 |x|, |x2| < 2^-15 |x|. Two are enough for what was
-/// float16, and for short floats (short_floats.hpp). Of the products x_i y_j of the parts of two
-/// numbers those with i + j < 3 are computed, six or fewer of nine; the others are less than 2^-20
-/// of x y together, and 2^-23 on average (G. Henry, P. T. P. Tang, A. Heinecke: Leveraging the
-/// bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations, ARITH 2019).
+/// A number is taken as the sum of two bfloat16 numbers: x = x0 + x1, |x1| <= 2^-8 |x|, off by
+/// 2^-17 of x at most for x1 rounded to nearest, and by 2^-16.5 as it is rounded here; what was
+/// float16, a short float (short_floats.hpp) or an integer of 16 bits loses nothing. Of the
+/// products of the parts of two numbers x0 y0, x0 y1 and x1 y0 are computed; x1 y1 is less than
+/// 2^-16 of x y (G. Henry, P. T. P. Tang, A. Heinecke: Leveraging the bfloat16 Artificial
+/// Intelligence Datatype For Higher-Precision Computations, ARITH 2019). A product of two float32
+/// numbers is 2^-15 of it off at most and some 2^-18 on average, about as much as rounding its
+/// weights to short floats is.
 ///
 /// Infinities have no such parts and make a NaN: what is not finite has to be computed otherwise.
-/// Parts and products below 2^-126 count as zero: factors below 2^-103 lose bits.
+/// Parts and products below 2^-126 count as zero: factors below 2^-110 lose bits.
 ///
 /// This header is included by files that are compiled for more than the baseline processor: it must
 /// stay free of inline functions, which the linker might take from there.
@@ -29,16 +31,16 @@ inline constexpr std::int64_t kSplitGroup = kPanel;
 inline constexpr std::int64_t kSplitStep = 2 * kSplitGroup;
 /// Bfloat16 numbers of a tile: 16 rows by a step of the depth, or the same of 16 columns.
 inline constexpr std::int64_t kSplitTile = kSplitRows * kSplitStep;
-/// Parts of a float32 number, and of one that was float16 or is a short float.
-inline constexpr int kFloatParts = 3;
-inline constexpr int kHalfParts = 2;
+/// Parts of a number, and products of those of two.
+inline constexpr int kSplitParts = 2;
+inline constexpr int kSplitProducts = 3;
 
-/// What the numbers of a panel are; short floats are multiplied by rows of float32 only.
-enum class PanelNumbers : std::uint8_t { kFloat, kHalf, kShort };
+/// What the numbers of a panel are: float32, float16, short floats (short_floats.hpp), or integers
+/// of 16 bits in blocks of kIntegerBlock rows (quantized/pack_integers.hpp).
+enum class PanelNumbers : std::uint8_t { kFloat, kHalf, kShort, kInteger };
+/// Parts of the depth begin at multiples of it.
+inline constexpr std::int64_t kIntegerBlock = 2 * kSplitStep;
 
-/// Parts of each of them.
-template <PanelNumbers kNumbers>
-inline constexpr int kPartsOf = kNumbers == PanelNumbers::kFloat ? kFloatParts : kHalfParts;
 /// Panels of columns of a product, at most.
 inline constexpr int kSplitPanels = 2;
 /// Rows whose sums are finished together.
@@ -84,8 +86,6 @@ struct SplitProduct {
   std::int64_t rows;
   int panels;
   std::int64_t steps;
-  int a_parts;
-  PanelNumbers b_numbers;
   float* sums;  ///< of the parts of the depth before, and of this if it is not the last
   std::int64_t sums_stride;  ///< floats from one panel to the next
   bool accumulate;
@@ -94,7 +94,8 @@ struct SplitProduct {
   bool is_last;
   float* pair_sums[2];
   const float* start[kSplitPanels];
-  /// Panels of b_numbers that are split meanwhile, as by split_panel.
+  /// Panels that are split meanwhile, as by split_panel.
+  PanelNumbers next_numbers;
   const void* next[kSplitPanels];
   int next_panels;
   std::int64_t next_steps;  ///< whole ones
@@ -103,9 +104,9 @@ struct SplitProduct {
 };
 
 struct MatrixUnit {
-  /// Writes rows of `parts` tiles, kSplitTile apart: `tiles` is where the first of them lies in the
-  /// first tile.
-  void (*split_rows)(const SplitRows& rows, int parts, std::uint16_t* tiles);
+  /// Writes rows of the tiles of both parts, kSplitTile apart: `tiles` is where the first of them
+  /// lies in the first tile.
+  void (*split_rows)(const SplitRows& rows, std::uint16_t* tiles);
   /// Writes [step][part], the tiles of a panel [depth][16] with zeros behind it.
   void (*split_panel)(PanelNumbers numbers, const void* panel, std::int64_t depth,
                       std::uint16_t* tiles);

@@ -20,23 +20,29 @@ constexpr int kPartMask = static_cast<int>(0xffff0000);  ///< the bits of a floa
   return _mm512_ternarylogic_epi32(_mm512_srli_epi32(low, 16), mask, high, kSelect);
 }
 
-/// What is left of the numbers behind their upper halves.
-[[gnu::always_inline]] inline __m512 Rest(__m512 x) {
-  const __m512i upper = _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(kPartMask));
-  return _mm512_sub_ps(x, _mm512_castsi512_ps(upper));
+/// Numbers whose upper halves are x, rounded to nearest; but some NaN become others.
+[[gnu::always_inline]] inline __m512i Rounded(__m512 x) {
+  return _mm512_add_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x8000));
 }
 
-/// Row `row` of kParts tiles that follow each other.
-template <int kParts>
+/// What is left of x without the upper half of what it was rounded to, times 1 + 2^-8.5, so that
+/// its upper half is rounded: it is more than 0.7 of a last bit off never, and nothing where that
+/// half can hold it. A NaN stays one.
+[[gnu::always_inline]] inline __m512i RoundedRest(__m512 x, __m512i rounded) {
+  const __m512i upper = _mm512_and_si512(rounded, _mm512_set1_epi32(kPartMask));
+  const __m512 rest = _mm512_sub_ps(x, _mm512_castsi512_ps(upper));
+  return _mm512_castps_si512(_mm512_mul_ps(rest, _mm512_set1_ps(1.00276F)));
+}
+
+/// Row `row` of the tiles of both parts.
 [[gnu::always_inline]] inline void StoreParts(__m512 low, __m512 high, std::int64_t row,
                                               std::uint16_t* tiles) {
-  std::uint16_t* to = tiles + row * kSplitStep;
-  for (int part = 0; part < kParts; ++part, to += kSplitTile) {
-    _mm512_store_si512(to, Pairs(_mm512_castps_si512(low), _mm512_castps_si512(high)));
-    if (part + 1 == kParts) break;
-    low = Rest(low);
-    high = Rest(high);
-  }
+  std::uint16_t* const to = tiles + row * kSplitStep;
+  const __m512i low_rounded = Rounded(low);
+  const __m512i high_rounded = Rounded(high);
+  _mm512_store_si512(to, Pairs(low_rounded, high_rounded));
+  _mm512_store_si512(to + kSplitTile,
+                     Pairs(RoundedRest(low, low_rounded), RoundedRest(high, high_rounded)));
 }
 
 __mmask16 FirstLanes(std::int32_t count) { return static_cast<__mmask16>((1U << count) - 1); }
@@ -50,71 +56,132 @@ __mmask16 FirstLanes(std::int32_t count) { return static_cast<__mmask16>((1U << 
   return _mm512_maskz_loadu_ps(lanes, from);
 }
 
-template <int kParts>
-void SplitRowsInto(const SplitRows& rows, std::uint16_t* tiles) {
+void SplitRowsOf(const SplitRows& rows, std::uint16_t* tiles) {
   const __mmask16 low = FirstLanes(rows.lanes[0]);
   const __mmask16 high = FirstLanes(rows.lanes[1]);
   for (std::int64_t r = 0; r < rows.rows; ++r) {
-    StoreParts<kParts>(LoadGroup(rows, 0, r, low), LoadGroup(rows, 1, r, high), r, tiles);
+    StoreParts(LoadGroup(rows, 0, r, low), LoadGroup(rows, 1, r, high), r, tiles);
   }
 }
 
-void SplitRowsOf(const SplitRows& rows, int parts, std::uint16_t* tiles) {
-  if (parts == kHalfParts) return SplitRowsInto<kHalfParts>(rows, tiles);
-  SplitRowsInto<kFloatParts>(rows, tiles);
-}
+/// Rows of tiles that are split at a time, each of which is of two rows of a panel.
+constexpr std::int64_t kPieceRows = 4;
 
-/// How the numbers of a panel are read, a piece of kRows rows of tiles at a time, each of which is
-/// of two rows of the panel, kHalfStep numbers apart.
+/// How the numbers of a panel are stored: groups of kRows rows, and a header before every
+/// kIntegerBlock rows.
 template <PanelNumbers kNumbers>
-struct PanelPieces {
+struct PanelGroups {
   using Number = std::conditional_t<kNumbers == PanelNumbers::kFloat, float, std::uint16_t>;
   static constexpr std::int64_t kRows = 1;
-  static constexpr std::int64_t kSize = kSplitGroup;  ///< numbers from one piece to the next
+  static constexpr std::int64_t kSize = kSplitGroup;  ///< numbers from one group to the next
+  static constexpr std::int64_t kHeader = 0;          ///< numbers
 
-  /// Writes the rows from `row` on of tiles that follow each other.
-  [[gnu::always_inline]] static void Split(const Number* low, const Number* high, std::int64_t row,
-                                           std::uint16_t* tiles) {
-    StoreParts<kPartsOf<kNumbers>>(Avx512::Load(low), Avx512::Load(high), row, tiles);
+  /// Loads rows of one of the two groups of a step.
+  [[gnu::always_inline]] static void Load(const Number* from, const Number* /*header*/,
+                                          __m512 (&rows)[kPieceRows]) {
+    for (std::int64_t r = 0; r < kPieceRows; ++r) rows[r] = Avx512::Load(from + r * kSplitGroup);
   }
 };
 
-/// Groups of four rows in three lines, see short_floats.hpp.
+/// See short_floats.hpp.
 template <>
-struct PanelPieces<PanelNumbers::kShort> {
+struct PanelGroups<PanelNumbers::kShort> {
   using Number = std::uint32_t;
   static constexpr std::int64_t kRows = 4;
   static constexpr std::int64_t kSize = 3 * kSplitGroup;
+  static constexpr std::int64_t kHeader = 0;
 
-  [[gnu::always_inline]] static void Split(const Number* low, const Number* high, std::int64_t row,
-                                           std::uint16_t* tiles) {
-    __m512 upper[kRows];
-    Avx512::EachShort(high,
-                      [&](auto r, __m512 numbers) [[gnu::always_inline]] { upper[r] = numbers; });
-    Avx512::EachShort(low, [&](auto r, __m512 numbers) [[gnu::always_inline]] {
-      StoreParts<kPartsOf<PanelNumbers::kShort>>(numbers, upper[r], row + r, tiles);
-    });
+  [[gnu::always_inline]] static void Load(const Number* from, const Number* /*header*/,
+                                          __m512 (&rows)[kPieceRows]) {
+    Avx512::EachShort(from,
+                      [&](auto r, __m512 numbers) [[gnu::always_inline]] { rows[r] = numbers; });
   }
 };
 
-/// Numbers from the first of a step of the depth to its second half.
+/// See quantized/pack_integers.hpp; the header has the scales of the columns.
+template <>
+struct PanelGroups<PanelNumbers::kInteger> {
+  using Number = std::uint32_t;
+  static constexpr std::int64_t kRows = 2;
+  static constexpr std::int64_t kSize = kSplitGroup;
+  static constexpr std::int64_t kHeader = kSplitGroup;
+
+  [[gnu::always_inline]] static void Load(const Number* from, const Number* header,
+                                          __m512 (&rows)[kPieceRows]) {
+    const __m512 scales = _mm512_loadu_ps(header);
+    for (std::int64_t r = 0; r < kPieceRows; r += kRows, from += kSize) {
+      const __m512i words = _mm512_loadu_si512(from);
+      const __m512i even = _mm512_srai_epi32(_mm512_slli_epi32(words, 16), 16);
+      rows[r] = _mm512_mul_ps(_mm512_cvtepi32_ps(even), scales);
+      rows[r + 1] = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_srai_epi32(words, 16)), scales);
+    }
+  }
+};
+
+/// Reads a panel from the beginning of a part of the depth on, a step after the other.
 template <PanelNumbers kNumbers>
-inline constexpr std::int64_t kHalfStep =
-    kSplitGroup / PanelPieces<kNumbers>::kRows* PanelPieces<kNumbers>::kSize;
+class PanelSteps {
+  using Groups = PanelGroups<kNumbers>;
+
+ public:
+  using Number = typename Groups::Number;
+
+  /// Numbers of so many rows of a step, and a part of one.
+  static constexpr std::int64_t NumbersOf(std::int64_t rows) {
+    return (rows + Groups::kRows - 1) / Groups::kRows * Groups::kSize;
+  }
+
+  explicit PanelSteps(const void* panel)
+      : header_(static_cast<const Number*>(panel)), step_(header_ + Groups::kHeader) {}
+
+  [[gnu::always_inline]] void Next() {
+    step_ += NumbersOf(kSplitStep);
+    if (Groups::kHeader == 0 || step_ < header_ + Groups::kHeader + NumbersOf(kIntegerBlock)) {
+      return;
+    }
+    header_ = step_;
+    step_ += Groups::kHeader;
+  }
+
+  /// Where row `row` of the first group of the step begins, and of the second.
+  [[gnu::always_inline]] const Number* Low(std::int64_t row) const {
+    return step_ + NumbersOf(row);
+  }
+  [[gnu::always_inline]] const Number* High(std::int64_t row) const {
+    return Low(row) + NumbersOf(kSplitGroup);
+  }
+
+  /// Writes kPieceRows rows of the tiles of both parts of the step, from `row` on.
+  [[gnu::always_inline]] void Split(std::int64_t row, std::uint16_t* tiles) const {
+    __m512 low[kPieceRows];
+    __m512 high[kPieceRows];
+    Groups::Load(Low(row), header_, low);
+    Groups::Load(High(row), header_, high);
+    for (std::int64_t r = 0; r < kPieceRows; ++r) StoreParts(low[r], high[r], row + r, tiles);
+  }
+
+  /// Reads the step from `copy` instead, with zeros behind its first `rows` rows.
+  void EndIn(std::int64_t rows, Number (&copy)[NumbersOf(kSplitStep)]) {
+    const std::int64_t left = NumbersOf(rows);
+    for (std::int64_t i = 0; i < NumbersOf(kSplitStep); ++i)
+      copy[i] = i < left ? step_[i] : Number{};
+    step_ = copy;
+  }
+
+ private:
+  const Number* header_;
+  const Number* step_;
+};
 
 template <PanelNumbers kNumbers>
 void SplitPanelOf(const void* panel, std::int64_t depth, std::uint16_t* tiles) {
-  using Pieces = PanelPieces<kNumbers>;
-  using Number = typename Pieces::Number;
-  alignas(64) static constexpr Number kZeros[Pieces::kSize] = {};
-  const auto* from = static_cast<const Number*>(panel);
-  for (; depth > 0; depth -= kSplitStep) {
-    for (std::int64_t r = 0; r < kSplitGroup; r += Pieces::kRows, from += Pieces::kSize) {
-      Pieces::Split(r < depth ? from : kZeros,
-                    r + kSplitGroup < depth ? from + kHalfStep<kNumbers> : kZeros, r, tiles);
-    }
-    from += kHalfStep<kNumbers>;
-    tiles += kPartsOf<kNumbers> * kSplitTile;
+  using Steps = PanelSteps<kNumbers>;
+  alignas(64) typename Steps::Number last[Steps::NumbersOf(kSplitStep)];
+  Steps steps(panel);
+  for (; depth > 0; depth -= kSplitStep, tiles += kSplitParts * kSplitTile) {
+    if (depth < kSplitStep) steps.EndIn(depth, last);
+    for (std::int64_t row = 0; row < kSplitGroup; row += kPieceRows) steps.Split(row, tiles);
+    steps.Next();
   }
 }
 
@@ -126,6 +193,8 @@ void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std
       return SplitPanelOf<PanelNumbers::kHalf>(panel, depth, tiles);
     case PanelNumbers::kShort:
       return SplitPanelOf<PanelNumbers::kShort>(panel, depth, tiles);
+    case PanelNumbers::kInteger:
+      return SplitPanelOf<PanelNumbers::kInteger>(panel, depth, tiles);
   }
 }
 
@@ -169,16 +238,15 @@ struct PairSums {
 /// fetches what comes next as evenly as it is read.
 template <PanelNumbers kNumbers>
 class NextPanels {
-  using Pieces = PanelPieces<kNumbers>;
-  using Number = typename Pieces::Number;
+  using Steps = PanelSteps<kNumbers>;
 
  public:
   /// In `times` calls of Some().
   NextPanels(const SplitProduct& product, std::int64_t times)
-      : next_(static_cast<const Number*>(product.next[0])),
-        second_(static_cast<const Number*>(product.next[1])),
+      : steps_(product.next[0]),
+        second_(product.next[1]),
         tiles_(product.next_tiles),
-        pieces_of_panel_(product.next_steps * kSplitGroup / Pieces::kRows),
+        pieces_of_panel_(product.next_steps * kSplitGroup / kPieceRows),
         left_(product.next_panels * pieces_of_panel_),
         pieces_(left_),
         times_(times) {}
@@ -193,26 +261,29 @@ class NextPanels {
   /// keep tiles from being loaded.
   static constexpr std::int64_t kAhead = 3072;
   static constexpr std::int64_t kLine = 64;
+  static constexpr std::int64_t kPieceBytes =
+      Steps::NumbersOf(kPieceRows) * std::int64_t{sizeof(typename Steps::Number)};
 
   [[gnu::always_inline]] void Piece() {
-    const Number* const high = next_ + kHalfStep<kNumbers>;
-    for (std::int64_t at = 0; at < Pieces::kSize * std::int64_t{sizeof(Number)}; at += kLine) {
-      __builtin_prefetch(reinterpret_cast<const char*>(next_) + kAhead + at, 0, 2);
-      __builtin_prefetch(reinterpret_cast<const char*>(high) + kAhead + at, 0, 2);
+    for (std::int64_t at = kAhead; at < kAhead + kPieceBytes; at += kLine) {
+      __builtin_prefetch(reinterpret_cast<const char*>(steps_.Low(row_)) + at, 0, 2);
+      __builtin_prefetch(reinterpret_cast<const char*>(steps_.High(row_)) + at, 0, 2);
     }
-    Pieces::Split(next_, high, row_, tiles_);
-    next_ += Pieces::kSize;
+    steps_.Split(row_, tiles_);
     --left_;
-    row_ += Pieces::kRows;
+    row_ += kPieceRows;
     if (row_ < kSplitGroup) return;
     row_ = 0;
-    next_ += kHalfStep<kNumbers>;
-    tiles_ += kPartsOf<kNumbers> * kSplitTile;
-    if (left_ == pieces_of_panel_) next_ = second_;
+    tiles_ += kSplitParts * kSplitTile;
+    if (left_ == pieces_of_panel_) {
+      steps_ = Steps(second_);
+    } else {
+      steps_.Next();
+    }
   }
 
-  const Number* next_;
-  const Number* second_;
+  Steps steps_;
+  const void* second_;
   std::uint16_t* tiles_;
   std::int64_t pieces_of_panel_;
   std::int64_t left_;    ///< pieces
@@ -222,20 +293,13 @@ class NextPanels {
   std::int64_t row_ = 0;  ///< of the tile
 };
 
-/// How many products of parts i and j have i + j < 3.
-template <int kRowParts, PanelNumbers kNumbers>
-inline constexpr int kProducts = kRowParts + kPartsOf<kNumbers>;
-
-/// Two tiles of rows, or one, times one or two panels: the products of parts i and j with i + j <
-/// 3, in an order that loads few tiles anew.
-template <int kTiles, int kPanels, int kRowParts, PanelNumbers kNumbers>
+/// Two tiles of rows, or one, times one or two panels.
+template <int kTiles, int kPanels, PanelNumbers kNumbers>
 void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums& to,
                    NextPanels<kNumbers>& next) {
-  constexpr std::int64_t kRowStep = kRowParts * kSplitTile;
-  constexpr std::int64_t kPanelStep = kPartsOf<kNumbers> * kSplitTile;
-  const std::int64_t row_stride = product.steps * kRowStep;
-  const std::int64_t panel_stride = product.steps * kPanelStep;
-  const std::uint16_t* a = product.a + row / kSplitRows * row_stride;
+  constexpr std::int64_t kStep = kSplitParts * kSplitTile;
+  const std::int64_t stride = product.steps * kStep;
+  const std::uint16_t* a = product.a + row / kSplitRows * stride;
   const std::uint16_t* b = product.b;
   SplitWork& work = *product.work;
   AwakeStores awake;
@@ -251,25 +315,15 @@ void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums
     const std::int64_t second = kPanels == 2 ? product.start[1] - product.start[0] : 0;
     LoadSums<kTiles, kPanels>(product.start[0], {0, 0, 4 * second});
   }
-  for (std::int64_t s = 0; s < product.steps; ++s, a += kRowStep, b += kPanelStep) {
-    LoadRows<kTiles>(a, row_stride);
-    if constexpr (kPartsOf<kNumbers> == 3) {
-      LoadPanels<kPanels>(b + 2 * kSplitTile, panel_stride);
-      multiply();
-    }
-    LoadPanels<kPanels>(b + kSplitTile, panel_stride);
+  for (std::int64_t s = 0; s < product.steps; ++s, a += kStep, b += kStep) {
+    LoadRows<kTiles>(a, stride);
+    LoadPanels<kPanels>(b + kSplitTile, stride);
     multiply();
     if (s % 2 == 1) awake.Keep();
-    LoadRows<kTiles>(a + kSplitTile, row_stride);
+    LoadPanels<kPanels>(b, stride);
     multiply();
-    LoadPanels<kPanels>(b, panel_stride);
+    LoadRows<kTiles>(a + kSplitTile, stride);
     multiply();
-    LoadRows<kTiles>(a, row_stride);
-    multiply();
-    if constexpr (kRowParts == 3) {
-      LoadRows<kTiles>(a + 2 * kSplitTile, row_stride);
-      multiply();
-    }
   }
   StoreSums<kTiles, kPanels>(to.first, to.layout);
 }
@@ -289,51 +343,47 @@ void Stop() { _tile_release(); }
 /// rather spent on rows of a tile behind the last one, whatever these hold.
 constexpr std::int64_t kShapeCycles = 600;
 
-template <int kPanels, int kRowParts, PanelNumbers kNumbers>
+template <int kPanels, PanelNumbers kNumbers>
 void MultiplyPanels(const SplitProduct& product) {
   const std::int64_t pairs = (product.rows + kSplitPair - 1) / kSplitPair;
-  NextPanels<kNumbers> next(product, pairs * product.steps * kProducts<kRowParts, kNumbers>);
+  NextPanels<kNumbers> next(product, pairs * product.steps * kSplitProducts);
   for (std::int64_t row = 0; row < product.rows; row += kSplitPair) {
     const std::int64_t left = product.rows - row;
     const bool are_two = left > kSplitRows;
     const std::int64_t rows_of_last = left - (are_two ? kSplitRows : 0);
     const std::int64_t spare =
-        (kSplitRows - rows_of_last) * product.steps * kProducts<kRowParts, kNumbers> * kPanels;
+        (kSplitRows - rows_of_last) * product.steps * kSplitProducts * kPanels;
     const bool shapes = spare > kShapeCycles;
     if (shapes) ShapeTiles(are_two ? kSplitRows : rows_of_last, are_two ? rows_of_last : 0);
     product.work->Before(row);
     const PairSums sums = SumsOfPair(product, row);
     if (are_two) {
-      MultiplyTiles<2, kPanels, kRowParts, kNumbers>(product, row, sums, next);
+      MultiplyTiles<2, kPanels, kNumbers>(product, row, sums, next);
     } else {
-      MultiplyTiles<1, kPanels, kRowParts, kNumbers>(product, row, sums, next);
+      MultiplyTiles<1, kPanels, kNumbers>(product, row, sums, next);
     }
     if (shapes) Start();
     if (product.is_last) product.work->After(row);
   }
 }
 
-template <int kRowParts, PanelNumbers kNumbers>
-void MultiplyParts(const SplitProduct& product) {
-  if (product.panels == 2) return MultiplyPanels<2, kRowParts, kNumbers>(product);
-  MultiplyPanels<1, kRowParts, kNumbers>(product);
-}
-
-template <int kRowParts>
-void MultiplyRows(const SplitProduct& product) {
-  switch (product.b_numbers) {
-    case PanelNumbers::kFloat:
-      return MultiplyParts<kRowParts, PanelNumbers::kFloat>(product);
-    case PanelNumbers::kHalf:
-      return MultiplyParts<kRowParts, PanelNumbers::kHalf>(product);
-    case PanelNumbers::kShort:  // for rows of float32 only
-      return MultiplyParts<kFloatParts, PanelNumbers::kShort>(product);
-  }
+template <PanelNumbers kNumbers>
+void MultiplyBefore(const SplitProduct& product) {
+  if (product.panels == 2) return MultiplyPanels<2, kNumbers>(product);
+  MultiplyPanels<1, kNumbers>(product);
 }
 
 void Multiply(const SplitProduct& product) {
-  if (product.a_parts == kFloatParts) return MultiplyRows<kFloatParts>(product);
-  MultiplyRows<kHalfParts>(product);
+  switch (product.next_numbers) {
+    case PanelNumbers::kFloat:
+      return MultiplyBefore<PanelNumbers::kFloat>(product);
+    case PanelNumbers::kHalf:
+      return MultiplyBefore<PanelNumbers::kHalf>(product);
+    case PanelNumbers::kShort:
+      return MultiplyBefore<PanelNumbers::kShort>(product);
+    case PanelNumbers::kInteger:
+      return MultiplyBefore<PanelNumbers::kInteger>(product);
+  }
 }
 
 bool AreFinite(const float* numbers, std::int64_t count) {

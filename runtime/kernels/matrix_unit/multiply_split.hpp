@@ -85,11 +85,10 @@ class SplitMultiplication final : SplitWork {
   // ---- Operands -------------------------------------------------------------------------------
 
   void SplitPanels(const SplitPiece& piece, std::uint16_t* tiles) const {
-    const SplitNumbers& numbers = blocking_.numbers();
     for (int i = 0; i < piece.panels; ++i) {
-      unit_.split_panel(numbers.panels, operands_.panel_at(piece.panel + i, piece.begin),
+      unit_.split_panel(blocking_.numbers(), operands_.panel_at(piece.panel + i, piece.begin),
                         piece.depth(), tiles);
-      tiles += piece.steps() * numbers.PanelParts() * kSplitTile;
+      tiles += piece.steps() * kSplitParts * kSplitTile;
     }
   }
 
@@ -105,12 +104,10 @@ class SplitMultiplication final : SplitWork {
     SplitRows rows;
     rows.rows = static_cast<std::int32_t>(std::min(kSplitAtOnce, task_.rows - next_row_));
     operands_.rows_at(task_.first_row + next_row_, next_k_, rows);
-    const int parts = blocking_.numbers().row_parts;
     const std::int64_t step = (next_k_ - part_.begin) / kSplitStep;
     const std::int64_t tile = next_row_ / kSplitRows * part_.steps() + step;
-    unit_.split_rows(
-        rows, parts,
-        scratch_.rows + tile * parts * kSplitTile + next_row_ % kSplitRows * kSplitStep);
+    unit_.split_rows(rows, scratch_.rows + tile * kSplitParts * kSplitTile +
+                               next_row_ % kSplitRows * kSplitStep);
     next_k_ += kSplitStep;
     if (next_k_ < part_.end) return;
     next_k_ = part_.begin;
@@ -128,14 +125,13 @@ class SplitMultiplication final : SplitWork {
         .rows = task_.rows,
         .panels = piece.panels,
         .steps = piece.steps(),
-        .a_parts = blocking_.numbers().row_parts,
-        .b_numbers = blocking_.numbers().panels,
         .sums = scratch_.sums + (piece.panel - task_.first_panel) * scratch_.sums_stride,
         .sums_stride = scratch_.sums_stride,
         .accumulate = piece.part > 0,
         .is_last = piece.end == blocking_.depth().count(),
         .pair_sums = {pair_sums_[0], pair_sums_[1]},
         .start = {},
+        .next_numbers = blocking_.numbers(),
         .next = {},
         .next_panels = meanwhile ? next.panels : 0,
         .next_steps = next.steps(),

@@ -19,17 +19,18 @@ constexpr std::int64_t kPanels = 96;
 
 // Cycles of splitting a tile into each of its parts: of rows, from near, and of panels, which may
 // come from farther away; of the unit for a row, a panel, a step of the depth and two of their
-// parts; and without the unit for a row, a panel and a step, and for a panel and a step of short
-// floats that are widened. Measured.
+// parts; and without the unit for a row, a panel and a step, of floats and of integers, and for a
+// panel and a step of short floats that are widened. Measured.
 constexpr double kRowTileCycles = 92;
-constexpr double kPanelTileCycles = 92;
-constexpr double kUnitCycles = 1.36;
+constexpr double kPanelTileCycles = 109;
+constexpr double kUnitCycles = 1.52;
 constexpr double kOrdinaryCycles = 17;
-constexpr double kWidenCycles = 90;
+constexpr double kOrdinaryIntegerCycles = 13.5;
+constexpr double kWidenCycles = 92;
 // Cycles for the sums of a row and a panel to be stored, and read again, beside the unit, and to be
 // stored from registers.
-constexpr double kSumCycles = 9.5;
-constexpr double kOrdinarySumCycles = 7;
+constexpr double kSumCycles = 8;
+constexpr double kOrdinarySumCycles = 6;
 // Until the unit has something to do: 2000, or 8000 more where it has not been used for 100 us,
 // which one product after the other rarely are.
 constexpr double kStartCycles = 3000;
@@ -54,36 +55,38 @@ bool CutUntil(const Enough& are_enough, bool cuts_rows, SplitTasks& tasks) {
 }
 
 std::int64_t LargestDepth(std::int64_t rows) {
-  return std::min(kDepth, kNumbers / std::max<std::int64_t>(rows, 1) / kSplitStep * kSplitStep);
+  return std::min(kDepth,
+                  kNumbers / std::max<std::int64_t>(rows, 1) / kIntegerBlock * kIntegerBlock);
 }
 
 }  // namespace
 
 SplitBlocking::SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth,
-                             SplitNumbers numbers)
+                             PanelNumbers numbers)
     : rows_(rows),
       panels_(panels),
-      depth_(depth, LargestDepth(std::min(rows, kRows)), kSplitStep),
+      depth_(depth, LargestDepth(std::min(rows, kRows)), kIntegerBlock),
       numbers_(numbers) {}
 
 bool SplitBlocking::Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
-                         SplitNumbers numbers) {
+                         PanelNumbers numbers) {
   if (rows < kSplitRows || panels == 0 || depth < kSplitGroup) return false;
   const auto panel_count = static_cast<double>(panels);
   const auto steps = static_cast<double>(CeilDiv(depth, kSplitStep));
   const double sums = static_cast<double>(rows) * panel_count;
-  const double widened = numbers.panels == PanelNumbers::kShort ? panel_count : 0;
+  const double widened = numbers == PanelNumbers::kShort ? panel_count : 0;
+  const double of_sum =
+      numbers == PanelNumbers::kInteger ? kOrdinaryIntegerCycles : kOrdinaryCycles;
   const double ordinary =
-      static_cast<double>(depth) / kSplitStep * (kOrdinaryCycles * sums + kWidenCycles * widened) +
+      static_cast<double>(depth) / kSplitStep * (of_sum * sums + kWidenCycles * widened) +
       kOrdinarySumCycles * sums;
-  const int unit_products = numbers.row_parts + numbers.PanelParts();  // see kProducts
   const double split_panels = static_cast<double>(CeilDiv(rows, kRows)) * panel_count;
   const double split_rows =
       static_cast<double>(CeilDiv(panels, kPanels) * CeilDiv(rows, kSplitRows));
-  const double split = steps * (kUnitCycles * unit_products * sums +
-                                kPanelTileCycles * numbers.PanelParts() * split_panels +
-                                kRowTileCycles * numbers.row_parts * split_rows) +
-                       kSumCycles * sums + kStartCycles;
+  const double split =
+      steps * (kUnitCycles * kSplitProducts * sums + kPanelTileCycles * kSplitParts * split_panels +
+               kRowTileCycles * kSplitParts * split_rows) +
+      kSumCycles * sums + kStartCycles;
   return split < ordinary;
 }
 

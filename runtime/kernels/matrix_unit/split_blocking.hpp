@@ -8,14 +8,6 @@
 
 namespace poprt::kernels {
 
-/// How many parts numbers of rows have, and what those of panels are, see matrix_unit.hpp.
-struct SplitNumbers {
-  int row_parts = kFloatParts;
-  PanelNumbers panels = PanelNumbers::kFloat;
-
-  int PanelParts() const { return panels == PanelNumbers::kFloat ? kFloatParts : kHalfParts; }
-};
-
 /// Keeps offsets of rows in 32 bits.
 inline constexpr std::int64_t kMostSplitStride = std::int64_t{1} << 26;
 /// Rows whose sums are finished at once, at most.
@@ -58,11 +50,11 @@ struct SplitPiece {
 class SplitBlocking {
  public:
   /// Extents are not negative.
-  SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth, SplitNumbers numbers);
+  SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth, PanelNumbers numbers);
 
   /// Whether splitting the operands costs less than the matrix unit saves.
   static bool Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
-                   SplitNumbers numbers);
+                   PanelNumbers numbers);
 
   /// How rows and panels of `products` such products are cut so that `workers` have equally much to
   /// do, or each has something, if there is enough of it. No result depends on it.
@@ -71,7 +63,7 @@ class SplitBlocking {
   SplitTasks TasksOf(std::int64_t rows, std::int64_t panels) const;
 
   const EvenSplit& depth() const { return depth_; }
-  const SplitNumbers& numbers() const { return numbers_; }
+  PanelNumbers numbers() const { return numbers_; }
 
   /// The first piece of a task, and the one behind a piece, if there is one.
   SplitPiece First(const SplitTask& task) const;
@@ -93,18 +85,14 @@ class SplitBlocking {
   SplitPiece PieceAt(const SplitTask& task, std::int64_t part, std::int64_t panel) const;
   std::int64_t RowTiles() const;
   std::int64_t Steps() const { return (depth_.largest() + kSplitStep - 1) / kSplitStep; }
-  std::int64_t NumbersOfRows() const {
-    return RowTiles() * Steps() * numbers_.row_parts * kSplitTile;
-  }
-  std::int64_t NumbersOfPanels() const {
-    return kSplitPanels * Steps() * numbers_.PanelParts() * kSplitTile;
-  }
+  std::int64_t NumbersOfRows() const { return RowTiles() * Steps() * kSplitParts * kSplitTile; }
+  std::int64_t NumbersOfPanels() const { return kSplitPanels * Steps() * kSplitParts * kSplitTile; }
   std::int64_t SumsOfPanel() const { return RowTiles() * kSplitRows * kSplitGroup; }
 
   std::int64_t rows_;
   std::int64_t panels_;
   EvenSplit depth_;
-  SplitNumbers numbers_;
+  PanelNumbers numbers_;
 };
 
 }  // namespace poprt::kernels

@@ -51,31 +51,39 @@ struct Gemm {
             .last_panel = last_panel};
   }
 
+  /// How RunSplit computes what is not finite: one row of a panel, all of the depth at once.
+  MatrixBlocking BlockingOfRest() const { return {1, 1, 1, weights.depth, half}; }
+
   /// Scratch memory of RunSplit: of the product, and of a panel that is read without the unit.
   std::size_t SplitScratch() const {
-    return SplitBlockScratch(*split, weights.depth, half) +
-           FloatScratchBytes(weights.WidenedFloats(1, weights.depth));
+    return split->ScratchBytes() + FloatScratchBytes(BlockingOfRest().ScratchFloats() +
+                                                     weights.WidenedFloats(1, weights.depth));
   }
 
   /// On the matrix unit.
   void RunSplit(const KernelArguments& args, const Epilogue& finish) const {
     const std::byte* const first = args.inputs[1];
+    const MatrixBlocking rest = BlockingOfRest();
     const SplitTasks tasks = split->Tasks(args.pool->size());
     args.pool->Run(tasks.count(), [&](std::int64_t index, int worker) {
       std::byte* const scratch = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes;
-      auto* const widened =
-          reinterpret_cast<float*>(scratch + SplitBlockScratch(*split, weights.depth, half));
+      auto* const of_rest = reinterpret_cast<float*>(scratch + split->ScratchBytes());
+      const SplitTask task = tasks.At(index);
       const auto panel_at = [&](std::int64_t panel, std::int64_t k) -> const void* {
         return weights.At(first, panel, k);
       };
-      const SplitTask task = tasks.At(index);
+      const auto compute = [&](std::int64_t row, std::int64_t panel) {
+        MultiplyBlock(
+            *kernels, rest, BlockOf(args, task.first_row + row, 1, panel, panel + 1),
+            [&](std::int64_t p, int count, std::int64_t k, std::int64_t n) {
+              return weights.View(*kernels, first, p, count, k, n, of_rest + rest.ScratchFloats());
+            },
+            finish, of_rest);
+      };
       MultiplySplitBlock(
           *unit, *kernels, *split,
           BlockOf(args, task.first_row, task.rows, task.first_panel, task.last_panel), panel_at,
-          [&](std::int64_t panel, int count, std::int64_t k, std::int64_t n) {
-            return weights.View(*kernels, first, panel, count, k, n, widened);
-          },
-          finish, scratch);
+          compute, finish, scratch);
     });
   }
 
@@ -167,10 +175,9 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   gemm->scratch_bytes =
       FloatScratchBytes(gemm->blocking.ScratchFloats() +
                         gemm->weights.WidenedFloats(kMostTilePanels, depths.largest()));
-  const SplitNumbers numbers{.row_parts = half ? kHalfParts : kFloatParts,
-                             .panels = is_short                             ? PanelNumbers::kShort
-                                       : w.element == ElementType::kFloat16 ? PanelNumbers::kHalf
-                                                                            : PanelNumbers::kFloat};
+  const PanelNumbers numbers = is_short                             ? PanelNumbers::kShort
+                               : w.element == ElementType::kFloat16 ? PanelNumbers::kHalf
+                                                                    : PanelNumbers::kFloat;
   if (loops.matrix_unit != nullptr && depth <= kMostSplitStride &&
       SplitBlocking::Pays(rows, packed.shape[0], depth, numbers)) {
     gemm->unit = loops.matrix_unit;

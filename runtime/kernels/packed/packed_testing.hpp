@@ -160,9 +160,15 @@ struct Expected {
   }
 };
 
+/// What rounding may take from a sum, as a part of the sum of absolute values: on a matrix unit
+/// that of every product, see matrix_unit.hpp.
+inline double RoundingOfSums(const InnerLoops& loops) {
+  return loops.matrix_unit == nullptr ? 1e-6 : 0x1p-17;
+}
+
 /// Compares with act(expected), allowing for rounding of the sum, the activation and the result.
 inline void ExpectClose(const Tensor& result, const std::vector<Expected>& expected,
-                        const std::string& activation) {
+                        const std::string& activation, double rounding_of_sums = 1e-6) {
   const std::vector<double> found = Doubles(result);
   ASSERT_EQ(found.size(), expected.size());
   const bool half = result.element() == ElementType::kFloat16;
@@ -174,24 +180,31 @@ inline void ExpectClose(const Tensor& result, const std::vector<Expected>& expec
           << "element " << i << " is " << found[i] << ", expected " << wanted;
       continue;
     }
-    const double tolerance =
-        1e-6 * expected[i].magnitude + 1e-7 + (half ? std::abs(wanted) * 0x1p-11 + 0x1p-25 : 0.0);
+    const double tolerance = rounding_of_sums * expected[i].magnitude + 1e-7 +
+                             (half ? std::abs(wanted) * 0x1p-11 + 0x1p-25 : 0.0);
     ASSERT_NEAR(found[i], wanted, tolerance) << "element " << i;
   }
 }
 
-/// Runs with all processors' kernels and several pool sizes, and compares with `expected`.
+/// Runs with one processor's kernels and several pool sizes, and compares with `expected`.
+inline void ExpectPackedWith(const InnerLoops& loops, const Bind& bind,
+                             const std::vector<Tensor>& inputs, const TensorType& output,
+                             const Attributes& attributes, const std::vector<Expected>& expected) {
+  SCOPED_TRACE(loops.instruction_set);
+  const Tensor result = RunPacked(bind, inputs, output, attributes, loops);
+  ExpectClose(result, expected, attributes.get_string("activation", ""), RoundingOfSums(loops));
+  for (int threads = 2; threads <= 4; ++threads) {
+    EXPECT_TRUE(result == RunPacked(bind, inputs, output, attributes, loops, threads))
+        << "other bits with " << threads << " threads";
+  }
+}
+
+/// The same with all processors' kernels.
 inline void ExpectPacked(const Bind& bind, const std::vector<Tensor>& inputs,
                          const TensorType& output, const Attributes& attributes,
                          const std::vector<Expected>& expected) {
   for (const InnerLoops* loops : AllInnerLoops()) {
-    SCOPED_TRACE(loops->instruction_set);
-    const Tensor result = RunPacked(bind, inputs, output, attributes, *loops);
-    ExpectClose(result, expected, attributes.get_string("activation", ""));
-    for (int threads = 2; threads <= 4; ++threads) {
-      EXPECT_TRUE(result == RunPacked(bind, inputs, output, attributes, *loops, threads))
-          << "other bits with " << threads << " threads";
-    }
+    ExpectPackedWith(*loops, bind, inputs, output, attributes, expected);
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "runtime/kernels/kernel_binding.hpp"
@@ -11,6 +13,7 @@
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
+#include "runtime/kernels/packed/split_matrix_block.hpp"
 #include "runtime/kernels/quantized/pack_integers.hpp"
 
 namespace poprt::kernels {
@@ -70,7 +73,9 @@ struct WeightOnlyGemm {
   Epilogue epilogue;
   EvenSplit rows;
   EvenSplit panels;
-  IntegerRowsLayout scaled;       ///< of blocks of rows that are scaled together
+  IntegerRowsLayout scaled;          ///< of blocks of rows that are scaled together
+  const MatrixUnit* unit = nullptr;  ///< where a matrix unit is faster
+  std::optional<SplitBlocking> split = std::nullopt;
   std::size_t scratch_bytes = 0;  ///< of every worker, and room for what all share
   AlternatingOrder order = {};
 
@@ -97,6 +102,7 @@ struct WeightOnlyGemm {
     finish.column_bias = args.inputs.size() > 2 ? args.in<float>(2) : nullptr;
     finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
     finish.out = args.outputs[0];
+    if (unit != nullptr) return RunSplit(args, finish);
     const std::int64_t together = scaled.rows / rows.largest();
     for (std::int64_t block = 0; block < rows.blocks(); block += together) {
       RunBlocks(args, block, std::min(together, rows.blocks() - block), finish);
@@ -115,6 +121,38 @@ struct WeightOnlyGemm {
     };
     args.pool->Run(count * panels.blocks(), task,
                    shape.rows > kTileRows ? TaskOrder::kForwards : order.Next());
+  }
+
+  /// On the matrix unit, with weights of 16 bits.
+  void RunSplit(const KernelArguments& args, const Epilogue& finish) const {
+    const SplitTasks tasks = split->Tasks(args.pool->size());
+    args.pool->Run(tasks.count(), [&](std::int64_t index, int worker) {
+      const SplitTask task = tasks.At(index);
+      const auto panel_at = [&](std::int64_t panel, std::int64_t k) -> const void* {
+        const IntegerForm form{.bits = depth.bits, .block = depth.block};
+        return args.inputs[1] + power_bytes + panel * panel_bytes +
+               (k > 0 ? PanelLines(k, form) * kIntegerLine : 0);
+      };
+      const auto compute = [&](std::int64_t row, std::int64_t panel) {
+        float nans[kPanel];
+        std::fill_n(nans, kPanel, std::numeric_limits<float>::quiet_NaN());
+        const std::int64_t column = panel * kPanel;
+        loops->finish(finish, nans, kPanel, 1, std::min(kPanel, shape.columns - column),
+                      task.first_row + row, column);
+      };
+      const MatrixBlock block{
+          .a = args.inputs[0] + task.first_row * shape.depth * (shape.half ? 2 : 4),
+          .a_half = shape.half,
+          .lda = shape.depth,
+          .rows = task.rows,
+          .depth = shape.depth,
+          .first_row = task.first_row,
+          .columns = shape.columns,
+          .first_panel = task.first_panel,
+          .last_panel = task.last_panel};
+      MultiplySplitBlock(*unit, *loops, *split, block, panel_at, compute, finish,
+                         args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+    });
   }
 
   float* OwnScratch(const KernelArguments& args, int worker) const {
@@ -235,6 +273,13 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
   gemm->epilogue.row_stride = shape.columns;
   gemm->epilogue.half = shape.half;
   gemm->scratch_bytes = gemm->SharedBytes() + gemm->OwnBytes();
+  if (loops.matrix_unit != nullptr && form.bits == kWideBits &&
+      form.block == std::min(shape.depth, kIntegerBlock) && shape.depth <= kMostSplitStride &&
+      SplitBlocking::Pays(shape.rows, panel_count, shape.depth, PanelNumbers::kInteger)) {
+    gemm->unit = loops.matrix_unit;
+    gemm->split.emplace(shape.rows, panel_count, shape.depth, PanelNumbers::kInteger);
+    gemm->scratch_bytes = gemm->split->ScratchBytes();
+  }
   return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
           .scratch_bytes = gemm->scratch_bytes,
           .block_sizes = block_sizes};

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"
 #include "runtime/kernels/quantized/best_byte_micro_kernels.hpp"
 #include "runtime/kernels/quantized/pack_integers.hpp"
@@ -92,8 +93,7 @@ struct Problem {
 
 /// With activations that are rounded, or as they are.
 Problem RandomProblem(Random& random, std::int64_t rows, std::int64_t depth, std::int64_t n,
-                      const IntegerForm& form, bool is_rounded) {
-  const ElementType element = is_rounded ? random.FloatType() : ElementType::kFloat32;
+                      const IntegerForm& form, ElementType element, bool is_rounded) {
   const bool transposed = random.Flip();
   const Tensor w = QuantizedWeights(random, depth, n, transposed, form);
   const Tensor a = random.Values({element, {rows, depth}});
@@ -135,7 +135,7 @@ Problem RandomProblem(Random& random, std::int64_t rows, std::int64_t depth, std
 
 void Check(Random& random, std::int64_t rows, std::int64_t depth, std::int64_t n,
            const IntegerForm& form) {
-  const Problem problem = RandomProblem(random, rows, depth, n, form, true);
+  const Problem problem = RandomProblem(random, rows, depth, n, form, random.FloatType(), true);
   for (const ByteMicroKernels* kernels : SupportedByteMicroKernels()) {
     SCOPED_TRACE(kernels->name);
     ExpectPacked(With(*kernels), problem.inputs, problem.y, problem.attributes, problem.expected);
@@ -171,7 +171,7 @@ TEST(WeightOnlyGemm, RoundingActivationsIsHardlySeen) {
   };
   for (const auto& [form, error] :
        {Case{{4, 32}, 4e-6}, Case{{8, 512}, 4e-6}, Case{{16, kWideBlock}, 1e-5}}) {
-    const Problem problem = RandomProblem(random, 4, 512, 40, form, false);
+    const Problem problem = RandomProblem(random, 4, 512, 40, form, ElementType::kFloat32, false);
     const Values found = ToValues(RunPacked(With(BestByteMicroKernels()), problem.inputs, problem.y,
                                             problem.attributes, PortableInnerLoops()));
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -313,6 +313,52 @@ TEST(WeightOnlyGemm, ManyRowsAreScaledInTurns) {
                 {{ElementType::kFloat32, {kRows, 8}}},
                 {{"n", std::int64_t{8}}, {"bits", form.bits}, {"block", form.block}}),
       "");
+}
+
+TEST(WeightOnlyGemm, RowsAreMultipliedAsTheyAreOnAMatrixUnit) {
+  constexpr std::int64_t kRows = 196;
+  constexpr std::int64_t kColumns = 150;
+  Random random(7);
+  // The last block is a part of one, of no whole steps; then there is nothing but that; then the
+  // depth is cut into two parts.
+  for (const std::int64_t depth : {207L, 43L, 800L}) {
+    ASSERT_TRUE(SplitBlocking::Pays(kRows, 10, depth, PanelNumbers::kInteger));
+    const IntegerForm form{.bits = kWideBits, .block = std::min(depth, kWideBlock)};
+    for (const ElementType element : {ElementType::kFloat32, ElementType::kFloat16}) {
+      const Problem problem = RandomProblem(random, kRows, depth, kColumns, form, element, false);
+      for (const InnerLoops* loops : AllInnerLoops()) {
+        if (loops->matrix_unit == nullptr) continue;
+        SCOPED_TRACE(depth);
+        ExpectPackedWith(*loops, With(BestByteMicroKernels()), problem.inputs, problem.y,
+                         problem.attributes, problem.expected);
+      }
+    }
+  }
+}
+
+TEST(WeightOnlyGemm, OnlyRowsThatAreNotFiniteAreNanOnAMatrixUnit) {
+  constexpr std::int64_t kRows = 70;
+  constexpr std::int64_t kDepth = 320;
+  constexpr std::int64_t kColumns = 100;
+  ASSERT_TRUE(SplitBlocking::Pays(kRows, 7, kDepth, PanelNumbers::kInteger));
+  Random random(8);
+  const IntegerForm form{.bits = kWideBits, .block = kWideBlock};
+  Problem problem =
+      RandomProblem(random, kRows, kDepth, kColumns, form, ElementType::kFloat32, false);
+  problem.attributes.set("activation", std::string("relu"));
+  const auto a = problem.inputs[0].as_mutable<float>();
+  a[3 * kDepth + 5] = std::numeric_limits<float>::infinity();
+  a[69 * kDepth + 319] = std::numeric_limits<float>::quiet_NaN();
+  for (const std::int64_t row : {3, 69}) {
+    for (std::int64_t c = 0; c < kColumns; ++c) {
+      problem.expected[row * kColumns + c].value = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    if (loops->matrix_unit == nullptr) continue;
+    ExpectPackedWith(*loops, With(BestByteMicroKernels()), problem.inputs, problem.y,
+                     problem.attributes, problem.expected);
+  }
 }
 
 TEST(WeightOnlyGemm, WhatRoundingLeaves) {

@@ -152,9 +152,7 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   split_at = ScratchBytes(lengths_at + static_cast<std::size_t>(sequences) * 8);
   scratch_bytes = split_at;
   const bool is_double = call.inputs[0].element == ElementType::kFloat64;
-  const bool is_half = call.inputs[0].element == ElementType::kFloat16;
-  const SplitNumbers numbers{.row_parts = is_half ? kHalfParts : kFloatParts,
-                             .panels = half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat};
+  const PanelNumbers numbers = half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
   if (loops.matrix_unit != nullptr && !is_double && !short_inputs &&
       shape.inputs <= kMostSplitStride &&
       SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, numbers)) {

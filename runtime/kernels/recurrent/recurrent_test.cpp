@@ -213,7 +213,7 @@ void ExpectSameOnUnit(const Case& test) {
     ASSERT_TRUE(RecurrentPlan(test.kind, CallOf(test), *loops).split.has_value());
     const BoundKernel kernel = BindRecurrent(test.kind, CallOf(test), *loops);
     const auto alone = RunWithThreads(kernel, test, 1);
-    ExpectReference(test, alone);
+    ExpectReference(test, alone, testing::kUnitUlps);
     for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, test, threads), alone);
   }
 }
