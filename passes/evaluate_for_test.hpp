@@ -71,6 +71,7 @@ class Evaluator {
           {"BlockedByteMaxPool", "blocked_byte_max_pool"},
           {"BlockedDynamicConv", "blocked_conv2d"},
           {"BlockedDynamicDepthwiseConv", "blocked_depthwise_conv2d"},
+          {"BlockedLRN", "blocked_lrn"},
           {"BlockedMaxPool", "blocked_max_pool"},
           {"BlockedMoments", "blocked_moments"},
           {"ByteAdd", "add_bytes"},

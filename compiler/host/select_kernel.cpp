@@ -257,6 +257,7 @@ std::string_view KernelNamed(std::string_view op) {
   if (op == "BlockedByteMaxPool") return "blocked_byte_max_pool";
   if (op == "BlockedDynamicConv") return "blocked_conv2d";
   if (op == "BlockedDynamicDepthwiseConv") return "blocked_depthwise_conv2d";
+  if (op == "BlockedLRN") return "blocked_lrn";
   if (op == "BlockedMaxPool") return "blocked_max_pool";
   if (op == "BlockedAveragePool") return "blocked_average_pool";
   if (op == "BlockedMoments") return "blocked_moments";

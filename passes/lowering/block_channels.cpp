@@ -118,6 +118,18 @@ bool BlockPool(Rewriter& rewriter, Node& pool) {
   return true;
 }
 
+// ---- Normalisation ---------------------------------------------------------------------------
+
+bool BlockLrn(Rewriter& rewriter, Node& lrn) {
+  const TensorType& result = rewriter.graph().type(lrn.outputs[0]);
+  if (!IsBlocked(rewriter, lrn.inputs[0]) || !CanBlock(result)) return false;
+  Attributes attributes = lrn.attributes;
+  attributes.set("channels", Channels(result));
+  BecomeUnblocked(rewriter, lrn, "BlockedLRN", {Block(rewriter, lrn.inputs[0])},
+                  std::move(attributes));
+  return true;
+}
+
 // ---- Concatenation ---------------------------------------------------------------------------
 
 /// Along channels whose blocks stay whole (others are joined where they are read), when most of the
@@ -314,6 +326,7 @@ bool BlockNode(Rewriter& rewriter, Node& node) {
       node.op == "GlobalAveragePool") {
     return BlockPool(rewriter, node);
   }
+  if (node.op == "LRN") return BlockLrn(rewriter, node);
   if (node.op == "Concat") return BlockConcat(rewriter, node);
   if (node.op == "Split") return BlockSplit(rewriter, node);
   if (node.op == "Resize") return BlockResize(rewriter, node);

@@ -285,6 +285,23 @@ TEST(BlockChannelsTest, OperandsThatBroadcastAlongChannelsStayPlain) {
   EXPECT_EQ(g.Blocked(), "BlockChannels:1 BlockedConv:1 UnblockChannels:16 Mul:16");
 }
 
+TEST(BlockChannelsTest, NormalizesByNeighbouringChannelsInBlocks) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {2, 3, 6, 5}), 20, 3);
+  const auto norm =
+      g.Op("n", "LRN", {x}, {2, 20, 6, 5}, {{"size", std::int64_t{4}}, {"alpha", 2.0F}});
+  g.Output(g.Conv("c", norm, 16));
+  EXPECT_EQ(g.Blocked(), "BlockedConv:2 BlockedLRN:2 BlockedConv:1 UnblockChannels:16");
+}
+
+/// Of planes it is as fast as it would be in blocks, without the conversion.
+TEST(BlockChannelsTest, LrnOfPlanesStaysPlain) {
+  Network g;
+  g.Output(
+      g.Op("n", "LRN", {g.Input("x", {1, 20, 6, 5})}, {1, 20, 6, 5}, {{"size", std::int64_t{3}}}));
+  EXPECT_EQ(g.Blocked(), "LRN:20");
+}
+
 TEST(BlockChannelsTest, NormalizesInstancesInBlocks) {
   Network g;
   const auto x = g.Conv("a", g.Input("x", {2, 3, 6, 5}), 20, 3);

@@ -40,6 +40,7 @@
 ///                           `inner_min`, `inner_max`, `inner_alpha`
 ///   BlockedMaxPool(x), BlockedAveragePool(x)
 ///                           as MaxPool and AveragePool
+///   BlockedLRN(x)           as LRN; `channels`
 ///   BlockedMoments(x, scale)
 ///                           two results, [B, ceil(C / 16), 1, 1, 16]: means, and the scale, [16 *
 ///                           ceil(C / 16)], divided by sqrt(variance + `epsilon`), of each of the

@@ -103,6 +103,7 @@ const std::vector<PropertyTest>& PropertyTests() {
       {"BlockedDepthwise.AgreesWithNaiveConvolutionOnRandomSizes", {"blocked_depthwise_conv2d"}},
       {"BlockedPool.AgreesWithNaivePoolingOnRandomSizes",
        {"blocked_average_pool", "blocked_max_pool"}},
+      {"BlockedLrn.AgreesWithNaiveLrnOnRandomSizes", {"blocked_lrn"}},
       {"BlockedMoments.AgreesWithNaiveMomentsOnRandomSizes", {"blocked_moments"}},
       {"BlockedLayout.BlocksAndUnblocksAnyImage", {"block_channels", "unblock_channels"}},
       {"JoinChannelsTest.TakesChannelsInTheirOrder", {"join_channels"}},

@@ -91,6 +91,7 @@ std::span<const KernelDef> BlockedKernels() {
       {"blocked_conv2d", GuardedBind<BindBest<BindBlockedConv2d>>},
       {"blocked_conv2d_planes", GuardedBind<BindBest<BindBlockedConv2dPlanes>>},
       {"blocked_depthwise_conv2d", GuardedBind<BindBest<BindBlockedDepthwiseConv2d>>},
+      {"blocked_lrn", GuardedBind<BindBlockedLrn>},
       {"blocked_max_pool", GuardedBind<BindBest<BindBlockedMaxPool>>},
       {"blocked_moments", GuardedBind<BindBest<BindBlockedMoments>>},
       {"blocked_pointwise_conv2d", GuardedBind<BindBest<BindBlockedPointwiseConv2d>>},

@@ -63,6 +63,11 @@ BoundKernel BindBlockedAveragePool(const KernelCall& call, const ConvMicroKernel
 /// epsilon. Spare lanes are zeros.
 BoundKernel BindBlockedMoments(const KernelCall& call, const ConvMicroKernels& kernels);
 
+/// LRN: y = x / (bias + alpha / size * sum)^beta, where the sum is of the squares of the `size`
+/// channels about each, before it (size - 1) / 2. X and Y blocked. Attributes: channels, size,
+/// alpha, beta, bias. Spare lanes are zeros.
+BoundKernel BindBlockedLrn(const KernelCall& call);
+
 /// X float32 [B, C, H, W], or [B, H, W, C] with the attribute channels_last, to blocked, with zeros
 /// in the spare lanes.
 BoundKernel BindBlockChannels(const KernelCall& call, const ConvMicroKernels& kernels);

@@ -204,9 +204,18 @@ struct Lrn {
 
   static constexpr std::int64_t kStrip = 128;
 
-  double Power(double x) const {
-    // The exponent of nearly all models.
-    return beta == 0.75 ? std::sqrt(x) * std::sqrt(std::sqrt(x)) : std::pow(x, beta);
+  /// y[i] *= (bias + scale * sums[i])^-beta
+  POPRT_INLINE void Normalize(const C* sums, std::int64_t n, C* y) const {
+    if (beta == 0.75) {  // the exponent of nearly all models
+      for (std::int64_t i = 0; i < n; ++i) {
+        const C root = std::sqrt(static_cast<C>(bias) + static_cast<C>(scale) * sums[i]);
+        y[i] /= root * std::sqrt(root);
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      y[i] = static_cast<C>(y[i] * std::pow(bias + scale * sums[i], -beta));
+    }
   }
 
   void RunStrip(const KernelArguments& args, std::int64_t batch, std::int64_t channel,
@@ -223,12 +232,10 @@ struct Lrn {
       for (std::int64_t i = 0; i < n; ++i) sums[i] += row[i] * row[i];
       if (c == channel) std::copy_n(row, n, center);
     }
-    for (std::int64_t i = 0; i < n; ++i) {
-      row[i] = static_cast<C>(center[i] / Power(bias + scale * sums[i]));
-    }
+    Normalize(sums, n, center);
     const auto at =
         static_cast<std::size_t>((batch * shape.channels + channel) * shape.plane + column);
-    store(reinterpret_cast<const std::byte*>(row), args.outputs[0] + at * store.to_bytes(), n);
+    store(reinterpret_cast<const std::byte*>(center), args.outputs[0] + at * store.to_bytes(), n);
   }
 
   void Run(const KernelArguments& args) const {
