@@ -138,7 +138,7 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
     }
   };
   const std::int64_t size = shape_.half_weights ? 2 : 4;
-  const auto panel_at = [&](std::int64_t out, std::int64_t k) -> const void* {
+  const auto panel_at = [&](std::int64_t out, std::int64_t k, std::int64_t) -> const void* {
     return args.inputs[1] + ((first_block + out) * shape_.depth + k) * kBlock * size;
   };
   const auto start_at = [&](std::int64_t out) { return BiasOfBlock(args, first_block + out); };

@@ -86,7 +86,8 @@ class SplitMultiplication final : SplitWork {
 
   void SplitPanels(const SplitPiece& piece, std::uint16_t* tiles) const {
     for (int i = 0; i < piece.panels; ++i) {
-      unit_.split_panel(blocking_.numbers(), operands_.panel_at(piece.panel + i, piece.begin),
+      unit_.split_panel(blocking_.numbers(),
+                        operands_.panel_at(piece.panel + i, piece.begin, piece.depth()),
                         piece.depth(), tiles);
       tiles += piece.steps() * kSplitParts * kSplitTile;
     }
@@ -141,7 +142,7 @@ class SplitMultiplication final : SplitWork {
       product.start[i] = operands_.start_at(piece.panel + i);
     }
     for (int i = 0; i < product.next_panels; ++i) {
-      product.next[i] = operands_.panel_at(next.panel + i, next.begin);
+      product.next[i] = operands_.panel_at(next.panel + i, next.begin, next.depth());
     }
     panel_ = piece.panel;
     panels_ = piece.panels;
@@ -236,8 +237,9 @@ class SplitMultiplication final : SplitWork {
 };
 
 /// Computes a task: rows_at(row, k, rows) fills in where rows.rows rows of A from `row` on find
-/// their numbers of the step of the depth from k on; panel_at(panel, k) is where row k of a panel
-/// begins, a multiple of kSplitStep; start_at(panel) is what the sums of its 16 columns start from.
+/// their numbers of the step of the depth from k on; panel_at(panel, k, n) is where rows [k, k + n)
+/// of a panel are until this has been called for two more, k a multiple of kIntegerBlock;
+/// start_at(panel) is what the sums of its 16 columns start from.
 /// finish(task, sums) takes the sums of one or two panels, kSplitPairSums apart, [row][16], of up
 /// to kFinishedRows rows whose sums are finite; compute(row, panel) has to compute one row of one
 /// panel that is not, without the unit, which is at work.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "runtime/kernels/packed/gemv_kernels.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
+#include "runtime/kernels/packed/split_matrix_block.hpp"
 #include "runtime/kernels/parallel.hpp"
 #include "runtime/kernels/transpose_block.hpp"
 
@@ -38,7 +40,14 @@ struct BatchMatMul {
   bool transposes_left;  ///< and its left operand transposed first
   Epilogue epilogue;
   MatrixBlocking blocking;
+  const MatrixUnit* unit = nullptr;  ///< where a matrix unit is faster
+  std::optional<SplitBlocking> split = std::nullopt;
   std::size_t scratch_bytes = 0;
+
+  /// Floats of `count` packed panels of so many rows, and of what gathering writes behind them.
+  static std::int64_t PanelFloats(std::int64_t count, std::int64_t n) {
+    return (count * n + 1) * kPanel;
+  }
 
   /// Copies rows [k, k + n) of 16 columns of B.
   void Pack(const std::byte* b, const std::byte* end, std::int64_t panel, std::int64_t k,
@@ -116,39 +125,111 @@ struct BatchMatMul {
               });
   }
 
+  /// Of a product: its matrix B, and what the results are finished with.
+  struct Product {
+    const std::byte* a;
+    const std::byte* b;
+    const std::byte* b_end;
+    std::int64_t first_row;  ///< of the result
+    Epilogue finish;
+  };
+
+  Product ProductAt(const KernelArguments& args, std::int64_t number) const {
+    const auto [matrix_a, matrix_b] = MatricesOf(number);
+    const std::int64_t size = half ? 2 : 4;
+    const std::byte* const b = args.inputs[right] + matrix_b * depth * columns * size;
+    Product product{.a = args.inputs[left] + matrix_a * rows * depth * size,
+                    .b = b,
+                    .b_end = b + depth * columns * size,
+                    .first_row = number * rows,
+                    .finish = epilogue};
+    product.finish.out = args.outputs[0];
+    return product;
+  }
+
+  MatrixBlock BlockOf(const Product& product, std::int64_t row, std::int64_t count,
+                      std::int64_t first_panel, std::int64_t last_panel) const {
+    return {.a = product.a + row * depth * (half ? 2 : 4),
+            .a_half = half,
+            .lda = depth,
+            .rows = count,
+            .depth = depth,
+            .first_row = product.first_row + row,
+            .columns = columns,
+            .first_panel = first_panel,
+            .last_panel = last_panel};
+  }
+
+  /// Without a matrix unit. `panels` has room for those that are multiplied at once.
+  void Multiply(const Product& product, const MatrixBlocking& by, const MatrixBlock& block,
+                float* scratch, float* panels) const {
+    MultiplyBlock(
+        *kernels, by, block,
+        [&](std::int64_t p, int count, std::int64_t k, std::int64_t n) {
+          for (int i = 0; i < count; ++i) {
+            Pack(product.b, product.b_end, p + i, k, n, panels + i * n * kPanel);
+          }
+          return PanelsView{.data = panels, .stride = n * kPanel};
+        },
+        product.finish, scratch);
+  }
+
   void RunTask(const KernelArguments& args, std::int64_t index, float* scratch) const {
     const std::int64_t panel_block = index % blocking.panels.blocks();
     index /= blocking.panels.blocks();
     const std::int64_t row_block = index % blocking.rows.blocks();
-    const std::int64_t product = index / blocking.rows.blocks();
-    const auto [matrix_a, matrix_b] = MatricesOf(product);
-    const std::int64_t size = half ? 2 : 4;
+    const Product product = ProductAt(args, index / blocking.rows.blocks());
     const std::int64_t row = blocking.rows.begin(row_block);
-    const std::byte* const b = args.inputs[right] + matrix_b * depth * columns * size;
-    const std::byte* const end = b + depth * columns * size;
-    const MatrixBlock block{.a = args.inputs[left] + (matrix_a * rows + row) * depth * size,
-                            .a_half = half,
-                            .lda = depth,
-                            .rows = blocking.rows.end(row_block) - row,
-                            .depth = depth,
-                            .first_row = product * rows + row,
-                            .columns = columns,
-                            .first_panel = blocking.panels.begin(panel_block),
-                            .last_panel = blocking.panels.end(panel_block)};
-    Epilogue finish = epilogue;
-    finish.out = args.outputs[0];
-    float* const panels = scratch + blocking.ScratchFloats();
-    MultiplyBlock(
-        *kernels, blocking, block,
-        [&](std::int64_t p, int count, std::int64_t k, std::int64_t n) {
-          for (int i = 0; i < count; ++i) Pack(b, end, p + i, k, n, panels + i * n * kPanel);
-          return PanelsView{.data = panels, .stride = n * kPanel};
-        },
-        finish, scratch);
+    Multiply(product, blocking,
+             BlockOf(product, row, blocking.rows.end(row_block) - row,
+                     blocking.panels.begin(panel_block), blocking.panels.end(panel_block)),
+             scratch, scratch + blocking.ScratchFloats());
+  }
+
+  // ---- On the matrix unit ----------------------------------------------------------------------
+
+  /// How what is not finite is computed: one row of a panel, all of the depth at once.
+  MatrixBlocking BlockingOfRest() const { return {1, 1, 1, depth, half}; }
+
+  /// Scratch memory: of the unit; for panels of a part of the depth that are split, and what is
+  /// behind each; for what is computed without the unit.
+  std::int64_t FloatsOfSplitPanel() const { return PanelFloats(1, split->depth().largest()); }
+  std::size_t SplitScratch() const {
+    return split->ScratchBytes() +
+           FloatScratchBytes(kSplitPanels * FloatsOfSplitPanel() +
+                             BlockingOfRest().ScratchFloats() + PanelFloats(1, depth));
+  }
+
+  void RunSplitTask(const Product& product, const SplitTask& task, std::byte* scratch) const {
+    auto* const panels = reinterpret_cast<float*>(scratch + split->ScratchBytes());
+    const auto panel_at = [&](std::int64_t panel, std::int64_t k, std::int64_t n) -> const void* {
+      float* const packed = panels + panel % kSplitPanels * FloatsOfSplitPanel();
+      Pack(product.b, product.b_end, panel, k, n, packed);
+      return packed;
+    };
+    const auto compute = [&](std::int64_t row, std::int64_t panel) {
+      float* const of_rest = panels + kSplitPanels * FloatsOfSplitPanel();
+      const MatrixBlocking rest = BlockingOfRest();
+      Multiply(product, rest, BlockOf(product, task.first_row + row, 1, panel, panel + 1), of_rest,
+               of_rest + rest.ScratchFloats());
+    };
+    MultiplySplitBlock(
+        *unit, *kernels, *split,
+        BlockOf(product, task.first_row, task.rows, task.first_panel, task.last_panel), panel_at,
+        compute, product.finish, scratch);
+  }
+
+  void RunSplit(const KernelArguments& args) const {
+    const SplitTasks tasks = split->Tasks(args.pool->size(), products);
+    args.pool->Run(products * tasks.count(), [&](std::int64_t index, int worker) {
+      RunSplitTask(ProductAt(args, index / tasks.count()), tasks.At(index % tasks.count()),
+                   args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+    });
   }
 
   void Run(const KernelArguments& args) const {
     if (thin != nullptr) return RunThin(args);
+    if (unit != nullptr) return RunSplit(args);
     args.pool->Run(products * blocking.rows.blocks() * blocking.panels.blocks(),
                    [&](std::int64_t index, int worker) {
                      RunTask(args, index, WorkerScratch(args, worker, scratch_bytes));
@@ -250,10 +331,15 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
             .block_sizes = {matmul->thin_columns}};
   }
   const Ints block_sizes = matmul->blocking.Cut(call.attributes);
-  // The panels of a tile, and what gathering writes behind them.
-  matmul->scratch_bytes =
-      FloatScratchBytes(matmul->blocking.ScratchFloats() +
-                        (kMostTilePanels * matmul->blocking.depth.largest() + 1) * kPanel);
+  matmul->scratch_bytes = FloatScratchBytes(
+      matmul->blocking.ScratchFloats() +
+      BatchMatMul::PanelFloats(kMostTilePanels, matmul->blocking.depth.largest()));
+  if (loops.matrix_unit != nullptr && depth <= kMostSplitStride &&
+      SplitBlocking::Pays(rows, panels, depth, PanelNumbers::kFloat)) {
+    matmul->unit = loops.matrix_unit;
+    matmul->split.emplace(rows, panels, depth, PanelNumbers::kFloat);
+    matmul->scratch_bytes = matmul->SplitScratch();
+  }
   return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
           .scratch_bytes = matmul->scratch_bytes,
           .block_sizes = block_sizes};

@@ -69,7 +69,7 @@ struct Gemm {
       std::byte* const scratch = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes;
       auto* const of_rest = reinterpret_cast<float*>(scratch + split->ScratchBytes());
       const SplitTask task = tasks.At(index);
-      const auto panel_at = [&](std::int64_t panel, std::int64_t k) -> const void* {
+      const auto panel_at = [&](std::int64_t panel, std::int64_t k, std::int64_t) -> const void* {
         return weights.At(first, panel, k);
       };
       const auto compute = [&](std::int64_t row, std::int64_t panel) {

@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"
@@ -346,6 +347,26 @@ TEST(PackedBatchMatMul, AgreesWhenDepthAndRowsAreCut) {
   CheckBatch(
       random,
       {.batch_a = {}, .batch_b = {}, .rows = 13, .depth = 1777, .columns = 35, .transposed = true});
+}
+
+TEST(PackedBatchMatMul, AgreesOnAMatrixUnit) {
+  Random random(12);
+  // Whole steps of the depth, then not; then two parts of it.
+  for (const std::int64_t depth : {128, 75, 835}) {
+    ASSERT_TRUE(SplitBlocking::Pays(70, 7, depth, PanelNumbers::kFloat));
+    for (const bool transposed : {false, true}) {
+      CheckBatch(random, {.batch_a = {3, 1},
+                          .batch_b = {2},
+                          .rows = 70,
+                          .depth = depth,
+                          .columns = 100,
+                          .transposed = transposed,
+                          .scale = 0.25F});
+    }
+  }
+  CheckBatch(
+      random,
+      {.batch_a = {2}, .batch_b = {2}, .rows = 70, .depth = 75, .columns = 100, .specials = true});
 }
 
 TEST(PackedBatchMatMul, BindRejectsWhatDoesNotFit) {

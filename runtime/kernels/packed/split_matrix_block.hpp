@@ -10,9 +10,10 @@
 
 namespace poprt::kernels {
 
-/// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panel_at(p, k) is
-/// where row k of a panel begins, which the unit reads. compute(row, panel) has to compute what is
-/// not finite, a row of the block, meanwhile. `scratch` has blocking.ScratchBytes().
+/// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panel_at(p, k,
+/// n) is where rows [k, k + n) of a panel are, as in MultiplySplit. compute(row, panel) has to
+/// compute what is not finite, a row of the block, meanwhile. `scratch` has
+/// blocking.ScratchBytes().
 template <typename PanelAt, typename Compute>
 void MultiplySplitBlock(const MatrixUnit& unit, const GemmMicroKernels& kernels,
                         const SplitBlocking& blocking, const MatrixBlock& block, PanelAt panel_at,

@@ -128,7 +128,7 @@ struct WeightOnlyGemm {
     const SplitTasks tasks = split->Tasks(args.pool->size());
     args.pool->Run(tasks.count(), [&](std::int64_t index, int worker) {
       const SplitTask task = tasks.At(index);
-      const auto panel_at = [&](std::int64_t panel, std::int64_t k) -> const void* {
+      const auto panel_at = [&](std::int64_t panel, std::int64_t k, std::int64_t) -> const void* {
         const IntegerForm form{.bits = depth.bits, .block = depth.block};
         return args.inputs[1] + power_bytes + panel * panel_bytes +
                (k > 0 ? PanelLines(k, form) * kIntegerLine : 0);

@@ -169,7 +169,7 @@ class RecurrentInputs : protected RecurrentUnits<T> {
     const auto rows_at = [&](std::int64_t row, std::int64_t k, SplitRows& of) {
       found.Find(Row(d, row) + k, inputs - k, of);
     };
-    const auto panel_at = [&](std::int64_t panel, std::int64_t k) -> const void* {
+    const auto panel_at = [&](std::int64_t panel, std::int64_t k, std::int64_t) -> const void* {
       const void* const weights = WeightPanel(In::kW, d, number_of(panel));
       if (plan_.half_weights) return static_cast<const std::uint16_t*>(weights) + k * kPanel;
       return static_cast<const float*>(weights) + k * kPanel;
