@@ -271,17 +271,18 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops) {
                                               .taps = *taps,
                                               .pixel_step = pixel_step})});
   const Ints block_sizes = conv->blocking.Cut(call.attributes);
-  conv->split = SplitConv2d::Plan(loops,
-                                  {.in = conv->in,
-                                   .out = conv->out,
-                                   .group = group,
-                                   .in_blocks = in_blocks,
-                                   .out_blocks = out_blocks,
-                                   .depth = in_blocks * *taps * kBlock,
-                                   .last_channels = conv->last_channels,
-                                   .window = conv->window,
-                                   .half_weights = half_weights},
-                                  conv->epilogue);
+  conv->split =
+      SplitConv2d::Plan(loops,
+                        {.in = conv->in,
+                         .out = conv->out,
+                         .group = group,
+                         .in_blocks = in_blocks,
+                         .out_blocks = out_blocks,
+                         .depth = in_blocks * *taps * kBlock,
+                         .last_channels = conv->last_channels,
+                         .window = conv->window,
+                         .weights = half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat},
+                        conv->epilogue);
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,

@@ -102,7 +102,7 @@ SplitConvShape PointwiseProduct::ShapeForUnit() const {
           .depth = ins_,
           .last_channels = ins_ - (in_.blocks - 1) * kBlock,
           .window = ResolveWindow({}, {1, in_.Pixels()}, {1, 1}),
-          .half_weights = half_weights_};
+          .weights = half_weights_ ? PanelNumbers::kHalf : PanelNumbers::kFloat};
 }
 
 std::int64_t PointwiseProduct::ProductsOfBlock() const {

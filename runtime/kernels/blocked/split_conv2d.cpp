@@ -5,12 +5,12 @@
 
 #include "runtime/kernels/blocked/tile_taps.hpp"
 #include "runtime/kernels/matrix_unit/multiply_split.hpp"
+#include "runtime/kernels/packed/short_floats.hpp"
 
 namespace poprt::kernels {
 namespace {
 
-// Larger filters are rare, and their tables would not stay near.
-constexpr std::int64_t kMostTaps = 64;
+constexpr std::int64_t kMostTaps = SplitConv2d::kMostTaps;
 
 /// Where pixels that are split at once find their inputs for each tap.
 class RowTaps {
@@ -54,16 +54,12 @@ std::int64_t TapsOf(const SplitConvShape& shape) {
   return shape.window.kernel[0] * shape.window.kernel[1];
 }
 
-PanelNumbers NumbersOf(const SplitConvShape& shape) {
-  return shape.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
-}
-
 }  // namespace
 
 std::optional<SplitConv2d> SplitConv2d::Plan(const InnerLoops& loops, const SplitConvShape& shape,
                                              const BlockedEpilogue& epilogue) {
   if (loops.matrix_unit == nullptr || TapsOf(shape) > kMostTaps ||
-      !SplitBlocking::Pays(shape.out.Pixels(), shape.out_blocks, shape.depth, NumbersOf(shape))) {
+      !SplitBlocking::Pays(shape.out.Pixels(), shape.out_blocks, shape.depth, shape.weights)) {
     return std::nullopt;
   }
   return SplitConv2d(loops, shape, epilogue);
@@ -75,7 +71,7 @@ SplitConv2d::SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
       kernels_(&loops.conv),
       shape_(shape),
       epilogue_(epilogue),
-      blocking_(shape.out.Pixels(), shape.out_blocks, shape.depth, NumbersOf(shape)),
+      blocking_(shape.out.Pixels(), shape.out_blocks, shape.depth, shape.weights),
       scratch_bytes_(blocking_.ScratchBytes()) {}
 
 void SplitConv2d::Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
@@ -137,9 +133,20 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
                                       : static_cast<std::int32_t>(kBlock);
     }
   };
-  const std::int64_t size = shape_.half_weights ? 2 : 4;
+  TransformedPanel transformed[kSplitPanels];
   const auto panel_at = [&](std::int64_t out, std::int64_t k, std::int64_t) -> const void* {
-    return args.inputs[1] + ((first_block + out) * shape_.depth + k) * kBlock * size;
+    const std::byte* const weights = args.inputs[1];
+    const std::int64_t block = first_block + out;
+    if (shape_.weights == PanelNumbers::kTransformed) {
+      constexpr std::int64_t kElements = 16;
+      const std::int64_t stride = ShortLines(shape_.in_blocks * kBlock) * kBlock;
+      TransformedPanel& panel = transformed[out % kSplitPanels];
+      panel = {reinterpret_cast<const std::uint32_t*>(weights) + block * kElements * stride, stride,
+               k / kBlock};
+      return &panel;
+    }
+    const std::int64_t size = shape_.weights == PanelNumbers::kHalf ? 2 : 4;
+    return weights + (block * shape_.depth + k) * kBlock * size;
   };
   const auto start_at = [&](std::int64_t out) { return BiasOfBlock(args, first_block + out); };
   const auto finish = [&](const SplitTask& some, const float* sums) {

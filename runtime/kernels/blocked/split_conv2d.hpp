@@ -23,7 +23,7 @@ struct SplitConvShape {
   std::int64_t depth = 0;
   std::int64_t last_channels = kBlock;  ///< of the last block of a group that are not spare
   Window window;
-  bool half_weights = false;
+  PanelNumbers weights = PanelNumbers::kFloat;  ///< not short ones, nor integers
 };
 
 /// Some pixels of an image and output blocks of a group.
@@ -51,9 +51,16 @@ struct ConvTarget {
 /// tile_taps.hpp does, the depth is pairs of input blocks and taps, panels are output blocks.
 class SplitConv2d {
  public:
+  /// Larger filters are rare, and their tables would not stay near.
+  static constexpr std::int64_t kMostTaps = 64;
+
   /// Null where `loops` have no matrix unit, or it is not faster.
   static std::optional<SplitConv2d> Plan(const InnerLoops& loops, const SplitConvShape& shape,
                                          const BlockedEpilogue& epilogue);
+
+  /// `loops` have a matrix unit, and the window at most kMostTaps.
+  SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
+              const BlockedEpilogue& epilogue);
 
   /// Of a worker, in bytes.
   std::size_t scratch_bytes() const { return scratch_bytes_; }
@@ -70,9 +77,6 @@ class SplitConv2d {
                std::byte* scratch, const ComputePart& compute) const;
 
  private:
-  SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
-              const BlockedEpilogue& epilogue);
-
   void RunTask(const KernelArguments& args, std::int64_t image_group, const SplitTask& task,
                const ConvTarget& target, std::byte* scratch, const ComputePart& compute) const;
 

@@ -7,6 +7,7 @@
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/direct_winograd.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/blocked/task_grid.hpp"
@@ -381,6 +382,21 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   if (is_short) {
     conv->depth = conv->depth.WithLargest(WholeShortRows(conv->depth.largest()));
     block_sizes.back() = conv->depth.largest();
+  }
+  if (is_short && tile == 2 && filter.parts() == 1 && depth % kBlock == 0) {
+    const SplitConvShape shape{.in = conv->in,
+                               .out = conv->out,
+                               .group = group,
+                               .in_blocks = conv->in_blocks,
+                               .out_blocks = conv->out_blocks,
+                               .depth = filter.rows.taps * filter.columns.taps * depth,
+                               .window = window};
+    if (const auto direct = DirectWinograd::Plan(loops, shape, call.attributes)) {
+      const auto shared = std::make_shared<const DirectWinograd>(*direct);
+      return {.run = [shared](const KernelArguments& args) { shared->Run(args); },
+              .scratch_bytes = shared->scratch_bytes(),
+              .block_sizes = block_sizes};
+    }
   }
   if (conv->strips.largest() <= kTileRows) conv->panels = kMostTilePanels;
   conv->PlanScratch();

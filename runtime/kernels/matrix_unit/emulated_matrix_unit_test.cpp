@@ -66,6 +66,19 @@ float IntegerAt(const std::uint32_t* panel, std::int64_t k, std::int64_t column)
   return static_cast<float>(integer) * std::bit_cast<float>(block[column]);
 }
 
+float TransformedAt(const TransformedPanel& panel, std::int64_t k, std::int64_t column) {
+  constexpr float kR[3][4] = {{-1, 0, 0, 0}, {0, 1, -1, 0}, {0, 0, 0, 1}};
+  const std::int64_t group = panel.group + k / kSplitGroup;
+  const std::int64_t channel = group / 9 * kSplitGroup + k % kSplitGroup;
+  float sum = 0;
+  for (std::int64_t element = 0; element < 16; ++element) {
+    const float factor = kR[group % 9 / 3][element / 4] * kR[group % 3][element % 4];
+    if (factor == 0) continue;
+    sum += factor * ShortAt(panel.elements + element * panel.stride, channel, column);
+  }
+  return sum;
+}
+
 /// Number (k, column) of a panel.
 float NumberAt(PanelNumbers numbers, const void* panel, std::int64_t k, std::int64_t column) {
   const std::int64_t at = k * kSplitGroup + column;
@@ -78,9 +91,11 @@ float NumberAt(PanelNumbers numbers, const void* panel, std::int64_t k, std::int
     case PanelNumbers::kShort:
       return ShortAt(static_cast<const std::uint32_t*>(panel), k, column);
     case PanelNumbers::kInteger:
+      return IntegerAt(static_cast<const std::uint32_t*>(panel), k, column);
+    case PanelNumbers::kTransformed:
       break;
   }
-  return IntegerAt(static_cast<const std::uint32_t*>(panel), k, column);
+  return TransformedAt(*static_cast<const TransformedPanel*>(panel), k, column);
 }
 void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std::uint16_t* tiles) {
   for (std::int64_t first = 0; first < depth; first += kSplitStep) {

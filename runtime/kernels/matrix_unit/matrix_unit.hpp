@@ -35,9 +35,20 @@ inline constexpr std::int64_t kSplitTile = kSplitRows * kSplitStep;
 inline constexpr int kSplitParts = 2;
 inline constexpr int kSplitProducts = 3;
 
-/// What the numbers of a panel are: float32, float16, short floats (short_floats.hpp), or integers
-/// of 16 bits in blocks of kIntegerBlock rows (quantized/pack_integers.hpp).
-enum class PanelNumbers : std::uint8_t { kFloat, kHalf, kShort, kInteger };
+/// What the numbers of a panel are: float32, float16, short floats (short_floats.hpp), integers of
+/// 16 bits in blocks of kIntegerBlock rows (quantized/pack_integers.hpp), or those of a
+/// TransformedPanel.
+enum class PanelNumbers : std::uint8_t { kFloat, kHalf, kShort, kInteger, kTransformed };
+
+/// Filters of 3x3 taps, [input block][tap][16 channels][16], that were transformed for Winograd's
+/// tiles of 2 and made short floats. With U = G g G^T of the rows (-1, 0, 0), (1, 1, 1) / 2,
+/// (1, -1, 1) / 2, (0, 0, 1) of G each element of U is a part of one tap: g = R U R^T of the rows
+/// (-1, 0, 0, 0), (0, 1, -1, 0), (0, 0, 0, 1).
+struct TransformedPanel {
+  const std::uint32_t* elements;  ///< [channels][16] in short floats, for each element of U
+  std::int64_t stride;            ///< words from one to the next
+  std::int64_t group;             ///< of 16 rows of the panel, that it begins with
+};
 /// Parts of the depth begin at multiples of it.
 inline constexpr std::int64_t kIntegerBlock = 2 * kSplitStep;
 

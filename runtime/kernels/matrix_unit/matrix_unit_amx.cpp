@@ -1,5 +1,6 @@
 #include <immintrin.h>
 
+#include <iterator>
 #include <type_traits>
 
 #include "runtime/kernels/matrix_unit/amx_tiles_impl.hpp"
@@ -118,6 +119,15 @@ struct PanelGroups<PanelNumbers::kInteger> {
   }
 };
 
+/// Bytes from those that are split to those that are fetched: as long as the third-level cache
+/// takes. Fetching more of them at a time would keep tiles from being loaded.
+constexpr std::int64_t kAhead = 3072;
+constexpr std::int64_t kLine = 64;
+
+[[gnu::always_inline]] inline void FetchLine(const void* from, std::int64_t ahead) {
+  __builtin_prefetch(static_cast<const char*>(from) + ahead, 0, 2);
+}
+
 /// Reads a panel from the beginning of a part of the depth on, a step after the other.
 template <PanelNumbers kNumbers>
 class PanelSteps {
@@ -131,6 +141,7 @@ class PanelSteps {
     return (rows + Groups::kRows - 1) / Groups::kRows * Groups::kSize;
   }
 
+  PanelSteps() = default;
   explicit PanelSteps(const void* panel)
       : header_(static_cast<const Number*>(panel)), step_(header_ + Groups::kHeader) {}
 
@@ -143,12 +154,13 @@ class PanelSteps {
     step_ += Groups::kHeader;
   }
 
-  /// Where row `row` of the first group of the step begins, and of the second.
-  [[gnu::always_inline]] const Number* Low(std::int64_t row) const {
-    return step_ + NumbersOf(row);
-  }
-  [[gnu::always_inline]] const Number* High(std::int64_t row) const {
-    return Low(row) + NumbersOf(kSplitGroup);
+  /// Fetches what lies so far behind what Split reads: most often of the same panel or of that
+  /// behind it.
+  [[gnu::always_inline]] void Fetch(std::int64_t row) const {
+    for (std::int64_t at = kAhead; at < kAhead + kPieceBytes; at += kLine) {
+      FetchLine(Low(row), at);
+      FetchLine(High(row), at);
+    }
   }
 
   /// Writes kPieceRows rows of the tiles of both parts of the step, from `row` on.
@@ -160,23 +172,137 @@ class PanelSteps {
     for (std::int64_t r = 0; r < kPieceRows; ++r) StoreParts(low[r], high[r], row + r, tiles);
   }
 
-  /// Reads the step from `copy` instead, with zeros behind its first `rows` rows.
-  void EndIn(std::int64_t rows, Number (&copy)[NumbersOf(kSplitStep)]) {
+  /// A step of which there are only the first `rows` rows is read from `copy`, with zeros behind.
+  struct Copy {
+    alignas(64) Number numbers[NumbersOf(kSplitStep)];
+  };
+  void EndIn(std::int64_t rows, Copy& copy) {
     const std::int64_t left = NumbersOf(rows);
-    for (std::int64_t i = 0; i < NumbersOf(kSplitStep); ++i)
-      copy[i] = i < left ? step_[i] : Number{};
-    step_ = copy;
+    for (std::int64_t i = 0; i < NumbersOf(kSplitStep); ++i) {
+      copy.numbers[i] = i < left ? step_[i] : Number{};
+    }
+    step_ = copy.numbers;
   }
 
  private:
-  const Number* header_;
-  const Number* step_;
+  static constexpr std::int64_t kPieceBytes = NumbersOf(kPieceRows) * std::int64_t{sizeof(Number)};
+
+  /// Where row `row` of the first group of the step begins, and of the second.
+  [[gnu::always_inline]] const Number* Low(std::int64_t row) const {
+    return step_ + NumbersOf(row);
+  }
+  [[gnu::always_inline]] const Number* High(std::int64_t row) const {
+    return Low(row) + NumbersOf(kSplitGroup);
+  }
+
+  const Number* header_ = nullptr;
+  const Number* step_ = nullptr;
+};
+
+/// What a tap of a TransformedPanel is the sum of.
+struct TapTerms {
+  int count;
+  int elements[4];
+  float signs[4];
+};
+constexpr TapTerms kTapTerms[] = {{1, {0}, {1}},
+                                  {2, {1, 2}, {-1, 1}},
+                                  {1, {3}, {-1}},
+                                  {2, {4, 8}, {-1, 1}},
+                                  {4, {5, 6, 9, 10}, {1, -1, -1, 1}},
+                                  {2, {7, 11}, {1, -1}},
+                                  {1, {12}, {-1}},
+                                  {2, {13, 14}, {1, -1}},
+                                  {1, {15}, {1}}};
+
+/// A tap of 16 rows of a TransformedPanel.
+class TransformedGroup {
+ public:
+  TransformedGroup() = default;
+  TransformedGroup(const TransformedPanel& panel, std::int64_t group)
+      : terms_(&kTapTerms[group % std::size(kTapTerms)]),
+        block_(panel.elements + group / static_cast<std::int64_t>(std::size(kTapTerms)) * kRows16),
+        stride_(panel.stride) {}
+
+  /// Nothing is zeros.
+  [[gnu::always_inline]] void Load(std::int64_t row, __m512 (&rows)[kPieceRows]) const {
+    if (terms_ == nullptr) return Sum<0>(row, rows);
+    if (terms_->count == 1) return Sum<1>(row, rows);
+    if (terms_->count == 2) return Sum<2>(row, rows);
+    Sum<4>(row, rows);
+  }
+
+ private:
+  static constexpr std::int64_t kPiece = 3 * kSplitGroup;  ///< words of kPieceRows rows
+  static constexpr std::int64_t kRows16 = kSplitGroup / kPieceRows * kPiece;
+  static constexpr std::int64_t kBlocksAhead = 2;
+
+  template <int kTerms>
+  [[gnu::always_inline]] void Sum(std::int64_t row, __m512 (&rows)[kPieceRows]) const {
+    for (__m512& sum : rows) sum = _mm512_setzero_ps();
+#pragma GCC unroll 4
+    for (int i = 0; i < kTerms; ++i) {
+      const __m512 sign = _mm512_set1_ps(terms_->signs[i]);
+      const std::uint32_t* const lines =
+          block_ + terms_->elements[i] * stride_ + row / kPieceRows * kPiece;
+      for (std::int64_t line = 0; line < 3; ++line) {
+        FetchLine(lines, (kBlocksAhead * kRows16 + line * kSplitGroup) * 4);
+      }
+      Avx512::EachShort(lines, [&](auto r, __m512 numbers) [[gnu::always_inline]] {
+        rows[r] = _mm512_fmadd_ps(numbers, sign, rows[r]);
+      });
+    }
+  }
+
+  const TapTerms* terms_ = nullptr;
+  const std::uint32_t* block_ = nullptr;
+  std::int64_t stride_ = 0;
+};
+
+template <>
+class PanelSteps<PanelNumbers::kTransformed> {
+ public:
+  PanelSteps() = default;
+  explicit PanelSteps(const void* panel)
+      : panel_(*static_cast<const TransformedPanel*>(panel)), group_(panel_.group) {
+    Find();
+  }
+
+  [[gnu::always_inline]] void Next() {
+    group_ += 2;
+    Find();
+  }
+
+  /// Split does.
+  void Fetch(std::int64_t /*row*/) const {}
+
+  [[gnu::always_inline]] void Split(std::int64_t row, std::uint16_t* tiles) const {
+    __m512 low[kPieceRows];
+    __m512 high[kPieceRows];
+    low_.Load(row, low);
+    high_.Load(row, high);
+    for (std::int64_t r = 0; r < kPieceRows; ++r) StoreParts(low[r], high[r], row + r, tiles);
+  }
+
+  struct Copy {};
+  void EndIn(std::int64_t /*rows*/, Copy&) { high_ = {}; }  // groups are whole
+
+ private:
+  void Find() {
+    low_ = TransformedGroup(panel_, group_);
+    high_ = TransformedGroup(panel_, group_ + 1);
+  }
+
+  TransformedPanel panel_{};
+  std::int64_t group_ = 0;
+  TransformedGroup low_;
+  TransformedGroup high_;
 };
 
 template <PanelNumbers kNumbers>
 void SplitPanelOf(const void* panel, std::int64_t depth, std::uint16_t* tiles) {
   using Steps = PanelSteps<kNumbers>;
-  alignas(64) typename Steps::Number last[Steps::NumbersOf(kSplitStep)];
+  typename Steps::Copy last;
   Steps steps(panel);
   for (; depth > 0; depth -= kSplitStep, tiles += kSplitParts * kSplitTile) {
     if (depth < kSplitStep) steps.EndIn(depth, last);
@@ -195,6 +321,8 @@ void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std
       return SplitPanelOf<PanelNumbers::kShort>(panel, depth, tiles);
     case PanelNumbers::kInteger:
       return SplitPanelOf<PanelNumbers::kInteger>(panel, depth, tiles);
+    case PanelNumbers::kTransformed:
+      return SplitPanelOf<PanelNumbers::kTransformed>(panel, depth, tiles);
   }
 }
 
@@ -243,32 +371,22 @@ class NextPanels {
  public:
   /// In `times` calls of Some().
   NextPanels(const SplitProduct& product, std::int64_t times)
-      : steps_(product.next[0]),
-        second_(product.next[1]),
+      : second_(product.next[1]),
         tiles_(product.next_tiles),
         pieces_of_panel_(product.next_steps * kSplitGroup / kPieceRows),
         left_(product.next_panels * pieces_of_panel_),
         pieces_(left_),
-        times_(times) {}
+        times_(times) {
+    if (left_ > 0) steps_ = Steps(product.next[0]);
+  }
 
   [[gnu::always_inline]] void Some() {
     for (due_ += pieces_; due_ >= times_; due_ -= times_) Piece();
   }
 
  private:
-  /// Bytes from those that are split to those that are fetched, most often of the same panel or of
-  /// that behind it: as long as the third-level cache takes. Fetching more of them at a time would
-  /// keep tiles from being loaded.
-  static constexpr std::int64_t kAhead = 3072;
-  static constexpr std::int64_t kLine = 64;
-  static constexpr std::int64_t kPieceBytes =
-      Steps::NumbersOf(kPieceRows) * std::int64_t{sizeof(typename Steps::Number)};
-
   [[gnu::always_inline]] void Piece() {
-    for (std::int64_t at = kAhead; at < kAhead + kPieceBytes; at += kLine) {
-      __builtin_prefetch(reinterpret_cast<const char*>(steps_.Low(row_)) + at, 0, 2);
-      __builtin_prefetch(reinterpret_cast<const char*>(steps_.High(row_)) + at, 0, 2);
-    }
+    steps_.Fetch(row_);
     steps_.Split(row_, tiles_);
     --left_;
     row_ += kPieceRows;
@@ -383,6 +501,8 @@ void Multiply(const SplitProduct& product) {
       return MultiplyBefore<PanelNumbers::kShort>(product);
     case PanelNumbers::kInteger:
       return MultiplyBefore<PanelNumbers::kInteger>(product);
+    case PanelNumbers::kTransformed:
+      return MultiplyBefore<PanelNumbers::kTransformed>(product);
   }
 }
 

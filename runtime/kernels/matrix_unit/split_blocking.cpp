@@ -68,26 +68,32 @@ SplitBlocking::SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_
       depth_(depth, LargestDepth(std::min(rows, kRows)), kIntegerBlock),
       numbers_(numbers) {}
 
-bool SplitBlocking::Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
-                         PanelNumbers numbers) {
-  if (rows < kSplitRows || panels == 0 || depth < kSplitGroup) return false;
-  const auto panel_count = static_cast<double>(panels);
+std::int64_t SplitBlocking::RowBlocks(std::int64_t rows) { return CeilDiv(rows, kRows); }
+
+double SplitBlocking::UnitCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth) {
   const auto steps = static_cast<double>(CeilDiv(depth, kSplitStep));
-  const double sums = static_cast<double>(rows) * panel_count;
-  const double widened = numbers == PanelNumbers::kShort ? panel_count : 0;
+  const double sums = static_cast<double>(rows) * static_cast<double>(panels);
+  const auto split_panels = static_cast<double>(RowBlocks(rows) * panels);
+  const auto split_rows = static_cast<double>(CeilDiv(panels, kPanels) * CeilDiv(rows, kSplitRows));
+  return steps * (kUnitCycles * kSplitProducts * sums +
+                  kSplitParts * (kPanelTileCycles * split_panels + kRowTileCycles * split_rows)) +
+         kSumCycles * sums + kStartCycles;
+}
+
+double SplitBlocking::OrdinaryCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth,
+                                     PanelNumbers numbers) {
+  const double steps = static_cast<double>(depth) / kSplitStep;
+  const double sums = static_cast<double>(rows) * static_cast<double>(panels);
   const double of_sum =
       numbers == PanelNumbers::kInteger ? kOrdinaryIntegerCycles : kOrdinaryCycles;
-  const double ordinary =
-      static_cast<double>(depth) / kSplitStep * (of_sum * sums + kWidenCycles * widened) +
-      kOrdinarySumCycles * sums;
-  const double split_panels = static_cast<double>(CeilDiv(rows, kRows)) * panel_count;
-  const double split_rows =
-      static_cast<double>(CeilDiv(panels, kPanels) * CeilDiv(rows, kSplitRows));
-  const double split =
-      steps * (kUnitCycles * kSplitProducts * sums + kPanelTileCycles * kSplitParts * split_panels +
-               kRowTileCycles * kSplitParts * split_rows) +
-      kSumCycles * sums + kStartCycles;
-  return split < ordinary;
+  const double widened = numbers == PanelNumbers::kShort ? static_cast<double>(panels) : 0;
+  return steps * (of_sum * sums + kWidenCycles * widened) + kOrdinarySumCycles * sums;
+}
+
+bool SplitBlocking::Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
+                         PanelNumbers numbers) {
+  return rows >= kSplitRows && panels > 0 && depth >= kSplitGroup &&
+         UnitCycles(rows, panels, depth) < OrdinaryCycles(rows, panels, depth, numbers);
 }
 
 SplitTask SplitTasks::At(std::int64_t number) const {

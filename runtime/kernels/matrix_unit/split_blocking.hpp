@@ -52,7 +52,14 @@ class SplitBlocking {
   /// Extents are not negative.
   SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth, PanelNumbers numbers);
 
-  /// Whether splitting the operands costs less than the matrix unit saves.
+  /// Estimates in processor cycles of a product on the unit and, by tiles of registers, without.
+  static double UnitCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth);
+  static double OrdinaryCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth,
+                               PanelNumbers numbers);
+  /// How often panels are split.
+  static std::int64_t RowBlocks(std::int64_t rows);
+
+  /// Whether the unit is faster. Few rows are left to registers.
   static bool Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
                    PanelNumbers numbers);
 

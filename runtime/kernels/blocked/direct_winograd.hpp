@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "runtime/kernels/blocked/blocked_kernels.hpp"
+#include "runtime/kernels/blocked/split_conv2d.hpp"
+#include "runtime/kernels/inner_loops.hpp"
+
+namespace poprt::kernels {
+
+/// "blocked_winograd_conv2d" on a matrix unit, which computes it directly: of few tiles it makes
+/// use of more than nine sixteenths as many rows. What is not finite reaches only what it touches.
+class DirectWinograd {
+ public:
+  /// `shape` with filters of 3x3 taps in short floats and no spare channels, but for spare outputs.
+  /// Null where `loops` have no matrix unit, or it is not faster.
+  static std::optional<DirectWinograd> Plan(const InnerLoops& loops, SplitConvShape shape,
+                                            const Attributes& attributes);
+
+  /// Of a worker, in bytes.
+  std::size_t scratch_bytes() const { return conv_.scratch_bytes(); }
+
+  void Run(const KernelArguments& args) const;
+
+ private:
+  DirectWinograd(const InnerLoops& loops, const SplitConvShape& shape,
+                 const Attributes& attributes);
+
+  /// Of a tap the weights of 16 input channels and the outputs of a block, as they were before they
+  /// were transformed, see TransformedPanel.
+  void ReadTap(const std::byte* weights, std::int64_t out, std::int64_t block, std::int64_t tap,
+               float* to) const;
+  /// What is not finite: a pixel of an output block.
+  void ComputePixel(const KernelArguments& args, const ConvPart& part) const;
+
+  const InnerLoops* loops_;
+  BlockedEpilogue epilogue_;
+  SplitConvShape shape_;
+  SplitConv2d conv_;
+};
+
+}  // namespace poprt::kernels
