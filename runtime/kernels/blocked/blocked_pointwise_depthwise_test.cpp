@@ -187,7 +187,8 @@ TEST(BlockedPointwiseDepthwise, AgreesOnAMatrixUnit) {
   const PairCase deep{.channels = 800, .outs = 64, .height = 14, .width = 14};
   for (const PairCase& c : {small, large, deep}) {
     const std::int64_t pixels_of_band = c.height * c.width / (c.height > 20 ? 4 : 2);
-    ASSERT_TRUE(SplitBlocking::Pays(pixels_of_band, BlocksOf(c.outs), c.channels, PanelNumbers::kFloat));
+    ASSERT_TRUE(
+        SplitBlocking::Pays(pixels_of_band, BlocksOf(c.outs), c.channels, PanelNumbers::kFloat));
     CheckPair(random, c);
   }
   PairCase other = small;
