@@ -7,13 +7,13 @@
 /// Products of float32 numbers on a matrix unit that multiplies bfloat16 and sums in float32.
 ///
 /// A number is taken as the sum of two bfloat16 numbers: x = x0 + x1, |x1| <= 2^-8 |x|, off by
-/// 2^-17 of x at most for x1 rounded to nearest, and by 2^-16.5 as it is rounded here; what was
-/// float16, a short float (short_floats.hpp) or an integer of 16 bits loses nothing. Of the
-/// products of the parts of two numbers x0 y0, x0 y1 and x1 y0 are computed; x1 y1 is less than
-/// 2^-16 of x y (G. Henry, P. T. P. Tang, A. Heinecke: Leveraging the bfloat16 Artificial
-/// Intelligence Datatype For Higher-Precision Computations, ARITH 2019). A product of two float32
-/// numbers is 2^-15 of it off at most and some 2^-18 on average, about as much as rounding its
-/// weights to short floats is.
+/// less than 2^-16.5 of x as x1 is rounded here; what was float16, a short float (short_floats.hpp)
+/// or an integer of 16 bits loses nothing. Of the products of the parts of two numbers x0 y0, x0 y1
+/// and x1 y0 are computed; x1 y1 is less than 2^-16 of x y (G. Henry, P. T. P. Tang, A. Heinecke:
+/// Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations,
+/// ARITH 2019). A product of two float32 numbers is off by less than 2^-14.6 of it, by 2^-18 on
+/// average and as often up as down: about as much as rounding one of them to a short float makes
+/// it.
 ///
 /// Infinities have no such parts and make a NaN: what is not finite has to be computed otherwise.
 /// Parts and products below 2^-126 count as zero: factors below 2^-110 lose bits.
