@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <string>
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
+#include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 
@@ -95,6 +95,7 @@ BoundKernel BindBlockedLrn(const KernelCall& call) {
   const std::int64_t size = RequirePositive(call.attributes, "size");
   const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
   RequireType(call.outputs[0], call.inputs[0], "output 0");
+  if (RequireCount(call.outputs[0].shape, "output 0") == 0) return NothingToRun();
   const auto lrn = std::make_shared<BlockedLrn>(
       BlockedLrn{.in = in,
                  .channels = channels,

@@ -62,6 +62,16 @@ TEST(BlockedLrn, TheWindowMayBeLargerThanTheImageHasChannels) {
   CheckLrn(random, {.x = {1, 1, 2, 3, kBlock}, .channels = 5, .size = std::int64_t{1} << 40});
 }
 
+TEST(BlockedLrn, ImagesOfNothingTakeNoMemory) {
+  constexpr std::int64_t kChannels = std::int64_t{1} << 62;
+  const TensorType x{ElementType::kFloat32, {0, kChannels / kBlock, 1, 1, kBlock}};
+  const BoundKernel kernel =
+      BindBlockedLrn({.inputs = {x},
+                      .outputs = {x},
+                      .attributes = {{"channels", kChannels}, {"size", kChannels}}});
+  EXPECT_EQ(kernel.scratch_bytes, 0U);
+}
+
 TEST(BlockedLrn, BindRejectsWhatDoesNotFit) {
   const TensorType x{ElementType::kFloat32, {1, 2, 3, 4, kBlock}};
   const auto error = [&](const TensorType& y, const Attributes& attributes) {

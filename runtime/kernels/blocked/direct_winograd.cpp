@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::int64_t kSide = 3;
 constexpr std::int64_t kTaps = kSide * kSide;
-constexpr std::int64_t kElements = 16;
 /// Floats of a tap of 16 input channels and as many outputs.
 constexpr std::int64_t kTapFloats = kBlock * kBlock;
 
@@ -55,11 +54,12 @@ void DirectWinograd::ReadTap(const std::byte* weights, std::int64_t out, std::in
   constexpr float kR[kSide][4] = {{-1, 0, 0, 0}, {0, 1, -1, 0}, {0, 0, 0, 1}};
   const StoredPanels panels{.element = ElementType::kUint32, .depth = shape_.in_blocks * kBlock};
   std::fill_n(to, kTapFloats, 0.0F);
-  for (std::int64_t element = 0; element < kElements; ++element) {
+  for (std::int64_t element = 0; element < kTransformedElements; ++element) {
     const float factor = kR[tap / kSide][element / 4] * kR[tap % kSide][element % 4];
     if (factor == 0) continue;
     float numbers[kTapFloats];
-    panels.Widen(loops_->gemm, weights, out * kElements + element, block * kBlock, kBlock, numbers);
+    panels.Widen(loops_->gemm, weights, out * kTransformedElements + element, block * kBlock,
+                 kBlock, numbers);
     for (std::int64_t i = 0; i < kTapFloats; ++i) to[i] += factor * numbers[i];
   }
 }

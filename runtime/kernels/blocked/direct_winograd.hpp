@@ -9,8 +9,9 @@
 
 namespace poprt::kernels {
 
-/// "blocked_winograd_conv2d" on a matrix unit, which computes it directly: of few tiles it makes
-/// use of more than nine sixteenths as many rows. What is not finite reaches only what it touches.
+/// "blocked_winograd_conv2d" on a matrix unit, which computes it directly: it multiplies so fast
+/// that transforms, and nearly twice as many weights, cost more than they save. What is not finite
+/// reaches only what it touches.
 class DirectWinograd {
  public:
   /// `shape` with filters of 3x3 taps in short floats and no spare channels, but for spare outputs.

@@ -138,11 +138,11 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
     const std::byte* const weights = args.inputs[1];
     const std::int64_t block = first_block + out;
     if (shape_.weights == PanelNumbers::kTransformed) {
-      constexpr std::int64_t kElements = 16;
       const std::int64_t stride = ShortLines(shape_.in_blocks * kBlock) * kBlock;
       TransformedPanel& panel = transformed[out % kSplitPanels];
-      panel = {reinterpret_cast<const std::uint32_t*>(weights) + block * kElements * stride, stride,
-               k / kBlock};
+      panel = {
+          reinterpret_cast<const std::uint32_t*>(weights) + block * kTransformedElements * stride,
+          stride, k / kBlock};
       return &panel;
     }
     const std::int64_t size = shape_.weights == PanelNumbers::kHalf ? 2 : 4;

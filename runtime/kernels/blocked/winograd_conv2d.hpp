@@ -10,7 +10,7 @@ namespace poprt::kernels {
 /// of channels. The largest error, relative to the largest output, is below 1e-6 for tile 2 and
 /// about 3e-6 for tile 4, with short weights of tile 2 1.1e-5. A NaN or an infinity in X may make
 /// any output of the tiles that read it NaN. A matrix unit may compute the convolution directly,
-/// see direct_winograd.hpp.
+/// see direct_winograd.hpp, with the rounding that matrix_unit.hpp states.
 ///
 /// Inputs: X float32 [B, ceil(C / 16), H, W, 16]; W of PackedWinogradType or, for filters of up to
 /// three taps a side or groups of whole blocks, shortened (short_floats.hpp); optionally bias

@@ -8,12 +8,12 @@
 ///
 /// A number is taken as the sum of two bfloat16 numbers: x = x0 + x1, |x1| <= 2^-8 |x|, off by
 /// less than 2^-16.5 of x as x1 is rounded here; what was float16, a short float (short_floats.hpp)
-/// or an integer of 16 bits loses nothing. Of the products of the parts of two numbers x0 y0, x0 y1
-/// and x1 y0 are computed; x1 y1 is less than 2^-16 of x y (G. Henry, P. T. P. Tang, A. Heinecke:
-/// Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations,
-/// ARITH 2019). A product of two float32 numbers is off by less than 2^-14.6 of it, by 2^-18 on
-/// average and as often up as down: about as much as rounding one of them to a short float makes
-/// it.
+/// or an integer of 16 bits times a power of two loses nothing. Of the products of the parts of two
+/// numbers x0 y0, x0 y1 and x1 y0 are computed; x1 y1 is less than 2^-16 of x y (G. Henry, P. T. P.
+/// Tang, A. Heinecke: Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision
+/// Computations, ARITH 2019). A product of two float32 numbers is off by less than 2^-14.6 of it,
+/// by 2^-18 on average and as often up as down: about as much as rounding one of them to a short
+/// float makes it.
 ///
 /// Infinities have no such parts and make a NaN: what is not finite has to be computed otherwise.
 /// Parts and products below 2^-126 count as zero: factors below 2^-110 lose bits.
@@ -49,8 +49,10 @@ struct TransformedPanel {
   std::int64_t stride;            ///< words from one to the next
   std::int64_t group;             ///< of 16 rows of the panel, that it begins with
 };
-/// Parts of the depth begin at multiples of it.
+/// Parts of the depth begin at multiples of it, whatever the numbers are.
 inline constexpr std::int64_t kIntegerBlock = 2 * kSplitStep;
+/// Elements of a filter that a TransformedPanel has.
+inline constexpr std::int64_t kTransformedElements = 16;
 
 /// Panels of columns of a product, at most.
 inline constexpr int kSplitPanels = 2;
@@ -118,7 +120,8 @@ struct MatrixUnit {
   /// Writes rows of the tiles of both parts, kSplitTile apart: `tiles` is where the first of them
   /// lies in the first tile.
   void (*split_rows)(const SplitRows& rows, std::uint16_t* tiles);
-  /// Writes [step][part], the tiles of a panel [depth][16] with zeros behind it.
+  /// Writes [step][part], the tiles of a panel [depth][16], with zeros behind it or, where its last
+  /// rows are stored with others, what these are.
   void (*split_panel)(PanelNumbers numbers, const void* panel, std::int64_t depth,
                       std::uint16_t* tiles);
   /// Between these two a thread can call multiply.

@@ -73,8 +73,9 @@ std::int64_t SplitBlocking::RowBlocks(std::int64_t rows) { return CeilDiv(rows, 
 double SplitBlocking::UnitCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth) {
   const auto steps = static_cast<double>(CeilDiv(depth, kSplitStep));
   const double sums = static_cast<double>(rows) * static_cast<double>(panels);
-  const auto split_panels = static_cast<double>(RowBlocks(rows) * panels);
-  const auto split_rows = static_cast<double>(CeilDiv(panels, kPanels) * CeilDiv(rows, kSplitRows));
+  const double split_panels = static_cast<double>(RowBlocks(rows)) * static_cast<double>(panels);
+  const double split_rows = static_cast<double>(CeilDiv(panels, kPanels)) *
+                            static_cast<double>(CeilDiv(rows, kSplitRows));
   return steps * (kUnitCycles * kSplitProducts * sums +
                   kSplitParts * (kPanelTileCycles * split_panels + kRowTileCycles * split_rows)) +
          kSumCycles * sums + kStartCycles;

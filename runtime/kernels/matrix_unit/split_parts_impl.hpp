@@ -26,7 +26,7 @@ constexpr int kPartMask = static_cast<int>(0xffff0000);  ///< the bits of a floa
 }
 
 /// What is left of x without the upper half of what it was rounded to, times 1 + 2^-8.5, so that
-/// its upper half is rounded: it is more than 0.7 of a last bit off never, and nothing where that
+/// its upper half is rounded: it is never more than 0.71 of a last bit off, and nothing where that
 /// half can hold it. A NaN stays one.
 [[gnu::always_inline]] inline __m512i RoundedRest(__m512 x, __m512i rounded) {
   const __m512i upper = _mm512_and_si512(rounded, _mm512_set1_epi32(kPartMask));

@@ -40,8 +40,8 @@ struct BatchMatMul {
   bool transposes_left;  ///< and its left operand transposed first
   Epilogue epilogue;
   MatrixBlocking blocking;
-  const MatrixUnit* unit = nullptr;  ///< where a matrix unit is faster
-  std::optional<SplitBlocking> split = std::nullopt;
+  const MatrixUnit* unit = nullptr;
+  std::optional<SplitBlocking> split = std::nullopt;  ///< where the matrix unit is faster
   std::size_t scratch_bytes = 0;
 
   /// Floats of `count` packed panels of so many rows, and of what gathering writes behind them.
@@ -125,7 +125,7 @@ struct BatchMatMul {
               });
   }
 
-  /// Of a product: its matrix B, and what the results are finished with.
+  /// One of the products: its matrices, and what the results are finished with.
   struct Product {
     const std::byte* a;
     const std::byte* b;
@@ -188,16 +188,13 @@ struct BatchMatMul {
 
   // ---- On the matrix unit ----------------------------------------------------------------------
 
-  /// How what is not finite is computed: one row of a panel, all of the depth at once.
-  MatrixBlocking BlockingOfRest() const { return {1, 1, 1, depth, half}; }
-
-  /// Scratch memory: of the unit; for panels of a part of the depth that are split, and what is
-  /// behind each; for what is computed without the unit.
+  /// Scratch memory: of the unit; for panels of a part of the depth, two that are split and one of
+  /// what is computed without the unit, and what is behind each; for results of that.
   std::int64_t FloatsOfSplitPanel() const { return PanelFloats(1, split->depth().largest()); }
+  MatrixBlocking Rest() const { return BlockingOfRest(*split, half); }
   std::size_t SplitScratch() const {
     return split->ScratchBytes() +
-           FloatScratchBytes(kSplitPanels * FloatsOfSplitPanel() +
-                             BlockingOfRest().ScratchFloats() + PanelFloats(1, depth));
+           FloatScratchBytes((kSplitPanels + 1) * FloatsOfSplitPanel() + Rest().ScratchFloats());
   }
 
   void RunSplitTask(const Product& product, const SplitTask& task, std::byte* scratch) const {
@@ -209,9 +206,8 @@ struct BatchMatMul {
     };
     const auto compute = [&](std::int64_t row, std::int64_t panel) {
       float* const of_rest = panels + kSplitPanels * FloatsOfSplitPanel();
-      const MatrixBlocking rest = BlockingOfRest();
-      Multiply(product, rest, BlockOf(product, task.first_row + row, 1, panel, panel + 1), of_rest,
-               of_rest + rest.ScratchFloats());
+      Multiply(product, Rest(), BlockOf(product, task.first_row + row, 1, panel, panel + 1),
+               of_rest + FloatsOfSplitPanel(), of_rest);
     };
     MultiplySplitBlock(
         *unit, *kernels, *split,
@@ -229,7 +225,7 @@ struct BatchMatMul {
 
   void Run(const KernelArguments& args) const {
     if (thin != nullptr) return RunThin(args);
-    if (unit != nullptr) return RunSplit(args);
+    if (split.has_value()) return RunSplit(args);
     args.pool->Run(products * blocking.rows.blocks() * blocking.panels.blocks(),
                    [&](std::int64_t index, int worker) {
                      RunTask(args, index, WorkerScratch(args, worker, scratch_bytes));
@@ -334,12 +330,9 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   matmul->scratch_bytes = FloatScratchBytes(
       matmul->blocking.ScratchFloats() +
       BatchMatMul::PanelFloats(kMostTilePanels, matmul->blocking.depth.largest()));
-  if (loops.matrix_unit != nullptr && depth <= kMostSplitStride &&
-      SplitBlocking::Pays(rows, panels, depth, PanelNumbers::kFloat)) {
-    matmul->unit = loops.matrix_unit;
-    matmul->split.emplace(rows, panels, depth, PanelNumbers::kFloat);
-    matmul->scratch_bytes = matmul->SplitScratch();
-  }
+  matmul->unit = loops.matrix_unit;
+  matmul->split = PlanSplitBlock(matmul->unit, rows, panels, depth, PanelNumbers::kFloat);
+  if (matmul->split.has_value()) matmul->scratch_bytes = matmul->SplitScratch();
   return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
           .scratch_bytes = matmul->scratch_bytes,
           .block_sizes = block_sizes};

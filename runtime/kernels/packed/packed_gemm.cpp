@@ -22,8 +22,8 @@ struct Gemm {
   bool half;
   Epilogue epilogue;
   MatrixBlocking blocking;
-  const MatrixUnit* unit = nullptr;  ///< where a matrix unit is faster
-  std::optional<SplitBlocking> split = std::nullopt;
+  const MatrixUnit* unit = nullptr;
+  std::optional<SplitBlocking> split = std::nullopt;  ///< where the matrix unit is faster
   std::size_t scratch_bytes = 0;
   AlternatingOrder order = {};
 
@@ -51,19 +51,19 @@ struct Gemm {
             .last_panel = last_panel};
   }
 
-  /// How RunSplit computes what is not finite: one row of a panel, all of the depth at once.
-  MatrixBlocking BlockingOfRest() const { return {1, 1, 1, weights.depth, half}; }
+  MatrixBlocking Rest() const { return BlockingOfRest(*split, half); }
 
   /// Scratch memory of RunSplit: of the product, and of a panel that is read without the unit.
   std::size_t SplitScratch() const {
-    return split->ScratchBytes() + FloatScratchBytes(BlockingOfRest().ScratchFloats() +
-                                                     weights.WidenedFloats(1, weights.depth));
+    return split->ScratchBytes() +
+           FloatScratchBytes(Rest().ScratchFloats() +
+                             weights.WidenedFloats(1, split->depth().largest()));
   }
 
   /// On the matrix unit.
   void RunSplit(const KernelArguments& args, const Epilogue& finish) const {
     const std::byte* const first = args.inputs[1];
-    const MatrixBlocking rest = BlockingOfRest();
+    const MatrixBlocking rest = Rest();
     const SplitTasks tasks = split->Tasks(args.pool->size());
     args.pool->Run(tasks.count(), [&](std::int64_t index, int worker) {
       std::byte* const scratch = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes;
@@ -118,7 +118,7 @@ struct Gemm {
     finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
     finish.out = args.outputs[0];
     if (AreFewShortRows()) return RunShort(args, finish);
-    if (unit != nullptr) return RunSplit(args, finish);
+    if (split.has_value()) return RunSplit(args, finish);
     const auto task = [&](std::int64_t index, int worker) {
       const std::int64_t row_block = index / blocking.panels.blocks();
       const std::int64_t panel_block = index % blocking.panels.blocks();
@@ -178,12 +178,9 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   const PanelNumbers numbers = is_short                             ? PanelNumbers::kShort
                                : w.element == ElementType::kFloat16 ? PanelNumbers::kHalf
                                                                     : PanelNumbers::kFloat;
-  if (loops.matrix_unit != nullptr && depth <= kMostSplitStride &&
-      SplitBlocking::Pays(rows, packed.shape[0], depth, numbers)) {
-    gemm->unit = loops.matrix_unit;
-    gemm->split.emplace(rows, packed.shape[0], depth, numbers);
-    gemm->scratch_bytes = gemm->SplitScratch();
-  }
+  gemm->unit = loops.matrix_unit;
+  gemm->split = PlanSplitBlock(gemm->unit, rows, packed.shape[0], depth, numbers);
+  if (gemm->split.has_value()) gemm->scratch_bytes = gemm->SplitScratch();
   return bound();
 }
 

@@ -369,6 +369,19 @@ TEST(PackedBatchMatMul, AgreesOnAMatrixUnit) {
       {.batch_a = {2}, .batch_b = {2}, .rows = 70, .depth = 75, .columns = 100, .specials = true});
 }
 
+TEST(PackedBatchMatMul, ScratchMemoryDoesNotGrowWithTheDepth) {
+  constexpr std::int64_t kDeep = std::int64_t{1} << 24;
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    const BoundKernel kernel = BindBatchMatMul(
+        {.inputs = {{ElementType::kFloat32, {64, kDeep}}, {ElementType::kFloat32, {kDeep, 64}}},
+         .outputs = {{ElementType::kFloat32, {64, 64}}},
+         .attributes = {}},
+        *loops);
+    EXPECT_LT(kernel.scratch_bytes, std::size_t{4} << 20);
+  }
+}
+
 TEST(PackedBatchMatMul, BindRejectsWhatDoesNotFit) {
   const KernelCall good{
       .inputs = {{ElementType::kFloat32, {2, 3, 4}}, {ElementType::kFloat32, {2, 4, 5}}},

@@ -3,12 +3,33 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "runtime/kernels/matrix_unit/multiply_split.hpp"
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 
 namespace poprt::kernels {
+
+/// How a product of rows that lie side by side is cut for the matrix unit, where there is one and
+/// it is faster.
+inline std::optional<SplitBlocking> PlanSplitBlock(const MatrixUnit* unit, std::int64_t rows,
+                                                   std::int64_t panels, std::int64_t depth,
+                                                   PanelNumbers numbers) {
+  if (unit == nullptr || depth > kMostSplitStride ||
+      !SplitBlocking::Pays(rows, panels, depth, numbers)) {
+    return std::nullopt;
+  }
+  return SplitBlocking(rows, panels, depth, numbers);
+}
+
+/// How what is not finite is computed without the unit: one row of a panel, by the same parts of
+/// the depth.
+inline MatrixBlocking BlockingOfRest(const SplitBlocking& split, bool a_half) {
+  MatrixBlocking rest(1, 1, 1, split.depth().count(), a_half);
+  rest.depth = split.depth();
+  return rest;
+}
 
 /// MultiplyBlock on a matrix unit, block.lda being at most kMostSplitStride. panel_at(p, k,
 /// n) is where rows [k, k + n) of a panel are, as in MultiplySplit. compute(row, panel) has to

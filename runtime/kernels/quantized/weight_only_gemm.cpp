@@ -73,9 +73,9 @@ struct WeightOnlyGemm {
   Epilogue epilogue;
   EvenSplit rows;
   EvenSplit panels;
-  IntegerRowsLayout scaled;          ///< of blocks of rows that are scaled together
-  const MatrixUnit* unit = nullptr;  ///< where a matrix unit is faster
-  std::optional<SplitBlocking> split = std::nullopt;
+  IntegerRowsLayout scaled;  ///< of blocks of rows that are scaled together
+  const MatrixUnit* unit = nullptr;
+  std::optional<SplitBlocking> split = std::nullopt;  ///< where the matrix unit is faster
   std::size_t scratch_bytes = 0;  ///< of every worker, and room for what all share
   AlternatingOrder order = {};
 
@@ -102,7 +102,7 @@ struct WeightOnlyGemm {
     finish.column_bias = args.inputs.size() > 2 ? args.in<float>(2) : nullptr;
     finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
     finish.out = args.outputs[0];
-    if (unit != nullptr) return RunSplit(args, finish);
+    if (split.has_value()) return RunSplit(args, finish);
     const std::int64_t together = scaled.rows / rows.largest();
     for (std::int64_t block = 0; block < rows.blocks(); block += together) {
       RunBlocks(args, block, std::min(together, rows.blocks() - block), finish);
@@ -273,12 +273,12 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
   gemm->epilogue.row_stride = shape.columns;
   gemm->epilogue.half = shape.half;
   gemm->scratch_bytes = gemm->SharedBytes() + gemm->OwnBytes();
-  if (loops.matrix_unit != nullptr && form.bits == kWideBits &&
-      form.block == std::min(shape.depth, kIntegerBlock) && shape.depth <= kMostSplitStride &&
-      SplitBlocking::Pays(shape.rows, panel_count, shape.depth, PanelNumbers::kInteger)) {
+  static_assert(kIntegerBlock == kWideBlock);
+  if (form.bits == kWideBits && form.block == std::min(shape.depth, kIntegerBlock)) {
     gemm->unit = loops.matrix_unit;
-    gemm->split.emplace(shape.rows, panel_count, shape.depth, PanelNumbers::kInteger);
-    gemm->scratch_bytes = gemm->split->ScratchBytes();
+    gemm->split =
+        PlanSplitBlock(gemm->unit, shape.rows, panel_count, shape.depth, PanelNumbers::kInteger);
+    if (gemm->split.has_value()) gemm->scratch_bytes = gemm->split->ScratchBytes();
   }
   return {.run = [gemm](const KernelArguments& args) { gemm->Run(args); },
           .scratch_bytes = gemm->scratch_bytes,
