@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
-#include "runtime/kernels/kernel_attributes.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/normalization/lrn.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/wide_loops.hpp"
 
@@ -14,11 +13,7 @@ namespace {
 struct BlockedLrn {
   BlockedImage in;
   std::int64_t channels;
-  std::int64_t before;  ///< neighbours with lower channel numbers, fewer than channels
-  std::int64_t after;
-  float scale;
-  float beta;
-  float bias;
+  LrnParameters parameters;
 
   std::int64_t Lanes() const { return in.blocks * kBlock; }
 
@@ -29,22 +24,9 @@ struct BlockedLrn {
     float* squares;
     float* sums;
   };
-  std::int64_t PixelFloats() const { return 3 * Lanes() + before + after; }
+  std::int64_t Neighbours() const { return parameters.before + parameters.after; }
+  std::int64_t PixelFloats() const { return 3 * Lanes() + Neighbours(); }
   Pixel PixelAt(float* memory) const { return {memory, memory + 2 * Lanes(), memory + Lanes()}; }
-
-  /// values = values * sums^-beta
-  void Normalize(const float* sums, std::int64_t lanes, float* values) const {
-    if (beta == 0.75F) {  // the exponent of nearly all models
-      for (std::int64_t c = 0; c < lanes; ++c) {
-        const float root = std::sqrt(sums[c]);
-        values[c] /= root * std::sqrt(root);
-      }
-      return;
-    }
-    for (std::int64_t c = 0; c < lanes; ++c) {
-      values[c] = static_cast<float>(values[c] * std::pow(double{sums[c]}, -double{beta}));
-    }
-  }
 
   /// `x` and `y` are a pixel of the first block. Loops run over all lanes, whose number compilers
   /// make vectors of.
@@ -57,14 +39,14 @@ struct BlockedLrn {
       CopyLanes(x + block * stride, kBlock, values + block * kBlock);
     }
     std::fill(values + channels, values + lanes, 0.0F);
-    for (std::int64_t c = 0; c < lanes; ++c) pixel.squares[before + c] = values[c] * values[c];
+    float* const own = pixel.squares + parameters.before;
+    for (std::int64_t c = 0; c < lanes; ++c) own[c] = values[c] * values[c];
     for (std::int64_t c = 0; c < lanes; ++c) sums[c] = pixel.squares[c];
-    for (std::int64_t i = 1; i <= before + after; ++i) {
+    for (std::int64_t i = 1; i <= Neighbours(); ++i) {
       const float* const squares = pixel.squares + i;
       for (std::int64_t c = 0; c < lanes; ++c) sums[c] += squares[c];
     }
-    for (std::int64_t c = 0; c < lanes; ++c) sums[c] = bias + scale * sums[c];
-    Normalize(sums, lanes, values);
+    NormalizeBySums(parameters, sums, lanes, values);
     std::fill(values + channels, values + lanes, 0.0F);
     for (std::int64_t block = 0; block < in.blocks; ++block) {
       CopyLanes(values + block * kBlock, kBlock, y + block * stride);
@@ -92,18 +74,11 @@ struct BlockedLrn {
 BoundKernel BindBlockedLrn(const KernelCall& call) {
   RequireArity(call, 1, 1);
   const std::int64_t channels = RequirePositive(call.attributes, "channels");
-  const std::int64_t size = RequirePositive(call.attributes, "size");
   const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
   RequireType(call.outputs[0], call.inputs[0], "output 0");
   if (RequireCount(call.outputs[0].shape, "output 0") == 0) return NothingToRun();
   const auto lrn = std::make_shared<BlockedLrn>(
-      BlockedLrn{.in = in,
-                 .channels = channels,
-                 .before = std::min((size - 1) / 2, channels - 1),
-                 .after = std::min(size / 2, channels - 1),
-                 .scale = FloatAttribute(call, "alpha", 1e-4F) / static_cast<float>(size),
-                 .beta = FloatAttribute(call, "beta", 0.75F),
-                 .bias = FloatAttribute(call, "bias", 1.0F)});
+      BlockedLrn{.in = in, .channels = channels, .parameters = RequireLrn(call, channels)});
   return {.run = [lrn](const KernelArguments& args) { lrn->Run(args); },
           .scratch_bytes = FloatScratchBytes(lrn->PixelFloats())};
 }

@@ -9,7 +9,7 @@ namespace poprt::kernels {
 namespace {
 
 constexpr std::int64_t kSide = 3;
-constexpr std::int64_t kTaps = kSide * kSide;
+constexpr std::int64_t kTaps = kTransformedTaps;
 /// Floats of a tap of 16 input channels and as many outputs.
 constexpr std::int64_t kTapFloats = kBlock * kBlock;
 
@@ -42,7 +42,7 @@ std::optional<DirectWinograd> DirectWinograd::Plan(const InnerLoops& loops, Spli
 
 DirectWinograd::DirectWinograd(const InnerLoops& loops, const SplitConvShape& shape,
                                const Attributes& attributes)
-    : loops_(&loops), epilogue_(attributes), shape_(shape), conv_(loops, shape, epilogue_) {}
+    : loops_(&loops), conv_(loops, shape, BlockedEpilogue(attributes)) {}
 
 void DirectWinograd::Run(const KernelArguments& args) const {
   conv_.Run(args, 0, scratch_bytes(),
@@ -51,47 +51,47 @@ void DirectWinograd::Run(const KernelArguments& args) const {
 
 void DirectWinograd::ReadTap(const std::byte* weights, std::int64_t out, std::int64_t block,
                              std::int64_t tap, float* to) const {
-  constexpr float kR[kSide][4] = {{-1, 0, 0, 0}, {0, 1, -1, 0}, {0, 0, 0, 1}};
-  const StoredPanels panels{.element = ElementType::kUint32, .depth = shape_.in_blocks * kBlock};
+  const StoredPanels panels{.element = ElementType::kUint32,
+                            .depth = conv_.shape().in_blocks * kBlock};
+  const TransformedTap& terms = kTapSums[tap];
   std::fill_n(to, kTapFloats, 0.0F);
-  for (std::int64_t element = 0; element < kTransformedElements; ++element) {
-    const float factor = kR[tap / kSide][element / 4] * kR[tap % kSide][element % 4];
-    if (factor == 0) continue;
+  for (int term = 0; term < terms.count; ++term) {
     float numbers[kTapFloats];
-    panels.Widen(loops_->gemm, weights, out * kTransformedElements + element, block * kBlock,
-                 kBlock, numbers);
-    for (std::int64_t i = 0; i < kTapFloats; ++i) to[i] += factor * numbers[i];
+    panels.Widen(loops_->gemm, weights, out * kTransformedElements + terms.elements[term],
+                 block * kBlock, kBlock, numbers);
+    for (std::int64_t i = 0; i < kTapFloats; ++i) to[i] += terms.signs[term] * numbers[i];
   }
 }
 
 void DirectWinograd::ComputePixel(const KernelArguments& args, const ConvPart& part) const {
-  const Window& window = shape_.window;
-  const std::int64_t image = part.image_group / shape_.group;
-  const std::int64_t out = part.image_group % shape_.group * shape_.out_blocks + part.first_out;
-  const std::int64_t row = part.first_pixel / shape_.out.width - window.pads_begin[0];
-  const std::int64_t column = part.first_pixel % shape_.out.width - window.pads_begin[1];
+  const SplitConvShape& shape = conv_.shape();
+  const Window& window = shape.window;
+  const std::int64_t image = part.image_group / shape.group;
+  const std::int64_t out = part.image_group % shape.group * shape.out_blocks + part.first_out;
+  const std::int64_t row = part.first_pixel / shape.out.width - window.pads_begin[0];
+  const std::int64_t column = part.first_pixel % shape.out.width - window.pads_begin[1];
   const float* const x =
-      args.in<float>(0) + part.image_group * shape_.in_blocks * shape_.in.BlockFloats();
+      args.in<float>(0) + part.image_group * shape.in_blocks * shape.in.BlockFloats();
   float sums[kBlock];
   std::copy_n(BiasOfBlock(args, out), kBlock, sums);
-  for (std::int64_t i = 0; i < shape_.in_blocks * kTaps; ++i) {
+  for (std::int64_t i = 0; i < shape.in_blocks * kTaps; ++i) {
     const std::int64_t at_row = row + i % kTaps / kSide * window.dilations[0];
     const std::int64_t at_column = column + i % kSide * window.dilations[1];
-    if (at_row < 0 || at_row >= shape_.in.height || at_column < 0 || at_column >= shape_.in.width) {
+    if (at_row < 0 || at_row >= shape.in.height || at_column < 0 || at_column >= shape.in.width) {
       continue;
     }
     float weights[kTapFloats];
     ReadTap(args.inputs[1], out, i / kTaps, i % kTaps, weights);
     const float* const pixel =
-        x + i / kTaps * shape_.in.BlockFloats() + (at_row * shape_.in.width + at_column) * kBlock;
+        x + i / kTaps * shape.in.BlockFloats() + (at_row * shape.in.width + at_column) * kBlock;
     for (std::int64_t j = 0; j < kTapFloats; ++j)
       sums[j % kBlock] += pixel[j / kBlock] * weights[j];
   }
   const std::int64_t at =
-      (image * shape_.out.blocks + out) * shape_.out.BlockFloats() + part.first_pixel * kBlock;
+      (image * shape.out.blocks + out) * shape.out.BlockFloats() + part.first_pixel * kBlock;
   const float* const residual = OptionalInput(args, 3);
-  loops_->conv.finish(epilogue_.WithResidual(residual == nullptr ? nullptr : residual + at), sums,
-                      1, args.out<float>(0) + at);
+  loops_->conv.finish(conv_.epilogue().WithResidual(residual == nullptr ? nullptr : residual + at),
+                      sums, 1, args.out<float>(0) + at);
 }
 
 }  // namespace poprt::kernels

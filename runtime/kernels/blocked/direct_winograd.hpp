@@ -36,8 +36,6 @@ class DirectWinograd {
   void ComputePixel(const KernelArguments& args, const ConvPart& part) const;
 
   const InnerLoops* loops_;
-  BlockedEpilogue epilogue_;
-  SplitConvShape shape_;
   SplitConv2d conv_;
 };
 

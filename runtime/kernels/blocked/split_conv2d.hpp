@@ -62,6 +62,9 @@ class SplitConv2d {
   SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
               const BlockedEpilogue& epilogue);
 
+  const SplitConvShape& shape() const { return shape_; }
+  const BlockedEpilogue& epilogue() const { return epilogue_; }
+
   /// Of a worker, in bytes.
   std::size_t scratch_bytes() const { return scratch_bytes_; }
 

@@ -97,6 +97,7 @@ float NumberAt(PanelNumbers numbers, const void* panel, std::int64_t k, std::int
   }
   return TransformedAt(*static_cast<const TransformedPanel*>(panel), k, column);
 }
+
 void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std::uint16_t* tiles) {
   for (std::int64_t first = 0; first < depth; first += kSplitStep) {
     for (std::int64_t k = 0; k < kSplitStep; ++k) {

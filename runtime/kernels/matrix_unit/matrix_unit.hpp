@@ -51,8 +51,23 @@ struct TransformedPanel {
 };
 /// Parts of the depth begin at multiples of it, whatever the numbers are.
 inline constexpr std::int64_t kIntegerBlock = 2 * kSplitStep;
-/// Elements of a filter that a TransformedPanel has.
+/// Elements of a filter that a TransformedPanel has, and the signed sum of some that each tap is.
 inline constexpr std::int64_t kTransformedElements = 16;
+struct TransformedTap {
+  int count;
+  int elements[4];
+  float signs[4];
+};
+inline constexpr std::int64_t kTransformedTaps = 9;
+inline constexpr TransformedTap kTapSums[kTransformedTaps] = {{1, {0}, {1}},
+                                                              {2, {1, 2}, {-1, 1}},
+                                                              {1, {3}, {-1}},
+                                                              {2, {4, 8}, {-1, 1}},
+                                                              {4, {5, 6, 9, 10}, {1, -1, -1, 1}},
+                                                              {2, {7, 11}, {1, -1}},
+                                                              {1, {12}, {-1}},
+                                                              {2, {13, 14}, {1, -1}},
+                                                              {1, {15}, {1}}};
 
 /// Panels of columns of a product, at most.
 inline constexpr int kSplitPanels = 2;

@@ -147,30 +147,13 @@ class PanelSteps {
   const Number* step_ = nullptr;
 };
 
-/// What a tap of a TransformedPanel is the sum of.
-struct TapTerms {
-  int count;
-  int elements[4];
-  float signs[4];
-};
-constexpr std::int64_t kTaps = 9;
-constexpr TapTerms kTapTerms[kTaps] = {{1, {0}, {1}},
-                                       {2, {1, 2}, {-1, 1}},
-                                       {1, {3}, {-1}},
-                                       {2, {4, 8}, {-1, 1}},
-                                       {4, {5, 6, 9, 10}, {1, -1, -1, 1}},
-                                       {2, {7, 11}, {1, -1}},
-                                       {1, {12}, {-1}},
-                                       {2, {13, 14}, {1, -1}},
-                                       {1, {15}, {1}}};
-
 /// A tap of 16 rows of a TransformedPanel.
 class TransformedGroup {
  public:
   TransformedGroup() = default;
   TransformedGroup(const TransformedPanel& panel, std::int64_t group)
-      : terms_(&kTapTerms[group % kTaps]),
-        block_(panel.elements + group / kTaps * kRows16),
+      : terms_(&kTapSums[group % kTransformedTaps]),
+        block_(panel.elements + group / kTransformedTaps * kRows16),
         stride_(panel.stride) {}
 
   /// Nothing is zeros.
@@ -203,7 +186,7 @@ class TransformedGroup {
     }
   }
 
-  const TapTerms* terms_ = nullptr;
+  const TransformedTap* terms_ = nullptr;
   const std::uint32_t* block_ = nullptr;
   std::int64_t stride_ = 0;
 };

@@ -6,6 +6,7 @@
 #include "runtime/kernels/convert.hpp"
 #include "runtime/kernels/element_types.hpp"
 #include "runtime/kernels/kernel_attributes.hpp"
+#include "runtime/kernels/normalization/lrn.hpp"
 #include "runtime/kernels/normalization/moments.hpp"
 #include "runtime/kernels/normalization/normalization.hpp"
 #include "runtime/kernels/wide_loops.hpp"
@@ -194,29 +195,11 @@ BoundKernel BindGroupNorm(const KernelCall& call) {
 template <typename C>
 struct Lrn {
   ChannelShape shape;
-  std::int64_t before;  // neighbours with lower channel numbers
-  std::int64_t after;
-  double scale;
-  double beta;
-  double bias;
+  LrnParameters parameters;
   Converter load;
   Converter store;
 
   static constexpr std::int64_t kStrip = 128;
-
-  /// y[i] *= (bias + scale * sums[i])^-beta
-  POPRT_INLINE void Normalize(const C* sums, std::int64_t n, C* y) const {
-    if (beta == 0.75) {  // the exponent of nearly all models
-      for (std::int64_t i = 0; i < n; ++i) {
-        const C root = std::sqrt(static_cast<C>(bias) + static_cast<C>(scale) * sums[i]);
-        y[i] /= root * std::sqrt(root);
-      }
-      return;
-    }
-    for (std::int64_t i = 0; i < n; ++i) {
-      y[i] = static_cast<C>(y[i] * std::pow(bias + scale * sums[i], -beta));
-    }
-  }
 
   void RunStrip(const KernelArguments& args, std::int64_t batch, std::int64_t channel,
                 std::int64_t column) const {
@@ -224,15 +207,15 @@ struct Lrn {
     C row[kStrip];
     C center[kStrip];
     C sums[kStrip] = {};
-    const std::int64_t first = channel - std::min(before, channel);
-    const std::int64_t last = channel + std::min(after, shape.channels - 1 - channel);
+    const std::int64_t first = channel - std::min(parameters.before, channel);
+    const std::int64_t last = channel + std::min(parameters.after, shape.channels - 1 - channel);
     for (std::int64_t c = first; c <= last; ++c) {
       const auto at = static_cast<std::size_t>((batch * shape.channels + c) * shape.plane + column);
       load(args.inputs[0] + at * load.from_bytes(), reinterpret_cast<std::byte*>(row), n);
       for (std::int64_t i = 0; i < n; ++i) sums[i] += row[i] * row[i];
       if (c == channel) std::copy_n(row, n, center);
     }
-    Normalize(sums, n, center);
+    NormalizeBySums(parameters, sums, n, center);
     const auto at =
         static_cast<std::size_t>((batch * shape.channels + channel) * shape.plane + column);
     store(reinterpret_cast<const std::byte*>(center), args.outputs[0] + at * store.to_bytes(), n);
@@ -257,19 +240,12 @@ BoundKernel BindLrn(const KernelCall& call) {
   const TensorType& input = call.inputs[0];
   RequireElement(input, kFloatTypes, "input 0");
   RequireType(call.outputs[0], input, "output 0");
-  Require(call.attributes.has("size"), "attribute 'size' is missing");
-  const std::int64_t size = IntAttribute(call, "size", 1);
-  Require(size >= 1, "attribute 'size' is " + std::to_string(size) + ", expected at least 1");
   const ChannelShape shape = ChannelsOf(input, 2);
+  const LrnParameters parameters = RequireLrn(call, std::max<std::int64_t>(1, shape.channels));
   return VisitCompute<BoundKernel, kFloatTypes>(input.element, [&](auto type) -> BoundKernel {
     using C = typename decltype(type)::type;
     const Lrn<C> lrn{.shape = shape,
-                     .before = (size - 1) / 2,
-                     .after = size / 2,
-                     .scale = static_cast<double>(FloatAttribute(call, "alpha", 1e-4F)) /
-                              static_cast<double>(size),
-                     .beta = static_cast<double>(FloatAttribute(call, "beta", 0.75F)),
-                     .bias = static_cast<double>(FloatAttribute(call, "bias", 1.0F)),
+                     .parameters = parameters,
                      .load = {input.element, kElementOf<C>},
                      .store = {kElementOf<C>, input.element}};
     const auto shared = std::make_shared<const Lrn<C>>(lrn);

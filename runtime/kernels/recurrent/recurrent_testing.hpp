@@ -209,7 +209,7 @@ class RecurrentReference {
 /// Differences of float32 may be so many units in the last place of two.
 constexpr double kOrdinaryUlps = 30;
 /// The same with a matrix unit, which rounds every product, see matrix_unit.hpp.
-constexpr double kUnitUlps = 120;
+constexpr double kUnitUlps = 80;
 
 inline void ExpectReference(const RecurrentCase& test, const std::vector<Tensor>& found,
                             double ulps = kOrdinaryUlps) {

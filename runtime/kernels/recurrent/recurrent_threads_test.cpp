@@ -21,12 +21,15 @@ using testing::TunedNameOf;
 using enum ElementType;
 using Case = testing::RecurrentCase;
 
-/// `name` may use a matrix unit.
 void ExpectSameWithThreads(std::string_view name, const Case& test) {
   SCOPED_TRACE(std::string(name) + " of batch " + std::to_string(test.shape.batch));
   const auto alone = RunOnce(name, test.inputs, test.outputs(), test.attributes);
-  const bool has_unit = BestInnerLoops().matrix_unit != nullptr;
-  ExpectReference(test, alone, has_unit ? testing::kUnitUlps : testing::kOrdinaryUlps);
+  const auto kind = *std::ranges::find_if(kRecurrentKinds, [&](RecurrentKind k) {
+    return NameOf(k) == name || TunedNameOf(k) == name;
+  });
+  const bool uses_unit = name == TunedNameOf(kind) &&
+                         RecurrentPlan(kind, CallOf(test), BestInnerLoops()).split.has_value();
+  ExpectReference(test, alone, uses_unit ? testing::kUnitUlps : testing::kOrdinaryUlps);
   const BoundKernel kernel = FindKernel(name)->bind(CallOf(test));
   for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, test, threads), alone);
 }
