@@ -11,6 +11,7 @@
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
 #include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
 #include "runtime/kernels/quantized/pack_integers.hpp"
@@ -61,7 +62,8 @@ bool IsShort(const ir::Node& node) { return node.attributes.get_int("short_weigh
 Tensor PackGemm(const ir::Node& node, const Tensor& weights, bool transposed) {
   const ElementType stored = StoredType(weights);
   if (IsShort(node) && stored == ElementType::kFloat32) {
-    return kernels::PackShortGemmWeights(weights, transposed);
+    if (auto packed = kernels::PackScaledGemmWeights(weights, transposed))
+      return *std::move(packed);
   }
   return kernels::PackGemmWeights(weights, transposed, stored);
 }
@@ -235,14 +237,15 @@ KernelChoice SelectRecurrent(const ir::Graph& graph, const ir::Node& node,
     choice.operands[i].packed =
         kernels::PackRecurrentWeights(*graph.ConstantOf(node.inputs[i]), kernels::GatesOf(kind));
   }
-  const auto shorten = [&](std::size_t input) {
+  const auto scale = [&](std::size_t input) {
     std::optional<Tensor>& packed = choice.operands[input].packed;
-    if (IsShort(node)) packed = kernels::ShortenPanels(*packed);
+    if (!IsShort(node)) return;
+    if (auto scaled = kernels::ScalePanels(*packed)) packed = std::move(scaled);
   };
   // W is multiplied by all steps at once.
   const Shape& x = graph.type(node.inputs[In::kX]).shape;
-  if (x[0] * x[1] == 1) shorten(In::kW);
-  shorten(In::kR);
+  if (x[0] * x[1] == 1) scale(In::kW);
+  scale(In::kR);
   choice.attributes.erase("short_weights");
   choice.attributes.set("hidden_size", graph.type(node.inputs[In::kR]).shape.at(2));
   choice.attributes.set("packed", std::int64_t{1});

@@ -96,7 +96,7 @@ std::vector<TensorType> OperandsOfShort(const char* op, const TensorType& x,
   return types;
 }
 
-TEST(LowerTest, ShortensTheWeightsThatOneRowIsMultipliedBy) {
+TEST(LowerTest, ScalesTheWeightsThatOneRowIsMultipliedBy) {
   constexpr std::int64_t kHidden = 20;
   const Tensor w({ElementType::kFloat32, {1, 3 * kHidden, 3}});
   const Tensor r({ElementType::kFloat32, {1, 3 * kHidden, kHidden}});
@@ -104,24 +104,27 @@ TEST(LowerTest, ShortensTheWeightsThatOneRowIsMultipliedBy) {
     const TensorType x{ElementType::kFloat32, {steps, 1, 3}};
     const auto types =
         OperandsOfShort("GRU", x, {w, r}, {ElementType::kFloat32, {steps, 1, 1, kHidden}});
-    // Three gates of two panels: a group of four rows, of which W has three, is three lines.
-    const ElementType of_w = steps == 1 ? ElementType::kUint32 : ElementType::kFloat32;
-    EXPECT_EQ(types, (std::vector<TensorType>{
-                         x, {of_w, {6, 3, 16}}, {ElementType::kUint32, {6, 15, 16}}}));
+    // Three gates of two panels: a line of scales, and one of two rows, of which W has three.
+    const ElementType of_w = steps == 1 ? ElementType::kInt32 : ElementType::kFloat32;
+    EXPECT_EQ(types,
+              (std::vector<TensorType>{x, {of_w, {6, 3, 16}}, {ElementType::kInt32, {6, 11, 16}}}));
   }
 }
 
-TEST(LowerTest, ProductsHaveShortWeightsUnlessTheseAreHalf) {
-  const TensorType x{ElementType::kFloat32, {1, 4}};
-  for (const float weight : {0.1F, 0.5F}) {
-    Tensor weights({ElementType::kFloat32, {4, 20}});
+TEST(LowerTest, ProductsHaveScaledWeightsUnlessTheseAreHalfOrLoseTooMuch) {
+  constexpr std::int64_t kDepth = 60;
+  const TensorType x{ElementType::kFloat32, {1, kDepth}};
+  const auto type_of = [&](float first, float weight) {
+    Tensor weights({ElementType::kFloat32, {kDepth, 20}});
     for (float& number : weights.as_mutable<float>()) number = weight;
+    weights.as_mutable<float>()[0] = first;
     const auto types =
         OperandsOfShort("FusedMatMul", x, {weights}, {ElementType::kFloat32, {1, 20}});
-    const TensorType shortened{ElementType::kUint32, {2, 3, 16}};
-    const TensorType half{ElementType::kFloat16, {2, 4, 16}};
-    EXPECT_EQ(types, (std::vector<TensorType>{x, weight == 0.5F ? half : shortened}));
-  }
+    return types.at(1);
+  };
+  EXPECT_EQ(type_of(0.1F, 0.1F), (TensorType{ElementType::kInt32, {2, 31, 16}}));
+  EXPECT_EQ(type_of(0.5F, 0.5F), (TensorType{ElementType::kFloat16, {2, kDepth, 16}}));
+  EXPECT_EQ(type_of(100.3F, 0.1F), (TensorType{ElementType::kFloat32, {2, kDepth, 16}}));
 }
 
 TEST(LowerTest, ListsEveryNodeThatCannotRun) {

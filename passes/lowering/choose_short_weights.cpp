@@ -50,7 +50,7 @@ Weights OfProduct(const ir::Graph& graph, const ir::Node& node) {
   const bool has_columns = graph.type(node.outputs[0]).shape.back() >= kFewestColumns;
   if (node.attributes.has("bits") || !has_columns || rows < 1) return {};
   if (rows == 1 || rows >= kManyRows) return {.inputs = {1}};
-  if (rows <= kernels::kMostShortRows) return {.inputs = {1}, .fewest = kFewestOfFewRows};
+  if (rows <= kernels::kMostScaledRows) return {.inputs = {1}, .fewest = kFewestOfFewRows};
   return {};
 }
 

@@ -13,6 +13,7 @@ constexpr InnerLoops kPortable{.instruction_set = NameOf(InstructionSet::kPortab
                                .conv = kPortableConvMicroKernels,
                                .winograd = kPortableWinograd,
                                .rows = kPortableRowKernels,
+                               .wide_rows = &kPortableWideIntegerRows,
                                .element_functions = kPortableElementFunctions,
                                .recurrent_cells = kPortableRecurrentCells};
 
@@ -24,6 +25,7 @@ constexpr InnerLoops kAvx2{.instruction_set = NameOf(InstructionSet::kAvx2),
                            .conv = kAvx2ConvMicroKernels,
                            .winograd = kAvx2Winograd,
                            .rows = kAvx2RowKernels,
+                           .wide_rows = &kAvx2WideIntegerRows,
                            .element_functions = kAvx2ElementFunctions,
                            .recurrent_cells = kAvx2RecurrentCells};
 
@@ -33,26 +35,30 @@ constexpr InnerLoops kAvx512{.instruction_set = NameOf(InstructionSet::kAvx512),
                              .conv = kAvx512ConvMicroKernels,
                              .winograd = kAvx512Winograd,
                              .rows = kAvx512RowKernels,
+                             .wide_rows = &kAvx512WideIntegerRows,
                              .element_functions = kAvx512ElementFunctions,
                              .recurrent_cells = kAvx512RecurrentCells};
 
-constexpr InnerLoops kAmx{.instruction_set = NameOf(InstructionSet::kAmx),
-                          .gemm = kAvx512GemmMicroKernels,
-                          .gemv = kAvx512GemvKernels,
-                          .conv = kAvx512ConvMicroKernels,
-                          .winograd = kAvx512Winograd,
-                          .rows = kAvx512RowKernels,
-                          .element_functions = kAvx512ElementFunctions,
-                          .recurrent_cells = kAvx512RecurrentCells,
-                          .matrix_unit = &kAmxMatrixUnit};
+/// With one instruction for what else takes two, where the processor has that.
+InnerLoops WithVnni(InnerLoops loops, InstructionSet set) {
+  if (HasVnni(set)) loops.wide_rows = &kAvx512VnniWideIntegerRows;
+  return loops;
+}
 
 #endif
 
 const InnerLoops& LoopsFor([[maybe_unused]] InstructionSet set) {
 #if defined(POPRT_X86_KERNELS)
   if (set == InstructionSet::kAvx2) return kAvx2;
-  if (set == InstructionSet::kAvx512) return kAvx512;
-  if (set == InstructionSet::kAmx) return kAmx;
+  static const InnerLoops avx512 = WithVnni(kAvx512, InstructionSet::kAvx512);
+  static const InnerLoops amx = [] {
+    InnerLoops with_unit = WithVnni(kAvx512, InstructionSet::kAmx);
+    with_unit.instruction_set = NameOf(InstructionSet::kAmx);
+    with_unit.matrix_unit = &kAmxMatrixUnit;
+    return with_unit;
+  }();
+  if (set == InstructionSet::kAvx512) return avx512;
+  if (set == InstructionSet::kAmx) return amx;
 #endif
   return kPortable;
 }

@@ -8,6 +8,7 @@
 #include "runtime/kernels/matrix_unit/matrix_unit.hpp"
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/gemv_kernels.hpp"
+#include "runtime/kernels/quantized/integer_rows.hpp"
 #include "runtime/kernels/recurrent/recurrent_cells.hpp"
 #include "runtime/kernels/rows/row_kernels.hpp"
 
@@ -21,6 +22,7 @@ struct InnerLoops {
   const ConvMicroKernels& conv;
   const WinogradKernels& winograd;
   const RowKernels& rows;
+  const IntegerRowKernels* wide_rows;  ///< for weights of 16 bits
   const ElementFunctions& element_functions;
   const RecurrentCells& recurrent_cells;
   const MatrixUnit* matrix_unit = nullptr;  ///< if the processor has one

@@ -21,6 +21,7 @@ constexpr InnerLoops kLoops{.instruction_set = "sixteen lanes",
                             .conv = tile::kConvMicroKernels<Vector>,
                             .winograd = winograd::kKernels<Vector>,
                             .rows = rows::kKernels<Vector>,
+                            .wide_rows = &kPortableWideIntegerRows,
                             .element_functions = elements::kFunctions<Vector>,
                             .recurrent_cells = cells::kCells<Vector>};
 

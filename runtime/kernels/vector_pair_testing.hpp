@@ -32,6 +32,14 @@ struct VectorPair {
     return {Half::Load(p), Half::Load(p + Half::kLanes)};
   }
   template <class Use>
+  [[gnu::noinline]] static void EachScaled(const std::int32_t* line, Use use) {
+    typename Half::Register low[2];
+    Half::EachScaled(line, [&](auto row, auto lanes) { low[row] = lanes; });
+    Half::EachScaled(line + Half::kLanes, [&](auto row, auto high) {
+      use(row, Register{low[row], high});
+    });
+  }
+  template <class Use>
   [[gnu::noinline]] static void EachShort(const std::uint32_t* lines, Use use) {
     typename Half::Register low[4];
     Half::EachShort(lines, [&](auto row, auto lanes) { low[row] = lanes; });

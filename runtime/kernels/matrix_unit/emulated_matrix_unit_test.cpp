@@ -57,11 +57,11 @@ float ShortAt(const std::uint32_t* panel, std::int64_t k, std::int64_t column) {
   return group[k % kShortRows * kSplitGroup + column];
 }
 
-/// The same of integers of 16 bits.
-float IntegerAt(const std::uint32_t* panel, std::int64_t k, std::int64_t column) {
-  constexpr std::int64_t kBlockWords = (1 + kIntegerBlock / 2) * kSplitGroup;
-  const std::uint32_t* const block = panel + k / kIntegerBlock * kBlockWords;
-  const std::uint32_t word = block[(1 + k % kIntegerBlock / 2) * kSplitGroup + column];
+/// The same of a scaled panel.
+float ScaledAt(const std::uint32_t* panel, std::int64_t k, std::int64_t column) {
+  constexpr std::int64_t kBlockWords = (1 + kScaledBlock / 2) * kSplitGroup;
+  const std::uint32_t* const block = panel + k / kScaledBlock * kBlockWords;
+  const std::uint32_t word = block[(1 + k % kScaledBlock / 2) * kSplitGroup + column];
   const auto integer = static_cast<std::int16_t>(word >> (k % 2 * 16));
   return static_cast<float>(integer) * std::bit_cast<float>(block[column]);
 }
@@ -88,10 +88,9 @@ float NumberAt(PanelNumbers numbers, const void* panel, std::int64_t k, std::int
     case PanelNumbers::kHalf:
       return static_cast<float>(
           std::bit_cast<Float16>(static_cast<const std::uint16_t*>(panel)[at]));
-    case PanelNumbers::kShort:
-      return ShortAt(static_cast<const std::uint32_t*>(panel), k, column);
+    case PanelNumbers::kScaled:
     case PanelNumbers::kInteger:
-      return IntegerAt(static_cast<const std::uint32_t*>(panel), k, column);
+      return ScaledAt(static_cast<const std::uint32_t*>(panel), k, column);
     case PanelNumbers::kTransformed:
       break;
   }
@@ -181,16 +180,12 @@ constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
 }  // namespace
 
 const InnerLoops& EmulatedUnitLoops() {
-  const InnerLoops& portable = PortableInnerLoops();
-  static const InnerLoops loops{.instruction_set = "emulated matrix unit",
-                                .gemm = portable.gemm,
-                                .gemv = portable.gemv,
-                                .conv = portable.conv,
-                                .winograd = portable.winograd,
-                                .rows = portable.rows,
-                                .element_functions = portable.element_functions,
-                                .recurrent_cells = portable.recurrent_cells,
-                                .matrix_unit = &kUnit};
+  static const InnerLoops loops = [] {
+    InnerLoops with_unit = PortableInnerLoops();
+    with_unit.instruction_set = "emulated matrix unit";
+    with_unit.matrix_unit = &kUnit;
+    return with_unit;
+  }();
   return loops;
 }
 

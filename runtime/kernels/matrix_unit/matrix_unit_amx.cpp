@@ -47,10 +47,9 @@ void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std
       return SplitPanelOf<PanelNumbers::kFloat>(panel, depth, tiles);
     case PanelNumbers::kHalf:
       return SplitPanelOf<PanelNumbers::kHalf>(panel, depth, tiles);
-    case PanelNumbers::kShort:
-      return SplitPanelOf<PanelNumbers::kShort>(panel, depth, tiles);
+    case PanelNumbers::kScaled:
     case PanelNumbers::kInteger:
-      return SplitPanelOf<PanelNumbers::kInteger>(panel, depth, tiles);
+      return SplitPanelOf<PanelNumbers::kScaled>(panel, depth, tiles);
     case PanelNumbers::kTransformed:
       return SplitPanelOf<PanelNumbers::kTransformed>(panel, depth, tiles);
   }
@@ -227,10 +226,9 @@ void Multiply(const SplitProduct& product) {
       return MultiplyBefore<PanelNumbers::kFloat>(product);
     case PanelNumbers::kHalf:
       return MultiplyBefore<PanelNumbers::kHalf>(product);
-    case PanelNumbers::kShort:
-      return MultiplyBefore<PanelNumbers::kShort>(product);
+    case PanelNumbers::kScaled:
     case PanelNumbers::kInteger:
-      return MultiplyBefore<PanelNumbers::kInteger>(product);
+      return MultiplyBefore<PanelNumbers::kScaled>(product);
     case PanelNumbers::kTransformed:
       return MultiplyBefore<PanelNumbers::kTransformed>(product);
   }

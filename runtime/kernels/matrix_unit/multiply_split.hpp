@@ -238,7 +238,7 @@ class SplitMultiplication final : SplitWork {
 
 /// Computes a task: rows_at(row, k, rows) fills in where rows.rows rows of A from `row` on find
 /// their numbers of the step of the depth from k on; panel_at(panel, k, n) is where rows [k, k + n)
-/// of a panel are until this has been called for two more, k a multiple of kIntegerBlock;
+/// of a panel are until this has been called for two more, k a multiple of kScaledBlock;
 /// start_at(panel) is what the sums of its 16 columns start from.
 /// finish(task, sums) takes the sums of one or two panels, kSplitPairSums apart, [row][16], of up
 /// to kFinishedRows rows whose sums are finite; compute(row, panel) has to compute one row of one

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kPieceRows = 4;
 
 /// How the numbers of a panel are stored: groups of kRows rows, and a header before every
-/// kIntegerBlock rows.
+/// kScaledBlock rows.
 template <PanelNumbers kNumbers>
 struct PanelGroups {
   using Number = std::conditional_t<kNumbers == PanelNumbers::kFloat, float, std::uint16_t>;
@@ -32,24 +32,9 @@ struct PanelGroups {
   }
 };
 
-/// See short_floats.hpp.
+/// See scaled_panels.hpp; the header has the scales of the columns.
 template <>
-struct PanelGroups<PanelNumbers::kShort> {
-  using Number = std::uint32_t;
-  static constexpr std::int64_t kRows = 4;
-  static constexpr std::int64_t kSize = 3 * kSplitGroup;
-  static constexpr std::int64_t kHeader = 0;
-
-  [[gnu::always_inline]] static void Load(const Number* from, const Number* /*header*/,
-                                          __m512 (&rows)[kPieceRows]) {
-    Avx512::EachShort(from,
-                      [&](auto r, __m512 numbers) [[gnu::always_inline]] { rows[r] = numbers; });
-  }
-};
-
-/// See quantized/pack_integers.hpp; the header has the scales of the columns.
-template <>
-struct PanelGroups<PanelNumbers::kInteger> {
+struct PanelGroups<PanelNumbers::kScaled> {
   using Number = std::uint32_t;
   static constexpr std::int64_t kRows = 2;
   static constexpr std::int64_t kSize = kSplitGroup;
@@ -95,7 +80,7 @@ class PanelSteps {
 
   [[gnu::always_inline]] void Next() {
     step_ += NumbersOf(kSplitStep);
-    if (Groups::kHeader == 0 || step_ < header_ + Groups::kHeader + NumbersOf(kIntegerBlock)) {
+    if (Groups::kHeader == 0 || step_ < header_ + Groups::kHeader + NumbersOf(kScaledBlock)) {
       return;
     }
     header_ = step_;

@@ -20,7 +20,7 @@ constexpr std::int64_t kPanels = 96;
 // Cycles of splitting a tile into each of its parts: of rows, from near, and of panels, which may
 // come from farther away; of the unit for a row, a panel, a step of the depth and two of their
 // parts; and without the unit for a row, a panel and a step, of floats and of integers, and for a
-// panel and a step of short floats that are widened. Measured.
+// panel and a step of scaled panels that are widened. Measured.
 constexpr double kRowTileCycles = 92;
 constexpr double kPanelTileCycles = 109;
 constexpr double kUnitCycles = 1.52;
@@ -55,8 +55,7 @@ bool CutUntil(const Enough& are_enough, bool cuts_rows, SplitTasks& tasks) {
 }
 
 std::int64_t LargestDepth(std::int64_t rows) {
-  return std::min(kDepth,
-                  kNumbers / std::max<std::int64_t>(rows, 1) / kIntegerBlock * kIntegerBlock);
+  return std::min(kDepth, kNumbers / std::max<std::int64_t>(rows, 1) / kScaledBlock * kScaledBlock);
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ SplitBlocking::SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_
                              PanelNumbers numbers)
     : rows_(rows),
       panels_(panels),
-      depth_(depth, LargestDepth(std::min(rows, kRows)), kIntegerBlock),
+      depth_(depth, LargestDepth(std::min(rows, kRows)), kScaledBlock),
       numbers_(numbers) {}
 
 std::int64_t SplitBlocking::RowBlocks(std::int64_t rows) { return CeilDiv(rows, kRows); }
@@ -87,7 +86,7 @@ double SplitBlocking::OrdinaryCycles(std::int64_t rows, std::int64_t panels, std
   const double sums = static_cast<double>(rows) * static_cast<double>(panels);
   const double of_sum =
       numbers == PanelNumbers::kInteger ? kOrdinaryIntegerCycles : kOrdinaryCycles;
-  const double widened = numbers == PanelNumbers::kShort ? static_cast<double>(panels) : 0;
+  const double widened = numbers == PanelNumbers::kScaled ? static_cast<double>(panels) : 0;
   return steps * (of_sum * sums + kWidenCycles * widened) + kOrdinarySumCycles * sums;
 }
 

@@ -114,11 +114,11 @@ struct GemmMicroKernels {
                              std::int64_t depth, const Ahead<float>& ahead, const Tiles& tiles,
                              bool accumulate);
 
-  /// As row_major_f32 for up to kMostShortRows rows and any number of panels of short floats
-  /// (short_floats.hpp), whose stride is counted in words.
-  void (*short_rows)(int row_count, const float* a, std::int64_t lda,
-                     const Panels<std::uint32_t>& b, std::int64_t depth, const Tiles& tiles,
-                     bool accumulate);
+  /// As row_major_f32 for up to kMostScaledRows rows and any number of scaled panels
+  /// (scaled_panels.hpp), from the beginning of a block on.
+  void (*scaled_rows)(int row_count, const float* a, std::int64_t lda,
+                      const Panels<std::int32_t>& b, std::int64_t depth, const Tiles& tiles,
+                      bool accumulate);
 
   /// Stores rows x cols results, the first one at out[row][col]; columns are counted from the start
   /// of a row of `out` and of `column_bias`.
@@ -141,6 +141,9 @@ struct GemmMicroKernels {
   void (*gather_transposed_f16)(const std::uint16_t* source, std::int64_t column_stride,
                                 std::int64_t cols, std::int64_t depth, float* panel);
 
+  /// Rows [0, depth) of a scaled panel, from the beginning of a block on, and zeros up to a whole
+  /// line of rows.
+  void (*widen_scaled)(const std::int32_t* lines, std::int64_t depth, float* panel);
   /// Rows [0, depth) of a panel of short floats, and zeros up to a whole group of rows.
   void (*widen_short)(const std::uint32_t* lines, std::int64_t depth, float* panel);
 

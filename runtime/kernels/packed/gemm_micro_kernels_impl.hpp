@@ -7,7 +7,7 @@
 #include "runtime/kernels/packed/gather_impl.hpp"
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/micro_kernel_impl.hpp"
-#include "runtime/kernels/packed/short_row_impl.hpp"
+#include "runtime/kernels/packed/stored_panel_impl.hpp"
 
 // GemmMicroKernels for a vector type V, see vector_type.hpp.
 namespace poprt::kernels::tile {
@@ -20,12 +20,13 @@ inline constexpr GemmMicroKernels kGemmMicroKernels = {
     .row_major_f16 = RowMajor<V, std::uint16_t>,
     .interleaved = Interleaved<V, kVectors<V>>,
     .interleaved_narrow = Interleaved<V, 1>,
-    .short_rows = ShortRows<V>,
+    .scaled_rows = ScaledRows<V>,
     .finish = Finish<V>,
     .gather_f32 = Gather<V, float>,
     .gather_f16 = Gather<V, std::uint16_t>,
     .gather_transposed_f32 = GatherTransposed<typename V::Eight, float>,
     .gather_transposed_f16 = GatherTransposed<typename V::Eight, std::uint16_t>,
+    .widen_scaled = WidenScaled<V>,
     .widen_short = WidenShort<V>,
     .widen = Widen<V>,
     .depthwise = Depthwise<V>};

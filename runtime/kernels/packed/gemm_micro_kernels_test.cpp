@@ -10,7 +10,7 @@
 #include "runtime/kernels/packed/packed_testing.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -171,15 +171,15 @@ TEST(GemmMicroKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
   }
 }
 
-TEST(GemmMicroKernels, TwoRowsOfAnyPanelsOfShortFloatsAreMultipliedLikeEachAlone) {
-  constexpr std::int64_t kDepth = 23;
+TEST(GemmMicroKernels, TwoRowsOfAnyScaledPanelsAreMultipliedLikeEachAlone) {
+  constexpr std::int64_t kDepth = 87;
   constexpr int kPanels = 7;
-  constexpr std::int64_t kRowStride = 29;
+  constexpr std::int64_t kRowStride = 91;
   Random random(5);
   const Tensor a = random.Values({ElementType::kFloat32, {2, kRowStride}});
-  const Tensor b = ShortenPanels(random.Values({ElementType::kFloat32, {kPanels, kDepth, kPanel}}));
+  const Tensor b = *ScalePanels(random.Values({ElementType::kFloat32, {kPanels, kDepth, kPanel}}));
   const Tensor before = random.Values({ElementType::kFloat32, {kPanels, 2, kPanel}});
-  const std::int64_t words = ShortLines(kDepth) * kPanel;
+  const std::int64_t words = ScaledLines(kDepth) * kPanel;
   for (const InnerLoops* loops : AllInnerLoops()) {
     for (const bool accumulate : {false, true}) {
       const auto product = [&](int rows, int first_row, int first, int count) {
@@ -188,9 +188,9 @@ TEST(GemmMicroKernels, TwoRowsOfAnyPanelsOfShortFloatsAreMultipliedLikeEachAlone
           const int row = 2 * (first + i / rows) + first_row + i % rows;
           std::copy_n(before.as<float>().data() + row * kPanel, kPanel, tiles.data() + i * kPanel);
         }
-        loops->gemm.short_rows(rows, a.as<float>().data() + first_row * kRowStride, kRowStride,
-                               {b.as<std::uint32_t>().data() + first * words, words, count}, kDepth,
-                               {tiles.data(), rows * kPanel}, accumulate);
+        loops->gemm.scaled_rows(rows, a.as<float>().data() + first_row * kRowStride, kRowStride,
+                                {b.as<std::int32_t>().data() + first * words, words, count}, kDepth,
+                                {tiles.data(), rows * kPanel}, accumulate);
         return tiles;
       };
       for (int count = 1; count <= kPanels; ++count) {

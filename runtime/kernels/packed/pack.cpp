@@ -1,13 +1,14 @@
 #include "runtime/kernels/packed/pack.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <vector>
 
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack_elements.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -58,17 +59,21 @@ Tensor PackGemmWeights(const Tensor& w, bool transposed, ElementType stored) {
   return packed;
 }
 
-Tensor PackShortGemmWeights(const Tensor& w, bool transposed) {
+std::optional<Tensor> PackScaledGemmWeights(const Tensor& w, bool transposed) {
   const GemmWeights weights(w, transposed);
   const std::int64_t depth = weights.depth;
-  Tensor packed(ShortPanelsType(PackedGemmType(depth, weights.n, w.element())));
+  Tensor packed(ScaledPanelsType(PackedGemmType(depth, weights.n, w.element())));
   const auto source = w.as<float>();
-  const auto lines = packed.as_mutable<std::uint32_t>();
+  const auto lines = packed.as_mutable<std::int32_t>();
+  std::atomic<bool> are_scaled = true;
   PackPanels(weights.n, [&](std::int64_t panel) {
     std::vector<float> numbers(static_cast<std::size_t>(depth * kPanel));
     weights.PackPanel(source.data(), panel, numbers.data());
-    ShortenPanel(numbers.data(), depth, lines.data() + panel * ShortLines(depth) * kPanel);
+    if (!ScalePanel(numbers.data(), depth, lines.data() + panel * ScaledLines(depth) * kPanel)) {
+      are_scaled = false;
+    }
   });
+  if (!are_scaled) return {};
   return packed;
 }
 

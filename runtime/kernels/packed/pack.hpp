@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/tensor/shape.hpp"
 #include "runtime/tensor/tensor.hpp"
@@ -17,8 +18,9 @@ TensorType PackedGemmType(std::int64_t depth, std::int64_t n, ElementType stored
 /// Packs W [depth, n], or its transpose [n, depth] when `transposed`.
 Tensor PackGemmWeights(const Tensor& w, bool transposed, ElementType stored);
 
-/// The same of float32 that can be short, shortened, see short_floats.hpp.
-Tensor PackShortGemmWeights(const Tensor& w, bool transposed);
+/// The same of float32 as scaled panels, see scaled_panels.hpp; nothing where that would lose too
+/// much.
+std::optional<Tensor> PackScaledGemmWeights(const Tensor& w, bool transposed);
 
 /// Type of packed "conv2d" weights, [group, out_channels / group, depth] where depth is the input
 /// channels of a group times the taps. Within a group the output channels are cut by RowTiles; a

@@ -3,12 +3,14 @@
 #include <optional>
 #include <string>
 
+#include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/alternating_order.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/rows_in_parts.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
 #include "runtime/kernels/packed/split_matrix_block.hpp"
 #include "runtime/kernels/packed/stored_panels.hpp"
 
@@ -24,14 +26,9 @@ struct Gemm {
   MatrixBlocking blocking;
   const MatrixUnit* unit = nullptr;
   std::optional<SplitBlocking> split = std::nullopt;  ///< where the matrix unit is faster
+  std::optional<RowsInParts> scaled = std::nullopt;   ///< few rows, by weights that are not widened
   std::size_t scratch_bytes = 0;
   AlternatingOrder order = {};
-
-  /// Few rows are as fast as their weights come: these are not widened first.
-  bool AreFewShortRows() const {
-    const std::int64_t rows = blocking.rows.count();
-    return weights.AreShort() && rows >= 1 && rows <= kMostShortRows;
-  }
 
   /// Tiles of more rows fetch what comes next, and weights are a lesser part of what they wait for.
   TaskOrder NextOrder() const {
@@ -87,27 +84,19 @@ struct Gemm {
     });
   }
 
-  /// Few rows, by short floats; the depth is not cut.
-  void RunShort(const KernelArguments& args, const Epilogue& finish) const {
-    const auto* const lines = args.in<std::uint32_t>(1);
+  /// Few rows, which args.scratch holds for all threads; the depth is not cut.
+  void RunScaled(const KernelArguments& args, const Epilogue& finish) const {
+    const auto* const lines = args.in<std::int32_t>(1);
     const std::int64_t words = weights.Stride();
-    const auto rows = static_cast<int>(blocking.rows.count());
     const auto task = [&](std::int64_t block, int /*worker*/) {
-      constexpr std::int64_t kTile = kMostShortRows * kPanel;
-      float results[kMostTilePanels * kTile];
-      const std::int64_t last = blocking.panels.end(block);
-      int count = 0;
-      for (std::int64_t p = blocking.panels.begin(block); p < last; p += count) {
-        count = static_cast<int>(std::min<std::int64_t>(last - p, kMostTilePanels));
-        kernels->short_rows(rows, args.in<float>(0), weights.depth,
-                            {lines + p * words, words, count}, weights.depth, {results, kTile},
-                            false);
-        for (int i = 0; i < count; ++i) {
-          const std::int64_t column = (p + i) * kPanel;
-          kernels->finish(finish, results + i * kTile, kPanel, rows,
-                          std::min(kPanel, columns - column), 0, column);
-        }
-      }
+      const std::int64_t first = blocking.panels.begin(block);
+      const auto count = static_cast<int>(blocking.panels.end(block) - first);
+      scaled->Multiply(args.scratch, {lines + first * words, words, count},
+                       [&](std::int64_t row, std::int64_t rows, int panel, const float* tile) {
+                         const std::int64_t column = (first + panel) * kPanel;
+                         kernels->finish(finish, tile, kPanel, rows,
+                                         std::min(kPanel, columns - column), row, column);
+                       });
     };
     args.pool->Run(blocking.panels.blocks(), task, order.Next());
   }
@@ -117,7 +106,9 @@ struct Gemm {
     finish.column_bias = args.inputs.size() > 2 ? args.in<float>(2) : nullptr;
     finish.residual = args.inputs.size() > 3 ? args.inputs[3] : nullptr;
     finish.out = args.outputs[0];
-    if (AreFewShortRows()) return RunShort(args, finish);
+    if (scaled.has_value() && scaled->Scale(args.in<float>(0), weights.depth, args.scratch)) {
+      return RunScaled(args, finish);
+    }
     if (split.has_value()) return RunSplit(args, finish);
     const auto task = [&](std::int64_t index, int worker) {
       const std::int64_t row_block = index / blocking.panels.blocks();
@@ -144,11 +135,11 @@ struct Gemm {
 BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   const auto [half, rows, columns, depth] = RequireGemm(call);
   const TensorType& w = call.inputs[1];
-  const bool is_short = w.element == ElementType::kUint32;
+  const bool are_scaled = w.element == ElementType::kInt32;
   const TensorType packed =
-      PackedGemmType(depth, columns, is_short ? ElementType::kFloat32 : w.element);
-  RequireType(w, is_short ? ShortPanelsType(packed) : packed, "the weights, input 1,");
-  Require(!is_short || !half, "short weights are for rows of float32, these are float16");
+      PackedGemmType(depth, columns, are_scaled ? ElementType::kFloat32 : w.element);
+  RequireType(w, are_scaled ? ScaledPanelsType(packed) : packed, "the weights, input 1,");
+  Require(!are_scaled || !half, "scaled weights are for rows of float32, these are float16");
 
   const std::shared_ptr<Gemm> gemm(
       new Gemm{.kernels = &loops.gemm,
@@ -165,17 +156,20 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
                        .scratch_bytes = gemm->scratch_bytes,
                        .block_sizes = block_sizes};
   };
-  EvenSplit& depths = gemm->blocking.depth;
-  if (is_short) {
-    depths = depths.WithLargest(gemm->AreFewShortRows() ? depth : WholeShortRows(depths.largest()));
+  if (are_scaled) {
+    EvenSplit& depths = gemm->blocking.depth;
+    depths = EvenSplit(depth, CeilDiv(depths.largest(), kScaledBlock) * kScaledBlock, kScaledBlock);
     block_sizes.back() = depths.largest();
   }
-  if (gemm->AreFewShortRows()) return bound();
-
-  gemm->scratch_bytes =
-      FloatScratchBytes(gemm->blocking.ScratchFloats() +
-                        gemm->weights.WidenedFloats(kMostTilePanels, depths.largest()));
-  const PanelNumbers numbers = is_short                             ? PanelNumbers::kShort
+  gemm->scratch_bytes = FloatScratchBytes(
+      gemm->blocking.ScratchFloats() +
+      gemm->weights.WidenedFloats(kMostTilePanels, gemm->blocking.depth.largest()));
+  if (are_scaled && rows >= 1 && rows <= kMostScaledRows) {
+    gemm->scaled.emplace(*loops.wide_rows, rows, depth);
+    gemm->scratch_bytes = std::max(gemm->scratch_bytes, ScratchBytes(gemm->scaled->Bytes()));
+    return bound();
+  }
+  const PanelNumbers numbers = are_scaled                           ? PanelNumbers::kScaled
                                : w.element == ElementType::kFloat16 ? PanelNumbers::kHalf
                                                                     : PanelNumbers::kFloat;
   gemm->unit = loops.matrix_unit;

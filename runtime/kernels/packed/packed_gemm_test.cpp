@@ -5,8 +5,7 @@
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
-#include "runtime/kernels/packed/short_floats_testing.hpp"
+#include "runtime/kernels/packed/scaled_panels_testing.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -20,13 +19,13 @@ struct GemmCase {
   const char* activation = "";
   bool bias = false;
   bool residual = false;
-  bool specials = false;  ///< NaN and infinities among the operands
-  bool is_short = false;  ///< weights of 24 bits
+  bool specials = false;   ///< NaN and infinities among the operands
+  bool is_scaled = false;  ///< weights of 16 bits
 };
 
 void CheckGemm(Random& random, const GemmCase& size) {
-  const ElementType element = size.is_short ? ElementType::kFloat32 : random.FloatType();
-  const ElementType stored = size.is_short ? ElementType::kFloat32 : random.FloatType();
+  const ElementType element = size.is_scaled ? ElementType::kFloat32 : random.FloatType();
+  const ElementType stored = size.is_scaled ? ElementType::kFloat32 : random.FloatType();
   const bool transposed = random.Flip();
   TensorType a_type{element, size.leading};
   a_type.shape.push_back(size.depth);
@@ -35,13 +34,14 @@ void CheckGemm(Random& random, const GemmCase& size) {
   const Tensor a = random.Values(a_type, size.specials);
   const TensorType w_type{stored,
                           transposed ? Shape{size.n, size.depth} : Shape{size.depth, size.n}};
-  const Tensor numbers = random.Values(w_type, size.specials && !size.is_short);
-  const Tensor w = size.is_short ? RoundedToShort(numbers) : numbers;
+  const Tensor w = random.Values(w_type, size.specials && !size.is_scaled);
+  const Tensor packed = size.is_scaled ? *PackScaledGemmWeights(w, transposed)
+                                       : PackGemmWeights(w, transposed, stored);
   const Tensor bias =
       size.bias ? random.Values({ElementType::kFloat32, {size.n}}, size.specials) : Tensor();
   const Tensor residual = size.residual ? random.Values(y_type, size.specials) : Tensor();
   const auto av = Doubles(a);
-  const auto wv = Doubles(w);
+  const auto wv = Doubles(size.is_scaled ? Unscaled(packed, size.depth) : w);
   const auto bv = Doubles(bias);
   const auto rv = Doubles(residual);
   std::vector<Expected> expected(static_cast<std::size_t>(ElementCount(y_type.shape)));
@@ -49,16 +49,18 @@ void CheckGemm(Random& random, const GemmCase& size) {
     const auto depth = static_cast<std::size_t>(size.depth);
     const auto n = static_cast<std::size_t>(size.n);
     const std::size_t column = i % n;
+    const auto weight_at = [&](std::size_t k) {
+      if (size.is_scaled) return (column / kPanel * depth + k) * kPanel + column % kPanel;
+      return transposed ? column * depth + k : k * n + column;
+    };
     for (std::size_t k = 0; k < depth; ++k) {
-      expected[i].Add(av[i / n * depth + k] * wv[transposed ? column * depth + k : k * n + column]);
+      expected[i].Add(av[i / n * depth + k] * wv[weight_at(k)]);
     }
     if (size.bias) expected[i].Add(bv[column]);
     if (size.residual) expected[i].Add(rv[i]);
   }
   Attributes attributes = ActivationAttributes(size.activation);
   attributes.set("n", size.n);
-  const Tensor packed = size.is_short ? PackShortGemmWeights(numbers, transposed)
-                                      : PackGemmWeights(numbers, transposed, stored);
   ExpectPacked(BindGemm, {a, packed, bias, residual}, y_type, attributes, expected);
 }
 
@@ -91,27 +93,27 @@ TEST(PackedGemm, HasTheSameBitsWithAllLoopsThatRound) {
     SCOPED_TRACE(rows);
     const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
     ExpectSameBits(a, packed, kColumns);
-    ExpectSameBits(a, ShortenPanels(packed), kColumns);
+    ExpectSameBits(a, *ScalePanels(packed), kColumns);
   }
 }
 
-TEST(PackedGemm, HasTheSameBitsWithShortWeightsAsWithTheirNumbers) {
+TEST(PackedGemm, HasTheSameBitsWithScaledWeightsAsWithTheirNumbers) {
   Random random(12);
-  constexpr std::int64_t kDepth = 1102;
+  constexpr std::int64_t kDepth = 1152;
   constexpr std::int64_t kColumns = 120;
-  const Tensor w = RoundedToShort(random.Values({ElementType::kFloat32, {kDepth, kColumns}}));
-  const Tensor packed = PackGemmWeights(w, false, ElementType::kFloat32);
+  const Tensor w = random.Values({ElementType::kFloat32, {kDepth, kColumns}});
+  const Tensor scaled = *PackScaledGemmWeights(w, false);
+  const Tensor packed = Unscaled(scaled, kDepth);
   for (const std::int64_t rows : {3, 7, 65, 200}) {
     const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
     for (const InnerLoops* loops : AllInnerLoops()) {
       SCOPED_TRACE(std::string(loops->instruction_set) + ", rows: " + std::to_string(rows));
-      EXPECT_EQ(Product(a, ShortenPanels(packed), kColumns, *loops),
-                Product(a, packed, kColumns, *loops));
+      EXPECT_EQ(Product(a, scaled, kColumns, *loops), Product(a, packed, kColumns, *loops));
     }
   }
 }
 
-TEST(PackedGemm, AgreesWithShortWeights) {
+TEST(PackedGemm, AgreesWithScaledWeights) {
   ForSeeds(120, [](std::mt19937& seeds) {
     Random random(seeds());
     CheckGemm(random, {.leading = {random.Flip() ? random.Int(1, 2) : random.Int(3, 90)},
@@ -120,15 +122,68 @@ TEST(PackedGemm, AgreesWithShortWeights) {
                        .activation = random.Of(AllActivations()).c_str(),
                        .bias = random.Flip(),
                        .residual = random.Flip(),
-                       .is_short = true});
+                       .is_scaled = true});
   });
   // Several tasks, several parts of the depth.
   Random random(7);
   for (const std::int64_t rows : {0, 1, 2, 3, 130}) {
     SCOPED_TRACE(rows);
-    CheckGemm(random, {.leading = {rows}, .depth = 1102, .n = 300, .bias = true, .is_short = true});
+    CheckGemm(random,
+              {.leading = {rows}, .depth = 1102, .n = 300, .bias = true, .is_scaled = true});
   }
-  CheckGemm(random, {.leading = {70}, .depth = 64, .n = 150, .specials = true, .is_short = true});
+  for (const std::int64_t rows : {1, 2, 70}) {
+    SCOPED_TRACE(rows);
+    CheckGemm(random,
+              {.leading = {rows}, .depth = 64, .n = 150, .specials = true, .is_scaled = true});
+  }
+}
+
+/// Sums of integers are exact, where all are as large as they can be, too.
+TEST(PackedGemm, FewRowsByScaledWeightsAreExactInIntegers) {
+  constexpr std::int64_t kDepth = 200;
+  constexpr std::int64_t kColumns = 40;
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    for (const std::int64_t rows : {1, 2}) {
+      for (const float factor : {0x1.FFFFFp20F, -0x1p20F, 0x1.00002p-90F, 0x1p99F}) {
+        Tensor a({ElementType::kFloat32, {rows, kDepth}});
+        Tensor w({ElementType::kFloat32, {kDepth, kColumns}});
+        std::ranges::fill(a.as_mutable<float>(), factor);
+        std::ranges::fill(w.as_mutable<float>(), -32767.0F);
+        const auto wanted = static_cast<float>(-32767.0 * kDepth * factor);
+        for (const float sum : Product(a, *PackScaledGemmWeights(w, false), kColumns, *loops)) {
+          EXPECT_FLOAT_EQ(sum, wanted);
+        }
+      }
+    }
+  }
+}
+
+/// A number is off by 2^-22 of the largest of its block.
+TEST(PackedGemm, FewRowsByScaledWeightsKeepSmallNumbersBesideLargeOnes) {
+  constexpr std::int64_t kDepth = 128;
+  Tensor a({ElementType::kFloat32, {1, kDepth}});
+  Tensor w({ElementType::kFloat32, {kDepth, kPanel}});
+  // Column 0 meets all numbers but the large one, column 1 those of the other block.
+  for (std::size_t k = 0; k < kDepth; ++k) {
+    a.as_mutable<float>()[k] = k == 5 ? 1000.0F : 1.0F / static_cast<float>(k + 3);
+    w.as_mutable<float>()[k * kPanel] = k == 5 ? 0 : 1;
+    w.as_mutable<float>()[k * kPanel + 1] = k < 64 ? 0 : 1;
+  }
+  double all = 0;
+  double second = 0;
+  for (std::int64_t k = 0; k < kDepth; ++k) {
+    const double x = k == 5 ? 0 : double{1.0F / static_cast<float>(k + 3)};
+    all += x;
+    second += k < 64 ? 0 : x;
+  }
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    const auto sums = Product(a, *PackScaledGemmWeights(w, false), kPanel, *loops);
+    EXPECT_NEAR(sums[0], all, 63 * 1000 * 0x1p-22);
+    EXPECT_NE(sums[0], static_cast<float>(all)) << "the bound is of some use";
+    EXPECT_FLOAT_EQ(sums[1], static_cast<float>(second));
+  }
 }
 
 TEST(PackedGemm, AgreesWithNaiveProductOnRandomSizes) {
@@ -241,14 +296,14 @@ TEST(PackedGemm, BindRejectsWhatDoesNotFit) {
   call.inputs.push_back({ElementType::kFloat16, {30}});
   EXPECT_EQ(BindError(BindGemm, call), "the bias, input 2, is float16[30], expected float32[30]");
   call = GoodGemm();
-  call.inputs[1] = ShortPanelsType(call.inputs[1]);
+  call.inputs[1] = ScaledPanelsType(call.inputs[1]);
   EXPECT_EQ(BindError(BindGemm, call), "");
   call.inputs[0].element = call.outputs[0].element = ElementType::kFloat16;
-  EXPECT_EQ(BindError(BindGemm, call), "short weights are for rows of float32, these are float16");
+  EXPECT_EQ(BindError(BindGemm, call), "scaled weights are for rows of float32, these are float16");
   call.inputs[0].element = call.outputs[0].element = ElementType::kFloat32;
   call.inputs[1].shape[1] = 20;
   EXPECT_EQ(BindError(BindGemm, call),
-            "the weights, input 1, is uint32[2, 20, 16], expected uint32[2, 15, 16]");
+            "the weights, input 1, is int32[2, 20, 16], expected int32[2, 11, 16]");
   call = GoodGemm();
   call.inputs.emplace_back();
   call.inputs.push_back({ElementType::kFloat32, {4, 29}});

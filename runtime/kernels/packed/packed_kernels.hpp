@@ -13,7 +13,7 @@ namespace poprt::kernels {
 /// Y[M, n] = act(A[M, K] * W + bias + residual).
 ///
 /// Inputs: A float32 or float16 of rank >= 1, whose last extent is K and whose other extents
-/// multiply to M; W of PackedGemmType(K, n, any) or, for float32, shortened (short_floats.hpp);
+/// multiply to M; W of PackedGemmType(K, n, any) or, for float32, scaled (scaled_panels.hpp);
 /// optionally bias float32[n]; optionally residual of Y's type. Y has A's element type and its
 /// shape with n for K. Attributes: n, those of EpilogueWithActivation.
 BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops);

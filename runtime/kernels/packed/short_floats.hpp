@@ -5,10 +5,9 @@
 #include "runtime/kernels/ceil_div.hpp"
 #include "runtime/tensor/tensor.hpp"
 
-/// Weights of products in 24 bits: the upper ones of float32, 16 of them significant, so that a
-/// normal number is off by 2^-16 of it at most. One or two rows are multiplied by them as they
-/// come from the caches; for more they are widened first, or split for a matrix unit. Part of the
-/// container format, as pack.hpp.
+/// Filters that were transformed in 24 bits: the upper ones of float32, 16 of them significant, so
+/// that a normal number is off by 2^-16 of it at most. They are widened before they are multiplied
+/// by, or split for a matrix unit. Part of the container format, as pack.hpp.
 ///
 /// Four rows of a panel, [depth][16], are three lines of 16 words of 32 bits, the last ones with
 /// zeros behind the depth. Word c of line 0 has the 24 bits of row 0 and column c and, in its

@@ -6,6 +6,7 @@
 
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
 #include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/packed/tile_sizes.hpp"
 #include "runtime/tensor/element_type.hpp"
@@ -13,28 +14,39 @@
 namespace poprt::kernels {
 
 /// How the panels of a packed matrix are stored and how tiles read them: float32 and float16 as
-/// they are, short floats once they are widened. `weights` is the first panel everywhere.
+/// they are, scaled ones (int32) and short floats (uint32) once they are widened. `weights` is the
+/// first panel everywhere.
 struct StoredPanels {
   ElementType element;
   std::int64_t depth;
   std::int64_t step = 1;  ///< panels from one to the next of those that are read together
 
-  bool AreShort() const { return element == ElementType::kUint32; }
+  bool AreScaled() const { return element == ElementType::kInt32; }
+  bool AreWidened() const { return AreScaled() || element == ElementType::kUint32; }
 
-  /// Elements from one panel to the next.
-  std::int64_t Stride() const { return (AreShort() ? ShortLines(depth) : depth) * kPanel; }
-
-  /// Row k of a panel; of short floats k is the first of a group.
-  const std::byte* At(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
-    const std::int64_t line = AreShort() ? ShortLines(k) : k;
-    return weights +
-           (panel * Stride() + line * kPanel) * static_cast<std::int64_t>(ElementSize(element));
+  /// Lines of 16 elements before row k of a panel, the first of a block or a group or the depth.
+  std::int64_t Lines(std::int64_t k) const {
+    return AreScaled() ? ScaledLines(k) : AreWidened() ? ShortLines(k) : k;
   }
 
-  /// Rows [k, k + n) of a panel of short floats, to whole groups of rows.
+  /// Elements from one panel to the next.
+  std::int64_t Stride() const { return Lines(depth) * kPanel; }
+
+  /// Row k of a panel, as for Lines.
+  const std::byte* At(const std::byte* weights, std::int64_t panel, std::int64_t k) const {
+    return weights +
+           (panel * Stride() + Lines(k) * kPanel) * static_cast<std::int64_t>(ElementSize(element));
+  }
+
+  /// Rows [k, k + n) of a panel that is widened, to whole lines or groups of rows.
   void Widen(const GemmMicroKernels& kernels, const std::byte* weights, std::int64_t panel,
              std::int64_t k, std::int64_t n, float* to) const {
-    kernels.widen_short(reinterpret_cast<const std::uint32_t*>(At(weights, panel, k)), n, to);
+    const std::byte* const from = At(weights, panel, k);
+    if (AreScaled()) {
+      kernels.widen_scaled(reinterpret_cast<const std::int32_t*>(from), n, to);
+    } else {
+      kernels.widen_short(reinterpret_cast<const std::uint32_t*>(from), n, to);
+    }
   }
 
   /// Floats from one widened panel to the next, where parts of the depth have `part` rows. Of
@@ -47,14 +59,14 @@ struct StoredPanels {
 
   /// Floats that View needs for up to `count` panels of up to `part` rows.
   std::int64_t WidenedFloats(std::int64_t count, std::int64_t part) const {
-    return AreShort() ? count * WidenedStride(part) : 0;
+    return AreWidened() ? count * WidenedStride(part) : 0;
   }
 
-  /// Rows [k, k + n) of `count` panels, in `widened` if they are short.
+  /// Rows [k, k + n) of `count` panels, in `widened` if they are.
   PanelsView View(const GemmMicroKernels& kernels, const std::byte* weights, std::int64_t panel,
                   int count, std::int64_t k, std::int64_t n, float* widened) const {
     const std::byte* const next = At(weights, panel + count * step, k);
-    if (!AreShort()) return {At(weights, panel, k), step * Stride(), element, next};
+    if (!AreWidened()) return {At(weights, panel, k), step * Stride(), element, next};
     const std::int64_t stride = WidenedStride(n);
     for (int i = 0; i < count; ++i) {
       Widen(kernels, weights, panel + i * step, k, n, widened + i * stride);

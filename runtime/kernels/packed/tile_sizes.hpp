@@ -11,9 +11,11 @@ namespace poprt::kernels {
 inline constexpr std::int64_t kTileRows = 6;
 /// Rows of the largest register tile of any processor, see GemmMicroKernels::rows.
 inline constexpr std::int64_t kMostTileRows = 8;
-/// Rows that are multiplied by short floats as they come, at most; for more these are widened
+/// Rows of a scaled panel that share scales, see scaled_panels.hpp.
+inline constexpr std::int64_t kScaledBlock = 64;
+/// Rows that are multiplied by scaled panels as they come, at most; for more these are widened
 /// first, or split for a matrix unit.
-inline constexpr std::int64_t kMostShortRows = 2;
+inline constexpr std::int64_t kMostScaledRows = 2;
 /// Columns of a panel and of its part of a register tile; channels of a block.
 inline constexpr std::int64_t kPanel = 16;
 /// Panels of the largest register tile, see GemmMicroKernels::panels.

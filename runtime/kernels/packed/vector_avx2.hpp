@@ -47,6 +47,13 @@ struct Avx2 {
     use(std::integral_constant<int, 3>(),
         _mm256_castsi256_ps(_mm256_blend_epi16(halves, second, kLowerHalves)));
   }
+  template <class Use>
+  static void EachScaled(const std::int32_t* line, Use use) {
+    const __m256i words = LoadWords(line);
+    use(std::integral_constant<int, 0>(), _mm256_cvtepi32_ps(_mm256_slli_epi32(words, 16)));
+    const __m256i upper = _mm256_and_si256(words, _mm256_set1_epi32(~0xFFFF));
+    use(std::integral_constant<int, 1>(), _mm256_cvtepi32_ps(upper));
+  }
   static void Store(Register x, float* p) { _mm256_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
@@ -116,8 +123,8 @@ struct Avx2 {
     asm("vfmadd231ps %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
   }
   // As assembly because g++ otherwise loads the words once more for each use.
-  static __m256i LoadWords(const std::uint32_t* p) {
-    __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  static __m256i LoadWords(const void* p) {
+    __m256i words = _mm256_loadu_si256(static_cast<const __m256i*>(p));
     asm("" : "+x"(words));
     return words;
   }

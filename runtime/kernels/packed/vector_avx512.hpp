@@ -55,6 +55,13 @@ struct Avx512 {
     use(std::integral_constant<int, 2>(), with_last_byte(halves, first));
     use(std::integral_constant<int, 3>(), with_last_byte(_mm512_slli_epi32(halves, 16), second));
   }
+  template <class Use>
+  static void EachScaled(const std::int32_t* line, Use use) {
+    const __m512i words = _mm512_loadu_si512(line);
+    use(std::integral_constant<int, 0>(), _mm512_cvtepi32_ps(_mm512_slli_epi32(words, 16)));
+    const __m512i upper = _mm512_and_si512(words, _mm512_set1_epi32(~0xFFFF));
+    use(std::integral_constant<int, 1>(), _mm512_cvtepi32_ps(upper));
+  }
   static void Store(Register x, float* p) { _mm512_storeu_ps(p, x); }
   static void Store(Register x, std::uint16_t* p) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),

@@ -63,6 +63,17 @@ struct Portable {
     use(std::integral_constant<int, 2>(), with_last_byte(0, 0));
     use(std::integral_constant<int, 3>(), with_last_byte(16, 1));
   }
+  template <class Use>
+  static void EachScaled(const std::int32_t* line, Use use) {
+    const auto upper = [line](int shift) {
+      return Each([=](int i) {
+        const auto word = std::bit_cast<std::uint32_t>(line[i]);
+        return static_cast<float>(std::bit_cast<std::int32_t>(word << shift & ~0xFFFFU));
+      });
+    };
+    use(std::integral_constant<int, 0>(), upper(16));
+    use(std::integral_constant<int, 1>(), upper(0));
+  }
   static void Store(const Register& x, float* p) { std::memcpy(p, &x.lane, sizeof(x.lane)); }
   [[gnu::noinline]] static void Store(const Register& x, std::uint16_t* p) {
     for (int i = 0; i < 8; ++i) p[i] = Float16(x.lane[i]).bits;

@@ -21,6 +21,11 @@ inline constexpr std::int32_t kMostMultiple = 127 * 256 + 127;
 inline constexpr std::int64_t kWideBlock = 64;
 inline constexpr std::int32_t kMostWideSum = 1 << 17;
 inline constexpr std::int32_t kMostWideMultiple = (1 << 14) - 1;
+/// The largest multiple of a row in parts, which meets weights of 16 bits whatever their sum is: a
+/// block's products sum up to 31 bits. The upper part is of a power of two so many times the
+/// lower's.
+inline constexpr std::int32_t kMostOfPart = 1 << 10;
+inline constexpr float kPartRatio = 0x1p11F;
 /// Part of a result that rounding what weights of 16 bits multiply may usually change.
 inline constexpr float kMostLeft = 0x1p-11F;
 /// Of weights that are stored above zero: what is to be subtracted. Those of 16 bits have signs.
@@ -62,9 +67,13 @@ struct IntegerRowKernels {
   /// result is the same either way.
   int rows;
   int panels;
-  int panels_of_one_row;  ///< up to kMostTilePanels
+  int panels_of_few_rows;  ///< of one row, of weights of 16 bits also two, up to kMostTilePanels
   /// Makes the first row of `to` of x. The scales of a span with infinities or NaN are NaN.
   void (*scale_row)(const float* x, const IntegerDepth& depth, const IntegerRows& to);
+  /// For weights of 16 bits of any sum, makes the first two rows of `to` of x, whose sum is off by
+  /// 2^-22 of the largest number of a span at most. False where x has numbers of 2^100 or more or
+  /// that are not finite.
+  bool (*scale_row_in_parts)(const float* x, const IntegerDepth& depth, const IntegerRows& to);
   /// Whether scale_row, for weights of 16 bits, leaves more than kMostLeft of x when each number
   /// counts by the power of the weights that it meets. Then left = what it leaves.
   bool (*leave_row)(const float* x, const IntegerDepth& depth, const IntegerRows& of,

@@ -9,7 +9,7 @@ struct Avx2 {
   static constexpr int kLanes = 8;
   static constexpr int kRows = 6;
   static constexpr int kPanels = 1;
-  static constexpr int kPanelsOfOneRow = 2;
+  static constexpr int kPanelsOfFewRows = 2;
   static constexpr int kBytesAhead = 512;
   static constexpr bool kIsWide = false;
   static constexpr bool kHasDigits = false;

@@ -12,7 +12,7 @@ struct Avx512 {
   static constexpr int kLanes = 16;
   static constexpr int kRows = 6;
   static constexpr int kPanels = 2;
-  static constexpr int kPanelsOfOneRow = 4;
+  static constexpr int kPanelsOfFewRows = 4;
   static constexpr int kBytesAhead = 0;
   static constexpr bool kIsWide = false;
   static constexpr bool kHasDigits = false;

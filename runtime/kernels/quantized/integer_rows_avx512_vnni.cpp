@@ -9,7 +9,7 @@ struct Avx512Vnni {
   static constexpr int kLanes = 16;
   static constexpr int kRows = 4;
   static constexpr int kPanels = 2;
-  static constexpr int kPanelsOfOneRow = 4;
+  static constexpr int kPanelsOfFewRows = 4;
   static constexpr int kBytesAhead = 0;
   static constexpr bool kHasDigits = true;
   using Words = __m512i;

@@ -7,8 +7,8 @@
 
 /// IntegerRowKernels over a vector type V of one instruction set, with V::kLanes lanes and
 /// registers for the sums of V::kPanels panels of up to V::kRows rows, and of
-/// V::kPanelsOfOneRow:
-/// * V::kBytesAhead: how far ahead one row fetches its panels, 0 where it waits no less for that;
+/// V::kPanelsOfFewRows:
+/// * V::kBytesAhead: how far ahead few rows fetch its panels, 0 where it waits no less for that;
 /// * V::kIsWide: whether weights have 16 bits, else 4 or 8;
 /// * V::kHasDigits: whether multiples are multiplied as two digits of 8 bits or as they are;
 /// * V::Words, V::Load(const std::byte*): words of weights;
@@ -119,10 +119,28 @@ float ScaleFor(std::int32_t bits_of_largest) {
   return scale;
 }
 
+inline float FloatOf(std::int32_t bits) {
+  float number;
+  __builtin_memcpy(&number, &bits, sizeof(number));
+  return number;
+}
+
+/// Of the largest magnitude, with infinities above all numbers, and NaN above these.
+inline std::int32_t BitsOfLargest(const float* x, std::int64_t count) {
+  constexpr std::int32_t kMagnitude = 0x7FFFFFFF;
+  std::int32_t largest = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int32_t bits;
+    __builtin_memcpy(&bits, x + i, sizeof(bits));
+    bits &= kMagnitude;
+    largest = bits > largest ? bits : largest;
+  }
+  return largest;
+}
+
 template <class V, int kBits>
 void ScaleRowOf(const float* x, const IntegerDepth& depth, const IntegerRows& to) {
   constexpr std::int32_t kInfinity = 0x7F800000;
-  constexpr std::int32_t kMagnitude = 0x7FFFFFFF;
   constexpr std::int32_t kExcess = kBits == 4 ? kExcessOf4Bits : kBits == 8 ? kExcessOf8Bits : 0;
   constexpr std::int32_t kMost = kBits == 16 ? kMostWideMultiple : kMostMultiple;
   std::uint32_t* words = to.words;
@@ -132,13 +150,7 @@ void ScaleRowOf(const float* x, const IntegerDepth& depth, const IntegerRows& to
     for (std::int64_t at = 0; at < rows; at += kSpan, ++span) {
       const float* const from = x + block + at;
       const std::int64_t count = AtMost(kSpan, rows - at);
-      std::int32_t largest = 0;
-      for (std::int64_t i = 0; i < count; ++i) {
-        std::int32_t bits;
-        __builtin_memcpy(&bits, from + i, sizeof(bits));
-        bits &= kMagnitude;
-        largest = bits > largest ? bits : largest;
-      }
+      const std::int32_t largest = BitsOfLargest(from, count);
       const std::int64_t word_count = GroupsOf<kBits>(count) * kWordsOfGroup<kBits>;
       if (largest < kInfinity) {
         const float scale = ScaleFor<kMost>(largest);
@@ -158,6 +170,46 @@ template <class V>
 void ScaleRow(const float* x, const IntegerDepth& depth, const IntegerRows& to) {
   if constexpr (V::kIsWide) return ScaleRowOf<V, 16>(x, depth, to);
   return depth.bits == 4 ? ScaleRowOf<V, 4>(x, depth, to) : ScaleRowOf<V, 8>(x, depth, to);
+}
+
+/// Writes the multiples of a span, to whole words of eight of them.
+inline void ScaleParts(const float* x, std::int64_t count, float inverse, std::uint32_t* upper,
+                       std::uint32_t* lower) {
+  using Integers [[gnu::vector_size(sizeof(EightFloats))]] = std::int32_t;
+  const auto store = [](const EightFloats& rounded, std::uint32_t* words) POPRT_INLINED {
+    const Integers multiples = reinterpret_cast<Integers>(rounded) - kRoundBits;
+    const auto narrow = __builtin_convertvector(multiples, Multiples);
+    __builtin_memcpy(words, &narrow, sizeof(narrow));
+  };
+  for (std::int64_t at = 0; at < count; at += kTogether) {
+    float last[kTogether] = {};
+    for (std::int64_t i = at; i < count && count - at < kTogether; ++i) last[i - at] = x[i];
+    const EightFloats scaled =
+        LoadAs<EightFloats>(count - at < kTogether ? last : x + at) * inverse;
+    const EightFloats rounded = scaled * (1 / kPartRatio) + kRound;
+    store(rounded, upper + at / 2);
+    store(scaled - (rounded - kRound) * kPartRatio + kRound, lower + at / 2);
+  }
+}
+
+inline bool ScaleRowInParts(const float* x, const IntegerDepth& depth, const IntegerRows& to) {
+  constexpr std::int32_t kTooLarge = (127 + 100) << 23;
+  std::int64_t span = 0;
+  for (std::int64_t at = 0; at < depth.depth; at += depth.block, ++span) {
+    const std::int64_t count = AtMost(depth.block, depth.depth - at);
+    const std::int32_t largest = BitsOfLargest(x + at, count);
+    if (largest >= kTooLarge) return false;
+    // Of which the largest number is a multiple by less than 2^21, and a normal number.
+    constexpr std::int32_t kBits = 20;
+    const std::int32_t exponent = (largest >> 23) - kBits;
+    const float scale = FloatOf((exponent > 1 ? exponent : 1) << 23);
+    to.scales[span] = scale * kPartRatio;
+    to.scales[to.spans + span] = scale;
+    to.bases[span] = to.bases[to.spans + span] = 0;
+    std::uint32_t* const words = to.words + at / 2;
+    ScaleParts(x + at, count, 1 / scale, words, words + to.words_stride);
+  }
+  return true;
 }
 
 /// Whether rounding leaves much of a row: of every number, a twelfth of the square of its scale,
@@ -215,6 +267,10 @@ inline bool LeaveRow(const float* x, const IntegerDepth& depth, const IntegerRow
   return true;
 }
 
+/// Rows that take so many panels at once.
+template <class V>
+inline constexpr int kFewRows = V::kIsWide ? 2 : 1;
+
 /// kRows rows by kPanels panels.
 template <class V, int kBits, int kRows, int kPanels>
 void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const IntegerDepth& depth,
@@ -260,7 +316,7 @@ void MultiplyTile(const IntegerRows& a, const IntegerPanels& panels, const Integ
                 [&](auto v) POPRT_INLINED { sums[r][v] = V::Add(sums[r][v], fields[v], factors); });
           });
         });
-        if constexpr (kRows == 1 && V::kBytesAhead > 0) {
+        if constexpr (kRows <= kFewRows<V> && V::kBytesAhead > 0) {
           Unroll<kPanels>([&](auto p) POPRT_INLINED {
             __builtin_prefetch(b + p * panels.stride + V::kBytesAhead);
           });
@@ -297,9 +353,12 @@ void MultiplyTileOf(const IntegerRows& a, const IntegerPanels& b, const IntegerD
 template <class V>
 void MultiplyRowsByIntegers(int rows, const IntegerRows& a, const IntegerPanels& b,
                             const IntegerDepth& depth, const Tiles& tiles) {
-  if constexpr (V::kPanelsOfOneRow > V::kPanels) {
+  if constexpr (V::kPanelsOfFewRows > V::kPanels) {
     if (b.count > V::kPanels) {
-      return MultiplyTileOf<V, 1, V::kPanelsOfOneRow>(a, b, depth, tiles);
+      return tile::WithRows<kFewRows<V>>(rows, [&](auto constant) POPRT_INLINED {
+        constexpr int kRows = decltype(constant)::value;
+        MultiplyTileOf<V, kRows, V::kPanelsOfFewRows>(a, b, depth, tiles);
+      });
     }
   }
   tile::WithPanels<V>(b.count, [&](auto panels) POPRT_INLINED {
@@ -314,8 +373,9 @@ void MultiplyRowsByIntegers(int rows, const IntegerRows& a, const IntegerPanels&
 template <class V>
 inline constexpr IntegerRowKernels kIntegerRows = {.rows = V::kRows,
                                                    .panels = V::kPanels,
-                                                   .panels_of_one_row = V::kPanelsOfOneRow,
+                                                   .panels_of_few_rows = V::kPanelsOfFewRows,
                                                    .scale_row = ScaleRow<V>,
+                                                   .scale_row_in_parts = ScaleRowInParts,
                                                    .leave_row = LeaveRow,
                                                    .multiply = MultiplyRowsByIntegers<V>};
 

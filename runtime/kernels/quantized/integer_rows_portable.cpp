@@ -7,7 +7,7 @@ struct Portable {
   static constexpr int kLanes = 16;
   static constexpr int kRows = 2;
   static constexpr int kPanels = 1;
-  static constexpr int kPanelsOfOneRow = 1;
+  static constexpr int kPanelsOfFewRows = 1;
   static constexpr int kBytesAhead = 0;
   static constexpr bool kIsWide = false;
   static constexpr bool kHasDigits = false;

@@ -14,54 +14,11 @@
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/split_matrix_block.hpp"
+#include "runtime/kernels/quantized/integer_rows_layout.hpp"
 #include "runtime/kernels/quantized/pack_integers.hpp"
 
 namespace poprt::kernels {
 namespace {
-
-/// Sizes of rows of A as IntegerRows, which all threads share, and where they begin in it.
-struct IntegerRowsLayout {
-  IntegerRowsLayout(std::int64_t row_count, const IntegerDepth& depth)
-      : rows(row_count),
-        words(OddLines(OfBlocks(depth,
-                                [&](std::int64_t count) {
-                                  // Two multiples each, of whole groups.
-                                  const std::int64_t of_group = RowsOfGroup(depth.bits);
-                                  return (count + of_group - 1) / of_group * of_group / 2;
-                                }))),
-        spans(OfBlocks(depth, [](std::int64_t count) { return (count + kSpan - 1) / kSpan; })) {}
-
-  /// At least so many words: rows that are an odd number of cache lines apart share none of the
-  /// first-level cache's sets.
-  static std::int64_t OddLines(std::int64_t words) {
-    constexpr std::int64_t kLine = 16;
-    return ((words + kLine - 1) / kLine | 1) * kLine;
-  }
-
-  /// The sum over all blocks of what `of` gives for their rows.
-  template <typename Of>
-  static std::int64_t OfBlocks(const IntegerDepth& depth, Of of) {
-    return depth.depth / depth.block * of(depth.block) + of(depth.depth % depth.block);
-  }
-
-  /// Of 32 bits.
-  std::int64_t Elements() const { return rows * (words + 2 * spans); }
-
-  /// Row `row` and those behind it.
-  IntegerRows At(std::byte* memory, std::int64_t row) const {
-    auto* const elements = reinterpret_cast<std::uint32_t*>(memory);
-    return {
-        .words = elements + row * words,
-        .words_stride = words,
-        .scales = reinterpret_cast<float*>(elements + rows * words) + row * spans,
-        .bases = reinterpret_cast<std::int32_t*>(elements + rows * (words + spans)) + row * spans,
-        .spans = spans};
-  }
-
-  std::int64_t rows;
-  std::int64_t words;
-  std::int64_t spans;
-};
 
 struct WeightOnlyGemm {
   const GemmMicroKernels* loops;
@@ -73,7 +30,8 @@ struct WeightOnlyGemm {
   Epilogue epilogue;
   EvenSplit rows;
   EvenSplit panels;
-  IntegerRowsLayout scaled;  ///< of blocks of rows that are scaled together
+  IntegerRowsLayout
+      scaled;  ///< which all threads share, of blocks of rows that are scaled together
   const MatrixUnit* unit = nullptr;
   std::optional<SplitBlocking> split = std::nullopt;  ///< where the matrix unit is faster
   std::size_t scratch_bytes = 0;  ///< of every worker, and room for what all share
@@ -211,7 +169,8 @@ struct WeightOnlyGemm {
     const std::int64_t end = panels.end(panel_block);
     int count = 0;
     for (std::int64_t panel = panels.begin(panel_block); panel < end; panel += count) {
-      count = PanelsOf(end - panel, shape.rows == 1 ? kernels->panels_of_one_row : kernels->panels);
+      count =
+          PanelsOf(end - panel, shape.rows == 1 ? kernels->panels_of_few_rows : kernels->panels);
       const IntegerPanels b{.first = args.inputs[1] + power_bytes + panel * panel_bytes,
                             .stride = panel_bytes,
                             .count = count};
@@ -273,8 +232,8 @@ BoundKernel BindWeightOnlyGemm(const KernelCall& call, const InnerLoops& loops,
   gemm->epilogue.row_stride = shape.columns;
   gemm->epilogue.half = shape.half;
   gemm->scratch_bytes = gemm->SharedBytes() + gemm->OwnBytes();
-  static_assert(kIntegerBlock == kWideBlock);
-  if (form.bits == kWideBits && form.block == std::min(shape.depth, kIntegerBlock)) {
+  static_assert(kScaledBlock == kWideBlock);
+  if (form.bits == kWideBits && form.block == std::min(shape.depth, kScaledBlock)) {
     gemm->unit = loops.matrix_unit;
     gemm->split =
         PlanSplitBlock(gemm->unit, shape.rows, panel_count, shape.depth, PanelNumbers::kInteger);

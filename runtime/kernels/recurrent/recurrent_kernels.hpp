@@ -7,8 +7,8 @@
 namespace poprt::kernels {
 
 /// ONNX's RNN, GRU and LSTM, with the inner loops given so that tests can compare processors.
-/// Attribute packed: W and R come as PackRecurrentWeights makes them. Of float32 R may be shortened
-/// (short_floats.hpp) where there is one sequence, and W where there is one step of it.
+/// Attribute packed: W and R come as PackRecurrentWeights makes them. Of float32 R may be scaled
+/// (scaled_panels.hpp) where there is one sequence, and W where there is one step of it.
 BoundKernel BindRecurrent(RecurrentKind kind, const KernelCall& call, const InnerLoops& loops);
 
 }  // namespace poprt::kernels

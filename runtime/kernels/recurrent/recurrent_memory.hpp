@@ -5,7 +5,7 @@
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
 #include "runtime/kernels/recurrent/recurrent_plan.hpp"
 #include "runtime/kernels/recurrent/recurrent_product.hpp"
 
@@ -86,13 +86,13 @@ class RecurrentMemory {
   std::int64_t Depth(std::size_t input) const {
     return input == In::kW ? plan_.shape.inputs : plan_.shape.hidden;
   }
-  bool IsShort(std::size_t input) const {
-    return input == In::kR ? plan_.short_state : plan_.short_inputs;
+  bool IsScaled(std::size_t input) const {
+    return input == In::kR ? plan_.scaled_state : plan_.scaled_inputs;
   }
-  /// Numbers of a panel of W or R, or words of short floats, which are as large.
+  /// Numbers of a panel of W or R, or words of scaled panels, which are as large.
   std::int64_t PanelNumbers(std::size_t input) const {
     const std::int64_t depth = Depth(input);
-    return (IsShort(input) ? ShortLines(depth) : depth) * kPanel;
+    return (IsScaled(input) ? ScaledLines(depth) : depth) * kPanel;
   }
   /// Whether the last units of all gates lie in shared panels, and this panel is of those units.
   bool IsShared(std::int64_t panel) const { return panel >= plan_.layout.of_gate; }
@@ -124,7 +124,7 @@ class RecurrentMemory {
                              std::int64_t step) const {
     return {.data = first,
             .depth = Depth(input),
-            .stored = IsShort(input)       ? ElementType::kUint32
+            .stored = IsScaled(input)      ? ElementType::kInt32
                       : plan_.half_weights ? ElementType::kFloat16
                                            : kElementOf<C>,
             .stride = step * PanelNumbers(input),

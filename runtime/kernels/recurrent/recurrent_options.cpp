@@ -5,7 +5,7 @@
 #include <string>
 
 #include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 
 namespace poprt::kernels {
@@ -175,10 +175,10 @@ RecurrentShape CheckRecurrentOperands(RecurrentKind kind, const RecurrentOptions
                                    std::int64_t rows) {
     TensorType wanted{element, {d, gates * shape.hidden, depth}};
     if (packed) wanted = PackedRecurrentType(d, {gates, shape.hidden}, depth, element);
-    if (packed && operands[input].element == ElementType::kUint32) {
+    if (packed && operands[input].element == ElementType::kInt32) {
       Require(element == ElementType::kFloat32 && rows == 1,
-              std::string(what) + " of short floats is for one row of float32");
-      wanted = ShortPanelsType(wanted);
+              std::string(what) + " of scaled panels is for one row of float32");
+      wanted = ScaledPanelsType(wanted);
     }
     operands.RequireType(input, what, wanted);
   };

@@ -95,8 +95,8 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       kernels(&loops.gemm),
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
-      short_inputs(packed && call.inputs[RecurrentInput::kW].element == ElementType::kUint32),
-      short_state(packed && call.inputs[RecurrentInput::kR].element == ElementType::kUint32),
+      scaled_inputs(packed && call.inputs[RecurrentInput::kW].element == ElementType::kInt32),
+      scaled_state(packed && call.inputs[RecurrentInput::kR].element == ElementType::kInt32),
       gates(GatesOf(which)),
       panels(CeilDiv(shape.hidden, kPanel)),
       layout(gates, shape.hidden),
@@ -153,7 +153,7 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   scratch_bytes = split_at;
   const bool is_double = call.inputs[0].element == ElementType::kFloat64;
   const PanelNumbers numbers = half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
-  if (loops.matrix_unit != nullptr && !is_double && !short_inputs &&
+  if (loops.matrix_unit != nullptr && !is_double && !scaled_inputs &&
       shape.inputs <= kMostSplitStride &&
       SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, numbers)) {
     matrix_unit = loops.matrix_unit;

@@ -20,7 +20,7 @@ struct RecurrentRows {
 };
 
 /// Panels of PackRecurrentWeights by which the same rows are multiplied: depth x 16 of C each or,
-/// for float, of float16 bits or, shortened (uint32) and for one row, of words.
+/// for float, of float16 bits or, scaled (int32) and for one row, of words.
 struct RecurrentPanels {
   const void* data;
   std::int64_t depth;
@@ -82,10 +82,10 @@ void AddProductOf(const GemmMicroKernels& kernels, Multiply multiply, const Recu
 inline void AddProduct(const GemmMicroKernels& kernels, const RecurrentRows<float>& a,
                        const RecurrentPanels& panels, const void* next,
                        const RecurrentTiles<float>& tiles) {
-  if (panels.stored == ElementType::kUint32) {
-    kernels.short_rows(
+  if (panels.stored == ElementType::kInt32) {
+    kernels.scaled_rows(
         static_cast<int>(a.rows), a.data, a.stride,
-        {static_cast<const std::uint32_t*>(panels.data), panels.stride, panels.count}, panels.depth,
+        {static_cast<const std::int32_t*>(panels.data), panels.stride, panels.count}, panels.depth,
         {tiles.first, tiles.stride}, true);
   } else if (panels.stored == ElementType::kFloat16) {
     AddProductOf<std::uint16_t>(kernels, kernels.row_major_f16, a, panels, next, tiles);

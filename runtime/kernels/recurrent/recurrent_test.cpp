@@ -6,8 +6,8 @@
 #include "runtime/kernels/inner_loops_testing.hpp"
 #include "runtime/kernels/kernel_test_index.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
-#include "runtime/kernels/packed/short_floats_testing.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
+#include "runtime/kernels/packed/scaled_panels_testing.hpp"
 #include "runtime/kernels/recurrent/recurrent_kernels.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_plan.hpp"
@@ -31,10 +31,10 @@ using testing::NameOf;
 using testing::Packed;
 using testing::RandomSpecials;
 using testing::RandomTensor;
-using testing::RoundedToShort;
 using testing::RunWithThreads;
 using testing::ToValues;
 using testing::TunedNameOf;
+using testing::Unscaled;
 using testing::Values;
 using enum ElementType;
 using Case = testing::RecurrentCase;
@@ -159,50 +159,57 @@ TEST(RecurrentTest, TunedFormsTakePackedWeights) {
   });
 }
 
-/// Of a case whose W and R, or R alone, are short, as of the numbers that they stand for.
-void ExpectShortReference(Case test, std::initializer_list<std::size_t> inputs) {
-  Case shortened = Packed(test);
+/// A case whose W and R, or R alone, are scaled has the results of the numbers that they stand for.
+void ExpectScaledAsNumbers(const Case& test, std::initializer_list<std::size_t> inputs) {
+  Case numbers = Packed(test);
+  Case scaled = numbers;
   for (const std::size_t w : inputs) {
-    shortened.inputs[w] = ShortenPanels(shortened.inputs[w]);
-    test.inputs[w] = RoundedToShort(test.inputs[w]);
+    Tensor& panels = numbers.inputs[w];
+    scaled.inputs[w] = *ScalePanels(panels);
+    panels = Unscaled(scaled.inputs[w], panels.shape()[1]);
   }
   for (const InnerLoops* loops : testing::AllInnerLoops()) {
     SCOPED_TRACE(loops->instruction_set);
-    const BoundKernel kernel = BindRecurrent(shortened.kind, CallOf(shortened), *loops);
-    const auto alone = RunWithThreads(kernel, shortened, 1);
-    ExpectReference(test, alone);
-    for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, shortened, threads), alone);
+    const auto wanted =
+        RunWithThreads(BindRecurrent(numbers.kind, CallOf(numbers), *loops), numbers, 1);
+    const BoundKernel kernel = BindRecurrent(scaled.kind, CallOf(scaled), *loops);
+    const auto alone = RunWithThreads(kernel, scaled, 1);
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      SCOPED_TRACE("output " + std::to_string(i));
+      ExpectClose(alone[i], ToValues(wanted[i]), testing::kOrdinaryUlps, 2);
+    }
+    for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, scaled, threads), alone);
   }
 }
 
-TEST(RecurrentTest, WeightsMayBeShort) {
+TEST(RecurrentTest, WeightsMayBeScaled) {
   for (const RecurrentKind kind : kRecurrentKinds) {
     SCOPED_TRACE(NameOf(kind));
-    // LSTM's 20 units share panels; 102 and 30 leave groups of two rows.
-    ExpectShortReference(LargeCase(kind, "bidirectional", 1, kFloat32, 30, 102), {2});
-    ExpectShortReference(LargeCase(kind, "reverse", 1, kFloat32, 9, 20), {2});
+    // LSTM's 20 units share panels; 102 leave a block of 38 rows.
+    ExpectScaledAsNumbers(LargeCase(kind, "bidirectional", 1, kFloat32, 30, 102), {2});
+    ExpectScaledAsNumbers(LargeCase(kind, "reverse", 1, kFloat32, 9, 20), {2});
     Case one_step = LargeCase(kind, "forward", 1, kFloat32, 30, 102);
     one_step.shape.steps = 1;
     std::mt19937 random(kRecurrentSeed);
     one_step.inputs[0] = RandomTensor(random, kFloat32, {1, 1, 30}, -1, 1);
     one_step.inputs[4] = Tensor();
-    ExpectShortReference(one_step, {1, 2});
+    ExpectScaledAsNumbers(one_step, {1, 2});
   }
   Case linear = LargeCase(RecurrentKind::kGru, "bidirectional", 1, kFloat32, 30, 102);
   linear.attributes.set("linear_before_reset", std::int64_t{1});
-  ExpectShortReference(linear, {2});
+  ExpectScaledAsNumbers(linear, {2});
 }
 
-TEST(RecurrentTest, ShortWeightsAreForOneRow) {
+TEST(RecurrentTest, ScaledWeightsAreForOneRow) {
   const auto error_of = [](std::int64_t batch, std::size_t weights) {
     Case test = Packed(LargeCase(RecurrentKind::kGru, "forward", batch, kFloat32, 30, 20));
-    test.inputs[weights] = ShortenPanels(test.inputs[weights]);
+    test.inputs[weights] = *ScalePanels(test.inputs[weights]);
     const KernelCall call = CallOf(test);
     return BindError("GRU", call.inputs, call.outputs, call.attributes);
   };
   EXPECT_EQ(error_of(1, 2), "");
-  EXPECT_EQ(error_of(2, 2), "R of short floats is for one row of float32");
-  EXPECT_EQ(error_of(1, 1), "W of short floats is for one row of float32");
+  EXPECT_EQ(error_of(2, 2), "R of scaled panels is for one row of float32");
+  EXPECT_EQ(error_of(1, 1), "W of scaled panels is for one row of float32");
 }
 
 /// With a matrix unit, emulated where there is none.

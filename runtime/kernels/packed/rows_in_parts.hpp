@@ -1,0 +1,84 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
+#include "runtime/kernels/packed/panels_at_once.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
+#include "runtime/kernels/quantized/integer_rows_layout.hpp"
+
+namespace poprt::kernels {
+
+/// Products of up to kMostScaledRows rows with scaled panels as they come from the caches: a row
+/// is the sum of two of integers, which are multiplied by the integers of the panels.
+class RowsInParts {
+ public:
+  RowsInParts(const IntegerRowKernels& kernels, std::int64_t rows, std::int64_t depth)
+      : kernels_(&kernels),
+        rows_(rows),
+        depth_{.depth = depth, .block = std::min(depth, kScaledBlock), .bits = kWideBits},
+        layout_(kParts * rows, depth_) {}
+
+  std::size_t Bytes() const {
+    return static_cast<std::size_t>(layout_.Elements()) * sizeof(std::uint32_t);
+  }
+
+  /// Writes the integers of rows from `a` on to memory of Bytes(). False where there are none of
+  /// some row, which has numbers above 2^100 or that are not finite.
+  bool Scale(const float* a, std::int64_t lda, std::byte* memory) const {
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      if (!kernels_->scale_row_in_parts(a + r * lda, depth_, layout_.At(memory, kParts * r)))
+        return false;
+    }
+    return true;
+  }
+
+  /// Calls each(row, rows, panel, tile) for all products of some rows with one of the panels, which
+  /// are rows x 16 without gaps.
+  template <typename Each>
+  void Multiply(std::byte* memory, const Panels<std::int32_t>& panels, Each each) const {
+    const std::int64_t rows = std::min<std::int64_t>(rows_, kernels_->rows / kParts);
+    for (std::int64_t row = 0; row < rows_; row += rows) {
+      int count = 0;
+      for (int panel = 0; panel < panels.count; panel += count) {
+        count = PanelsOf(panels.count - panel,
+                         rows == 1 ? kernels_->panels_of_few_rows : kernels_->panels);
+        float tiles[kMostTilePanels * kTile];
+        MultiplyTile(layout_.At(memory, kParts * row), rows,
+                     {panels.first + panel * panels.stride, panels.stride, count}, tiles);
+        for (int i = 0; i < count; ++i) each(row, rows, panel + i, tiles + i * kTile);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kParts = 2;
+  static constexpr std::int64_t kTile = kParts * kMostScaledRows * kPanel;
+
+  /// A tile for each of the panels.
+  void MultiplyTile(const IntegerRows& parts, std::int64_t rows, const Panels<std::int32_t>& panels,
+                    float* tiles) const {
+    constexpr std::int64_t kBytes = sizeof(std::int32_t);
+    kernels_->multiply(static_cast<int>(kParts * rows), parts,
+                       {.first = reinterpret_cast<const std::byte*>(panels.first),
+                        .stride = panels.stride * kBytes,
+                        .count = panels.count},
+                       depth_, {tiles, kTile});
+    for (int panel = 0; panel < panels.count; ++panel, tiles += kTile) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const float* const upper = tiles + kParts * r * kPanel;
+        std::transform(upper, upper + kPanel, upper + kPanel, tiles + r * kPanel, std::plus<>());
+      }
+    }
+  }
+
+  const IntegerRowKernels* kernels_;
+  std::int64_t rows_;
+  IntegerDepth depth_;
+  IntegerRowsLayout layout_;
+};
+
+}  // namespace poprt::kernels
