@@ -48,7 +48,8 @@ TEST(ChooseShortWeightsTest, ProductsOfFewRowsOrManyWithLargeWeights) {
   EXPECT_FALSE(IsChosen({.rows = {2}})) << "two rows, few weights";
   EXPECT_TRUE(IsChosen({.rows = {2, 1}, .depth = 1024, .columns = 1024}));
   EXPECT_FALSE(IsChosen({.rows = {2, 1}, .depth = 1024, .columns = 1023}));
-  EXPECT_FALSE(IsChosen({.rows = {3}, .depth = 1024, .columns = 1024})) << "three rows";
+  EXPECT_TRUE(IsChosen({.rows = {4}, .depth = 1024, .columns = 1024}));
+  EXPECT_FALSE(IsChosen({.rows = {5}, .depth = 1024, .columns = 1024})) << "five rows";
   EXPECT_FALSE(IsChosen({.rows = {127}}));
   EXPECT_TRUE(IsChosen({.rows = {128}}));
   EXPECT_TRUE(IsChosen({.rows = {2, 64}}));

@@ -114,11 +114,9 @@ struct GemmMicroKernels {
                              std::int64_t depth, const Ahead<float>& ahead, const Tiles& tiles,
                              bool accumulate);
 
-  /// As row_major_f32 for up to kMostScaledRows rows and any number of scaled panels
-  /// (scaled_panels.hpp), from the beginning of a block on.
-  void (*scaled_rows)(int row_count, const float* a, std::int64_t lda,
-                      const Panels<std::int32_t>& b, std::int64_t depth, const Tiles& tiles,
-                      bool accumulate);
+  /// tiles[p] += a * B[p] for one row and any number of scaled panels (scaled_panels.hpp).
+  void (*add_scaled_row)(const float* a, const Panels<std::int32_t>& b, std::int64_t depth,
+                         const Tiles& tiles);
 
   /// Stores rows x cols results, the first one at out[row][col]; columns are counted from the start
   /// of a row of `out` and of `column_bias`.

@@ -10,7 +10,7 @@
 #include "runtime/kernels/packed/packed_testing.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/scaled_panels.hpp"
+#include "runtime/kernels/packed/scaled_panels_testing.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -171,39 +171,40 @@ TEST(GemmMicroKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
   }
 }
 
-TEST(GemmMicroKernels, TwoRowsOfAnyScaledPanelsAreMultipliedLikeEachAlone) {
+TEST(GemmMicroKernels, AnyScaledPanelsAreAddedLikeEachAlone) {
   constexpr std::int64_t kDepth = 87;
   constexpr int kPanels = 7;
-  constexpr std::int64_t kRowStride = 91;
   Random random(5);
-  const Tensor a = random.Values({ElementType::kFloat32, {2, kRowStride}});
+  const Tensor a = random.Values({ElementType::kFloat32, {kDepth}});
   const Tensor b = *ScalePanels(random.Values({ElementType::kFloat32, {kPanels, kDepth, kPanel}}));
-  const Tensor before = random.Values({ElementType::kFloat32, {kPanels, 2, kPanel}});
+  const Tensor before = random.Values({ElementType::kFloat32, {kPanels, kPanel}});
   const std::int64_t words = ScaledLines(kDepth) * kPanel;
+  const auto numbers = Doubles(Unscaled(b, kDepth));
   for (const InnerLoops* loops : AllInnerLoops()) {
-    for (const bool accumulate : {false, true}) {
-      const auto product = [&](int rows, int first_row, int first, int count) {
-        std::vector<float> tiles(static_cast<std::size_t>(count * rows * kPanel));
-        for (int i = 0; i < count * rows; ++i) {
-          const int row = 2 * (first + i / rows) + first_row + i % rows;
-          std::copy_n(before.as<float>().data() + row * kPanel, kPanel, tiles.data() + i * kPanel);
-        }
-        loops->gemm.scaled_rows(rows, a.as<float>().data() + first_row * kRowStride, kRowStride,
-                                {b.as<std::int32_t>().data() + first * words, words, count}, kDepth,
-                                {tiles.data(), rows * kPanel}, accumulate);
-        return tiles;
-      };
-      for (int count = 1; count <= kPanels; ++count) {
-        SCOPED_TRACE(std::string(loops->instruction_set) + ", panels: " + std::to_string(count));
-        std::vector<float> alone;
-        for (int panel = 0; panel < count; ++panel) {
-          for (const int row : {0, 1}) {
-            const std::vector<float> tile = product(1, row, panel, 1);
-            alone.insert(alone.end(), tile.begin(), tile.end());
-          }
-        }
-        EXPECT_EQ(product(2, 0, 0, count), alone);
+    const auto product = [&](int first, int count) {
+      const auto from = before.as<float>().subspan(static_cast<std::size_t>(first * kPanel));
+      std::vector<float> tiles(from.begin(), from.begin() + count * kPanel);
+      loops->gemm.add_scaled_row(a.as<float>().data(),
+                                 {b.as<std::int32_t>().data() + first * words, words, count},
+                                 kDepth, {tiles.data(), kPanel});
+      return tiles;
+    };
+    for (int count = 1; count <= kPanels; ++count) {
+      SCOPED_TRACE(std::string(loops->instruction_set) + ", panels: " + std::to_string(count));
+      std::vector<float> alone;
+      for (int panel = 0; panel < count; ++panel) {
+        const std::vector<float> tile = product(panel, 1);
+        alone.insert(alone.end(), tile.begin(), tile.end());
       }
+      EXPECT_EQ(product(0, count), alone);
+    }
+    const std::vector<float> all = product(0, kPanels);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      double wanted = before.as<float>()[i];
+      for (std::size_t k = 0; k < kDepth; ++k) {
+        wanted += a.as<float>()[k] * numbers[(i / kPanel * kDepth + k) * kPanel + i % kPanel];
+      }
+      EXPECT_NEAR(all[i], wanted, 2e-5) << i;
     }
   }
 }

@@ -53,9 +53,16 @@ void CheckGemm(Random& random, const GemmCase& size) {
       if (size.is_scaled) return (column / kPanel * depth + k) * kPanel + column % kPanel;
       return transposed ? column * depth + k : k * n + column;
     };
+    double largest = 0;
+    double weights = 0;
     for (std::size_t k = 0; k < depth; ++k) {
-      expected[i].Add(av[i / n * depth + k] * wv[weight_at(k)]);
+      const double x = av[i / n * depth + k];
+      expected[i].Add(x * wv[weight_at(k)]);
+      largest = std::max(largest, std::abs(x));
+      weights += std::abs(wv[weight_at(k)]);
     }
+    // Few rows are rounded to 2^-22 of the largest, which may meet small weights.
+    if (size.is_scaled) expected[i].magnitude += largest * weights * 0x1p-22 / 1e-6;
     if (size.bias) expected[i].Add(bv[column]);
     if (size.residual) expected[i].Add(rv[i]);
   }
@@ -104,7 +111,7 @@ TEST(PackedGemm, HasTheSameBitsWithScaledWeightsAsWithTheirNumbers) {
   const Tensor w = random.Values({ElementType::kFloat32, {kDepth, kColumns}});
   const Tensor scaled = *PackScaledGemmWeights(w, false);
   const Tensor packed = Unscaled(scaled, kDepth);
-  for (const std::int64_t rows : {3, 7, 65, 200}) {
+  for (const std::int64_t rows : {5, 7, 65, 200}) {
     const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
     for (const InnerLoops* loops : AllInnerLoops()) {
       SCOPED_TRACE(std::string(loops->instruction_set) + ", rows: " + std::to_string(rows));
@@ -116,7 +123,7 @@ TEST(PackedGemm, HasTheSameBitsWithScaledWeightsAsWithTheirNumbers) {
 TEST(PackedGemm, AgreesWithScaledWeights) {
   ForSeeds(120, [](std::mt19937& seeds) {
     Random random(seeds());
-    CheckGemm(random, {.leading = {random.Flip() ? random.Int(1, 2) : random.Int(3, 90)},
+    CheckGemm(random, {.leading = {random.Flip() ? random.Int(1, 4) : random.Int(5, 90)},
                        .depth = random.Int(1, 120),
                        .n = random.Int(1, 150),
                        .activation = random.Of(AllActivations()).c_str(),
@@ -126,12 +133,12 @@ TEST(PackedGemm, AgreesWithScaledWeights) {
   });
   // Several tasks, several parts of the depth.
   Random random(7);
-  for (const std::int64_t rows : {0, 1, 2, 3, 130}) {
+  for (const std::int64_t rows : {0, 1, 2, 3, 4, 5, 130}) {
     SCOPED_TRACE(rows);
     CheckGemm(random,
               {.leading = {rows}, .depth = 1102, .n = 300, .bias = true, .is_scaled = true});
   }
-  for (const std::int64_t rows : {1, 2, 70}) {
+  for (const std::int64_t rows : {1, 4, 70}) {
     SCOPED_TRACE(rows);
     CheckGemm(random,
               {.leading = {rows}, .depth = 64, .n = 150, .specials = true, .is_scaled = true});
@@ -144,7 +151,7 @@ TEST(PackedGemm, FewRowsByScaledWeightsAreExactInIntegers) {
   constexpr std::int64_t kColumns = 40;
   for (const InnerLoops* loops : AllInnerLoops()) {
     SCOPED_TRACE(loops->instruction_set);
-    for (const std::int64_t rows : {1, 2}) {
+    for (const std::int64_t rows : {1, 3}) {
       for (const float factor : {0x1.FFFFFp20F, -0x1p20F, 0x1.00002p-90F, 0x1p99F}) {
         Tensor a({ElementType::kFloat32, {rows, kDepth}});
         Tensor w({ElementType::kFloat32, {kDepth, kColumns}});

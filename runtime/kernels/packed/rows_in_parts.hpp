@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/scaled_panels.hpp"
@@ -40,13 +41,15 @@ class RowsInParts {
   /// are rows x 16 without gaps.
   template <typename Each>
   void Multiply(std::byte* memory, const Panels<std::int32_t>& panels, Each each) const {
-    const std::int64_t rows = std::min<std::int64_t>(rows_, kernels_->rows / kParts);
-    for (std::int64_t row = 0; row < rows_; row += rows) {
-      int count = 0;
-      for (int panel = 0; panel < panels.count; panel += count) {
-        count = PanelsOf(panels.count - panel,
-                         rows == 1 ? kernels_->panels_of_few_rows : kernels_->panels);
-        float tiles[kMostTilePanels * kTile];
+    const EvenSplit split(rows_, kernels_->rows / kParts);
+    const int at_once = rows_ == 1 ? kernels_->panels_of_few_rows : kernels_->panels;
+    float tiles[kMostTilePanels * kTile];
+    int count = 0;
+    for (int panel = 0; panel < panels.count; panel += count) {
+      count = PanelsOf(panels.count - panel, at_once);
+      for (std::int64_t block = 0; block < split.blocks(); ++block) {
+        const std::int64_t row = split.begin(block);
+        const std::int64_t rows = split.end(block) - row;
         MultiplyTile(layout_.At(memory, kParts * row), rows,
                      {panels.first + panel * panels.stride, panels.stride, count}, tiles);
         for (int i = 0; i < count; ++i) each(row, rows, panel + i, tiles + i * kTile);

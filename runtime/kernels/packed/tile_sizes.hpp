@@ -15,7 +15,7 @@ inline constexpr std::int64_t kMostTileRows = 8;
 inline constexpr std::int64_t kScaledBlock = 64;
 /// Rows that are multiplied by scaled panels as they come, at most; for more these are widened
 /// first, or split for a matrix unit.
-inline constexpr std::int64_t kMostScaledRows = 2;
+inline constexpr std::int64_t kMostScaledRows = 4;
 /// Columns of a panel and of its part of a register tile; channels of a block.
 inline constexpr std::int64_t kPanel = 16;
 /// Panels of the largest register tile, see GemmMicroKernels::panels.

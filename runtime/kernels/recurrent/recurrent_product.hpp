@@ -83,10 +83,9 @@ inline void AddProduct(const GemmMicroKernels& kernels, const RecurrentRows<floa
                        const RecurrentPanels& panels, const void* next,
                        const RecurrentTiles<float>& tiles) {
   if (panels.stored == ElementType::kInt32) {
-    kernels.scaled_rows(
-        static_cast<int>(a.rows), a.data, a.stride,
-        {static_cast<const std::int32_t*>(panels.data), panels.stride, panels.count}, panels.depth,
-        {tiles.first, tiles.stride}, true);
+    kernels.add_scaled_row(
+        a.data, {static_cast<const std::int32_t*>(panels.data), panels.stride, panels.count},
+        panels.depth, {tiles.first, tiles.stride});
   } else if (panels.stored == ElementType::kFloat16) {
     AddProductOf<std::uint16_t>(kernels, kernels.row_major_f16, a, panels, next, tiles);
   } else {
