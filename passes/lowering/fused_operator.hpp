@@ -6,8 +6,8 @@
 ///
 ///   FusedMatMul(x, w [, bias] [, residual])   x [..., K]; w constant, [K, N], or [N, K] if trans_b
 ///                                             is 1; as integers with `bits` and `block`, see
-///                                             pack_integers.hpp, or in 24 bits with
-///                                             `short_weights`, see short_floats.hpp
+///                                             pack_integers.hpp, or in 16 bits with
+///                                             `short_weights`, see scaled_panels.hpp
 ///   FusedConv(x, w [, bias] [, residual])     as Conv with its attributes; w constant
 ///   BatchMatMul(a, b)                         scale * MatMul(a, b), b with its last two axes
 ///                                             exchanged if trans_b

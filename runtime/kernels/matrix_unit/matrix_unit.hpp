@@ -8,7 +8,8 @@
 ///
 /// A number is taken as the sum of two bfloat16 numbers: x = x0 + x1, |x1| <= 2^-8 |x|, off by
 /// less than 2^-16.5 of x as x1 is rounded here; what was float16, a short float
-/// (packed/short_floats.hpp) or an integer of 16 bits times a power of two loses nothing. Of the
+/// (packed/short_floats.hpp) or an integer of 16 bits times a power of two loses nothing; times
+/// another scale it does. Of the
 /// products of the parts of two numbers x0 y0, x0 y1 and x1 y0 are computed; x1 y1 is less than
 /// 2^-16 of x y (G. Henry, P. T. P. Tang, A. Heinecke: Leveraging the bfloat16 Artificial
 /// Intelligence Datatype For Higher-Precision Computations, ARITH 2019). A product of two float32

@@ -114,10 +114,6 @@ struct GemmMicroKernels {
                              std::int64_t depth, const Ahead<float>& ahead, const Tiles& tiles,
                              bool accumulate);
 
-  /// tiles[p] += a * B[p] for one row and any number of scaled panels (scaled_panels.hpp).
-  void (*add_scaled_row)(const float* a, const Panels<std::int32_t>& b, std::int64_t depth,
-                         const Tiles& tiles);
-
   /// Stores rows x cols results, the first one at out[row][col]; columns are counted from the start
   /// of a row of `out` and of `column_bias`.
   void (*finish)(const Epilogue& epilogue, const float* tile, std::int64_t tile_stride,
@@ -139,10 +135,11 @@ struct GemmMicroKernels {
   void (*gather_transposed_f16)(const std::uint16_t* source, std::int64_t column_stride,
                                 std::int64_t cols, std::int64_t depth, float* panel);
 
-  /// Rows [0, depth) of a scaled panel, from the beginning of a block on, and zeros up to a whole
-  /// line of rows.
+  /// Rows [0, depth) of a scaled panel (scaled_panels.hpp), from the beginning of a block on, and
+  /// zeros up to a whole line of rows.
   void (*widen_scaled)(const std::int32_t* lines, std::int64_t depth, float* panel);
-  /// Rows [0, depth) of a panel of short floats, and zeros up to a whole group of rows.
+  /// Rows [0, depth) of a panel of short floats (short_floats.hpp), and zeros up to a whole group
+  /// of rows.
   void (*widen_short)(const std::uint32_t* lines, std::int64_t depth, float* panel);
 
   /// Converts `count` elements.

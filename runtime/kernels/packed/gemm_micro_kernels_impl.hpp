@@ -7,7 +7,7 @@
 #include "runtime/kernels/packed/gather_impl.hpp"
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/micro_kernel_impl.hpp"
-#include "runtime/kernels/packed/stored_panel_impl.hpp"
+#include "runtime/kernels/packed/widen_impl.hpp"
 
 // GemmMicroKernels for a vector type V, see vector_type.hpp.
 namespace poprt::kernels::tile {
@@ -20,7 +20,6 @@ inline constexpr GemmMicroKernels kGemmMicroKernels = {
     .row_major_f16 = RowMajor<V, std::uint16_t>,
     .interleaved = Interleaved<V, kVectors<V>>,
     .interleaved_narrow = Interleaved<V, 1>,
-    .add_scaled_row = AddScaledRow<V>,
     .finish = Finish<V>,
     .gather_f32 = Gather<V, float>,
     .gather_f16 = Gather<V, std::uint16_t>,

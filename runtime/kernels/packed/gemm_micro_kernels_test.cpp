@@ -10,7 +10,6 @@
 #include "runtime/kernels/packed/packed_testing.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/scaled_panels_testing.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -167,44 +166,6 @@ TEST(GemmMicroKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
           ASSERT_NEAR(single[static_cast<std::size_t>(i)], wanted, 1e-4) << i;
         }
       }
-    }
-  }
-}
-
-TEST(GemmMicroKernels, AnyScaledPanelsAreAddedLikeEachAlone) {
-  constexpr std::int64_t kDepth = 87;
-  constexpr int kPanels = 7;
-  Random random(5);
-  const Tensor a = random.Values({ElementType::kFloat32, {kDepth}});
-  const Tensor b = *ScalePanels(random.Values({ElementType::kFloat32, {kPanels, kDepth, kPanel}}));
-  const Tensor before = random.Values({ElementType::kFloat32, {kPanels, kPanel}});
-  const std::int64_t words = ScaledLines(kDepth) * kPanel;
-  const auto numbers = Doubles(Unscaled(b, kDepth));
-  for (const InnerLoops* loops : AllInnerLoops()) {
-    const auto product = [&](int first, int count) {
-      const auto from = before.as<float>().subspan(static_cast<std::size_t>(first * kPanel));
-      std::vector<float> tiles(from.begin(), from.begin() + count * kPanel);
-      loops->gemm.add_scaled_row(a.as<float>().data(),
-                                 {b.as<std::int32_t>().data() + first * words, words, count},
-                                 kDepth, {tiles.data(), kPanel});
-      return tiles;
-    };
-    for (int count = 1; count <= kPanels; ++count) {
-      SCOPED_TRACE(std::string(loops->instruction_set) + ", panels: " + std::to_string(count));
-      std::vector<float> alone;
-      for (int panel = 0; panel < count; ++panel) {
-        const std::vector<float> tile = product(panel, 1);
-        alone.insert(alone.end(), tile.begin(), tile.end());
-      }
-      EXPECT_EQ(product(0, count), alone);
-    }
-    const std::vector<float> all = product(0, kPanels);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      double wanted = before.as<float>()[i];
-      for (std::size_t k = 0; k < kDepth; ++k) {
-        wanted += a.as<float>()[k] * numbers[(i / kPanel * kDepth + k) * kPanel + i % kPanel];
-      }
-      EXPECT_NEAR(all[i], wanted, 2e-5) << i;
     }
   }
 }

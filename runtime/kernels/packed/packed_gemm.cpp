@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/alternating_order.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
@@ -16,6 +15,9 @@
 
 namespace poprt::kernels {
 namespace {
+
+/// Rows of a scaled panel, a multiple of kScaledBlock, that are widened at once, at most.
+constexpr std::int64_t kMostWidened = 1024;
 
 struct Gemm {
   const GemmMicroKernels* kernels;
@@ -157,18 +159,21 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
                        .block_sizes = block_sizes};
   };
   if (are_scaled) {
+    // Of few rows, too: where these are not in parts, panels are widened a part after the other.
     EvenSplit& depths = gemm->blocking.depth;
-    depths = EvenSplit(depth, CeilDiv(depths.largest(), kScaledBlock) * kScaledBlock, kScaledBlock);
+    const std::int64_t largest = std::min(depths.largest(), kMostWidened);
+    depths = EvenSplit(depth, CeilDiv(largest, kScaledBlock) * kScaledBlock, kScaledBlock);
     block_sizes.back() = depths.largest();
   }
-  gemm->scratch_bytes = FloatScratchBytes(
+  std::int64_t scratch_floats =
       gemm->blocking.ScratchFloats() +
-      gemm->weights.WidenedFloats(kMostTilePanels, gemm->blocking.depth.largest()));
+      gemm->weights.WidenedFloats(kMostTilePanels, gemm->blocking.depth.largest());
   if (are_scaled && rows >= 1 && rows <= kMostScaledRows) {
     gemm->scaled.emplace(*loops.wide_rows, rows, depth);
-    gemm->scratch_bytes = std::max(gemm->scratch_bytes, ScratchBytes(gemm->scaled->Bytes()));
-    return bound();
+    scratch_floats = std::max(scratch_floats, gemm->scaled->Elements());
   }
+  gemm->scratch_bytes = FloatScratchBytes(scratch_floats);
+  if (gemm->scaled.has_value()) return bound();
   const PanelNumbers numbers = are_scaled                           ? PanelNumbers::kScaled
                                : w.element == ElementType::kFloat16 ? PanelNumbers::kHalf
                                                                     : PanelNumbers::kFloat;

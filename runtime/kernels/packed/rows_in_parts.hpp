@@ -16,6 +16,8 @@ namespace poprt::kernels {
 /// Products of up to kMostScaledRows rows with scaled panels as they come from the caches: a row
 /// is the sum of two of integers, which are multiplied by the integers of the panels.
 class RowsInParts {
+  static constexpr std::int64_t kParts = 2;
+
  public:
   RowsInParts(const IntegerRowKernels& kernels, std::int64_t rows, std::int64_t depth)
       : kernels_(&kernels),
@@ -23,11 +25,14 @@ class RowsInParts {
         depth_{.depth = depth, .block = std::min(depth, kScaledBlock), .bits = kWideBits},
         layout_(kParts * rows, depth_) {}
 
-  std::size_t Bytes() const {
-    return static_cast<std::size_t>(layout_.Elements()) * sizeof(std::uint32_t);
+  /// Of 32 bits, that the integers take.
+  std::int64_t Elements() const { return layout_.Elements(); }
+  /// No less than of so many rows.
+  static constexpr std::int64_t MostElements(std::int64_t rows, std::int64_t depth) {
+    return kParts * rows * (depth / 2 + 32 + 2 * CeilDiv(depth, kScaledBlock));
   }
 
-  /// Writes the integers of rows from `a` on to memory of Bytes(). False where there are none of
+  /// Writes the integers of rows from `a` on to memory of Elements(). False where there are none of
   /// some row, which has numbers above 2^100 or that are not finite.
   bool Scale(const float* a, std::int64_t lda, std::byte* memory) const {
     for (std::int64_t r = 0; r < rows_; ++r) {
@@ -58,7 +63,6 @@ class RowsInParts {
   }
 
  private:
-  static constexpr std::int64_t kParts = 2;
   static constexpr std::int64_t kTile = kParts * kMostScaledRows * kPanel;
 
   /// A tile for each of the panels.

@@ -7,10 +7,10 @@
 #include "runtime/kernels/packed/tile_sizes.hpp"
 #include "runtime/tensor/tensor.hpp"
 
-/// Weights of products as integers of 16 bits, with a scale for every 64 rows of a column. One or
-/// two rows are multiplied by the integers as they come from the caches, and the sums by the
-/// scales; for more they are widened first, or split for a matrix unit. Of normally distributed
-/// weights rounding takes 2.3e-5. Part of the container format, as pack.hpp.
+/// Weights of products as integers of 16 bits, with a scale for every 64 rows of a column. Few
+/// rows are multiplied by the integers as they come from the caches (rows_in_parts.hpp); for more
+/// they are widened first, or split for a matrix unit. Of normally distributed weights rounding
+/// takes 2.3e-5. Part of the container format, as pack.hpp.
 ///
 /// Each block of a panel is a line of 16 scales, of float32, and a line of 16 words for every two
 /// of its rows: word c has column c of the first in its lower half and of the second, or zero

@@ -16,7 +16,8 @@ inline Tensor Unscaled(const Tensor& scaled, std::int64_t depth) {
   const auto numbers = result.as_mutable<float>();
   for (std::int64_t panel = 0; panel < panels; ++panel) {
     for (std::int64_t k = 0; k < depth; ++k) {
-      const std::int64_t scales = panel * ScaledLines(depth) + k / kScaledBlock * 33;
+      const std::int64_t scales =
+          panel * ScaledLines(depth) + k / kScaledBlock * ScaledLines(kScaledBlock);
       const std::int64_t line = scales + 1 + k % kScaledBlock / 2;
       for (std::int64_t c = 0; c < kPanel; ++c) {
         const std::int32_t word = words[static_cast<std::size_t>(line * kPanel + c)];

@@ -25,6 +25,7 @@ inline constexpr std::int32_t kMostWideMultiple = (1 << 14) - 1;
 /// block's products sum up to 31 bits. The upper part is of a power of two so many times the
 /// lower's.
 inline constexpr std::int32_t kMostOfPart = 1 << 10;
+static_assert(kWideBlock * 0x7FFF * kMostOfPart <= 0x7FFFFFFF);
 inline constexpr float kPartRatio = 0x1p11F;
 /// Part of a result that rounding what weights of 16 bits multiply may usually change.
 inline constexpr float kMostLeft = 0x1p-11F;
@@ -71,7 +72,7 @@ struct IntegerRowKernels {
   /// Makes the first row of `to` of x. The scales of a span with infinities or NaN are NaN.
   void (*scale_row)(const float* x, const IntegerDepth& depth, const IntegerRows& to);
   /// For weights of 16 bits of any sum, makes the first two rows of `to` of x, whose sum is off by
-  /// 2^-22 of the largest number of a span at most. False where x has numbers of 2^100 or more or
+  /// 2^-21 of the largest number of a span at most. False where x has numbers of 2^100 or more or
   /// that are not finite.
   bool (*scale_row_in_parts)(const float* x, const IntegerDepth& depth, const IntegerRows& to);
   /// Whether scale_row, for weights of 16 bits, leaves more than kMostLeft of x when each number

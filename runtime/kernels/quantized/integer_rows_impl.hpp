@@ -103,6 +103,12 @@ std::int32_t ScaleSpan(const float* x, std::int64_t count, float inverse, std::u
   return sum;
 }
 
+inline float FloatOf(std::int32_t bits) {
+  float number;
+  __builtin_memcpy(&number, &bits, sizeof(number));
+  return number;
+}
+
 /// The least power of two, among normal numbers, of which a number with these bits is a multiple of
 /// at most kMost when it is rounded.
 template <std::int32_t kMost>
@@ -113,16 +119,7 @@ float ScaleFor(std::int32_t bits_of_largest) {
   constexpr std::int32_t kToNext = ((2 << (kBitsOfMultiple + 1)) - (2 * kMost + 1))
                                    << (kMantissa - kBitsOfMultiple - 1);
   const std::int32_t exponent = ((bits_of_largest + kToNext) >> kMantissa) - kBitsOfMultiple;
-  const std::int32_t bits = (exponent > 1 ? exponent : 1) << kMantissa;
-  float scale;
-  __builtin_memcpy(&scale, &bits, sizeof(scale));
-  return scale;
-}
-
-inline float FloatOf(std::int32_t bits) {
-  float number;
-  __builtin_memcpy(&number, &bits, sizeof(number));
-  return number;
+  return FloatOf((exponent > 1 ? exponent : 1) << kMantissa);
 }
 
 /// Of the largest magnitude, with infinities above all numbers, and NaN above these.
@@ -172,7 +169,7 @@ void ScaleRow(const float* x, const IntegerDepth& depth, const IntegerRows& to) 
   return depth.bits == 4 ? ScaleRowOf<V, 4>(x, depth, to) : ScaleRowOf<V, 8>(x, depth, to);
 }
 
-/// Writes the multiples of a span, to whole words of eight of them.
+/// Writes the multiples of a span, eight at a time: rows are whole lines of words.
 inline void ScaleParts(const float* x, std::int64_t count, float inverse, std::uint32_t* upper,
                        std::uint32_t* lower) {
   using Integers [[gnu::vector_size(sizeof(EightFloats))]] = std::int32_t;

@@ -35,8 +35,15 @@ struct Portable {
   static Words LowerHalf(const Words& words) { return {words.lane << 16 >> 16}; }
   static Words UpperHalf(const Words& words) { return {words.lane >> 16}; }
   static Sums Add(const Sums& sums, const Words& field, const Factors& factors) {
-    return {sums.lane + LowerHalf(field).lane * LowerHalf(factors).lane +
-            UpperHalf(field).lane * UpperHalf(factors).lane};
+    // As unsigned numbers, whose overflow is defined: weights of a container may be any.
+    using Unsigned [[gnu::vector_size(sizeof(sums.lane))]] = std::uint32_t;
+    const auto product = [](const Words& a, const Words& b) {
+      return reinterpret_cast<Unsigned>(a.lane) * reinterpret_cast<Unsigned>(b.lane);
+    };
+    const Unsigned sum = reinterpret_cast<Unsigned>(sums.lane) +
+                         product(LowerHalf(field), LowerHalf(factors)) +
+                         product(UpperHalf(field), UpperHalf(factors));
+    return {reinterpret_cast<decltype(sums.lane)>(sum)};
   }
   static void AddScaled(const Sums& sums, float scale, const float* scales, float* to) {
     for (int i = 0; i < kLanes; ++i) {

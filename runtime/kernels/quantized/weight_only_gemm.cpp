@@ -30,8 +30,7 @@ struct WeightOnlyGemm {
   Epilogue epilogue;
   EvenSplit rows;
   EvenSplit panels;
-  IntegerRowsLayout
-      scaled;  ///< which all threads share, of blocks of rows that are scaled together
+  IntegerRowsLayout scaled;  ///< of blocks of rows that are scaled together
   const MatrixUnit* unit = nullptr;
   std::optional<SplitBlocking> split = std::nullopt;  ///< where the matrix unit is faster
   std::size_t scratch_bytes = 0;  ///< of every worker, and room for what all share

@@ -83,7 +83,7 @@ class RecurrentInputs : protected RecurrentUnits<T> {
     C* const sums = SharedTiles(d);
     const std::int64_t stride = rows.rows * kPanel;
     std::fill_n(sums, layout.shared * stride, C{});
-    AddProduct(*plan_.kernels, rows, SharedWeights(input, d), WeightPanel(input, d, 0),
+    AddProduct(*plan_.loops, rows, SharedWeights(input, d), WeightPanel(input, d, 0),
                {sums, stride});
     for (std::int64_t gate = 0; gate < layout.gates; ++gate) {
       C* const to = Tile(d, gate, plan_.panels - 1, first);
@@ -136,7 +136,7 @@ class RecurrentInputs : protected RecurrentUnits<T> {
     const std::int64_t next = (number + (of_gates ? 1 : count)) % (plan_.gates * plan_.panels);
     for (std::int64_t p = 0; p < count; ++p)
       FillWithBias(d, number + p * apart, tile + p * stride, rows);
-    AddProduct(*plan_.kernels, {Row(d, 0), plan_.shape.inputs, rows},
+    AddProduct(*plan_.loops, {Row(d, 0), plan_.shape.inputs, rows},
                Weights(In::kW, d, number, count, of_gates), WeightPanel(In::kW, d, next),
                {tile, stride});
   }
@@ -185,7 +185,7 @@ class RecurrentInputs : protected RecurrentUnits<T> {
       const std::int64_t number = number_of(panel);
       C* const tile = Tile(d, number, first) + row * kPanel;
       FillWithBias(d, number, tile, 1);
-      AddProduct(*plan_.kernels, {Row(d, row), inputs, 1}, Weights(In::kW, d, number, 1, false),
+      AddProduct(*plan_.loops, {Row(d, row), inputs, 1}, Weights(In::kW, d, number, 1, false),
                  WeightPanel(In::kW, d, number), {tile, TileStride()});
     };
     std::byte* const scratch =

@@ -76,6 +76,12 @@ class RecurrentMemory {
   }
   C* Cell(std::int64_t d) const { return memory_ + plan_.parts.cell + d * batch_ * plan_.padded; }
   C* Reset(std::int64_t d) const { return memory_ + plan_.parts.reset + d * batch_ * plan_.padded; }
+  /// Of a thread, where state_in_parts is.
+  std::byte* InParts(std::int64_t d, int thread) const {
+    return reinterpret_cast<std::byte*>(memory_ + plan_.parts.in_parts +
+                                        (thread * directions_ + d) *
+                                            plan_.state_in_parts->Elements());
+  }
   const C* Bias(std::int64_t d, std::int64_t number) const {
     return memory_ + plan_.parts.bias + d * plan_.gates * plan_.padded + number * kPanel;
   }

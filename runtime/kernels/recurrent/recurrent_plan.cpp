@@ -7,6 +7,7 @@
 #include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/rounds.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -88,11 +89,11 @@ std::int64_t SequencesOfPart(const RecurrentPlan& plan) {
 
 }  // namespace
 
-RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const InnerLoops& loops)
+RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const InnerLoops& with)
     : kind(which),
       options(ReadRecurrentOptions(which, call.attributes)),
       shape(CheckRecurrentOperands(which, options, call.attributes, call.inputs)),
-      kernels(&loops.gemm),
+      loops(&with),
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       scaled_inputs(packed && call.inputs[RecurrentInput::kW].element == ElementType::kInt32),
@@ -105,13 +106,13 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   unit = sequences <= kTileRows ? kMostTilePanels : kTilePanels;
   chunk = std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, sequences));
   chunk = std::min(BlockSizes(call.attributes, {chunk})[0], std::max<std::int64_t>(1, shape.steps));
-  if (&loops != &PortableInnerLoops()) {
-    sigmoid = FunctionNamed(loops.element_functions, "sigmoid")->loop;
-    tanh = FunctionNamed(loops.element_functions, "tanh")->loop;
+  if (loops != &PortableInnerLoops()) {
+    sigmoid = FunctionNamed(loops->element_functions, "sigmoid")->loop;
+    tanh = FunctionNamed(loops->element_functions, "tanh")->loop;
     const bool is_lstm = kind == RecurrentKind::kLstm;
     const std::int64_t most = is_lstm ? kRowsOfLstmCells : kRowsOfCells;
     if (sequences <= most && HasUsualFunctions(kind, options)) {
-      cells = &loops.recurrent_cells;
+      cells = &loops->recurrent_cells;
     }
   }
   const std::int64_t d = options.directions;
@@ -146,6 +147,11 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   parts.hidden = list.Add({d, 2, sequences, padded});
   parts.cell = list.Add({kind == RecurrentKind::kLstm ? d : 0, sequences, padded});
   parts.reset = list.Add({kind == RecurrentKind::kGru ? d : 0, sequences, padded});
+  if (scaled_state) {
+    state_in_parts.emplace(*loops->wide_rows, 1, shape.hidden);
+    parts.in_parts =
+        list.Add({std::min<std::int64_t>(tasks, kMostRoundParts), d, state_in_parts->Elements()});
+  }
   parts.end = list.end();
   const std::size_t size = call.inputs[0].element == ElementType::kFloat64 ? 8 : 4;
   lengths_at = static_cast<std::size_t>(parts.end) * size;
@@ -153,10 +159,10 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   scratch_bytes = split_at;
   const bool is_double = call.inputs[0].element == ElementType::kFloat64;
   const PanelNumbers numbers = half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
-  if (loops.matrix_unit != nullptr && !is_double && !scaled_inputs &&
+  if (loops->matrix_unit != nullptr && !is_double && !scaled_inputs &&
       shape.inputs <= kMostSplitStride &&
       SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, numbers)) {
-    matrix_unit = loops.matrix_unit;
+    matrix_unit = loops->matrix_unit;
     split.emplace(chunk * sequences, gates * panels, shape.inputs, numbers);
     scratch_bytes += split->ScratchBytes();
   }

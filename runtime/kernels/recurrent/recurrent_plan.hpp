@@ -7,6 +7,7 @@
 #include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
+#include "runtime/kernels/packed/rows_in_parts.hpp"
 #include "runtime/kernels/recurrent/recurrent_options.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 
@@ -23,16 +24,17 @@ struct RecurrentPlan {
   RecurrentKind kind;
   RecurrentOptions options;
   RecurrentShape shape;
-  const GemmMicroKernels* kernels;
+  const InnerLoops* loops;
   /// The processor's own forms of these, null where results are the same on every processor.
   ElementLoop sigmoid = nullptr;
   ElementLoop tanh = nullptr;
   /// The same for few sequences, if all functions are those by default.
   const RecurrentCells* cells = nullptr;
-  bool packed = false;         ///< W and R come packed
-  bool half_weights = false;   ///< and hold float16
-  bool scaled_inputs = false;  ///< and W holds scaled panels
-  bool scaled_state = false;   ///< and R does
+  bool packed = false;                                       ///< W and R come packed
+  bool half_weights = false;                                 ///< and hold float16
+  bool scaled_inputs = false;                                ///< and W holds scaled panels
+  bool scaled_state = false;                                 ///< and R does
+  std::optional<RowsInParts> state_in_parts = std::nullopt;  ///< what R is multiplied by then
   std::int64_t gates = 0;
   /// Of the part of a batch that one thread computes alone, without waiting for others at each
   /// step; the last part may have fewer. All of them where threads share panels instead.
@@ -66,6 +68,8 @@ struct RecurrentPlan {
     std::int64_t hidden = 0;  ///< [directions, 2, sequences, padded]: before and after a step
     std::int64_t cell = 0;    ///< [directions, sequences, padded]
     std::int64_t reset = 0;   ///< GRU: [directions, sequences, padded], or tiles of one step
+    /// [threads of a step, directions] of state_in_parts, each thread's own
+    std::int64_t in_parts = 0;
     std::int64_t end = 0;
   };
   Parts parts;

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 
+#include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/packed/fetch_ahead.hpp"
-#include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/packed/rows_in_parts.hpp"
 #include "runtime/tensor/element_type.hpp"
 
 namespace poprt::kernels {
@@ -17,6 +20,9 @@ struct RecurrentRows {
   const C* data;
   std::int64_t stride;
   std::int64_t rows;
+  /// One row of float as integers, for scaled panels, where it has these.
+  const RowsInParts* in_parts = nullptr;
+  std::byte* parts = nullptr;
 };
 
 /// Panels of PackRecurrentWeights by which the same rows are multiplied: depth x 16 of C each or,
@@ -78,22 +84,51 @@ void AddProductOf(const GemmMicroKernels& kernels, Multiply multiply, const Recu
   }
 }
 
-/// tiles[p][r][0..16) += A[r] * panels[p]. `next` is what this thread multiplies by afterwards.
-inline void AddProduct(const GemmMicroKernels& kernels, const RecurrentRows<float>& a,
-                       const RecurrentPanels& panels, const void* next,
-                       const RecurrentTiles<float>& tiles) {
-  if (panels.stored == ElementType::kInt32) {
-    kernels.add_scaled_row(
-        a.data, {static_cast<const std::int32_t*>(panels.data), panels.stride, panels.count},
-        panels.depth, {tiles.first, tiles.stride});
-  } else if (panels.stored == ElementType::kFloat16) {
-    AddProductOf<std::uint16_t>(kernels, kernels.row_major_f16, a, panels, next, tiles);
-  } else {
-    AddProductOf<float>(kernels, kernels.row_major_f32, a, panels, next, tiles);
+/// As AddProduct, for one row and scaled panels.
+inline void AddScaledProduct(const InnerLoops& loops, const RecurrentRows<float>& a,
+                             const RecurrentPanels& panels, const RecurrentTiles<float>& tiles) {
+  const auto* const lines = static_cast<const std::int32_t*>(panels.data);
+  const auto add = [&](std::int64_t, std::int64_t, int panel, const float* tile) {
+    float* const to = tiles.first + panel * tiles.stride;
+    std::transform(to, to + kPanel, tile, to, std::plus<>());
+  };
+  if (a.parts != nullptr) {
+    return a.in_parts->Multiply(a.parts, {lines, panels.stride, panels.count}, add);
+  }
+  constexpr std::int64_t kDepth = 8 * kScaledBlock;
+  for (std::int64_t k = 0; k < panels.depth; k += kDepth) {
+    const std::int64_t depth = std::min(kDepth, panels.depth - k);
+    const std::int32_t* const from = lines + ScaledLines(k) * kPanel;
+    const RowsInParts row(*loops.wide_rows, 1, depth);
+    alignas(64) std::byte parts[4 * RowsInParts::MostElements(1, kDepth)];
+    if (row.Scale(a.data + k, a.stride, parts)) {
+      row.Multiply(parts, {from, panels.stride, panels.count}, add);
+      continue;
+    }
+    for (int panel = 0; panel < panels.count; ++panel) {
+      float widened[kDepth * kPanel];
+      loops.gemm.widen_scaled(from + panel * panels.stride, depth, widened);
+      loops.gemm.row_major_f32(1, a.data + k, a.stride, {widened, 0, 1}, depth,
+                               FetchAhead(1, depth, sizeof(float)).Of<float>(0, widened, nullptr),
+                               {tiles.first + panel * tiles.stride, 0}, true);
+    }
   }
 }
 
-inline void AddProduct(const GemmMicroKernels&, const RecurrentRows<double>& a,
+/// tiles[p][r][0..16) += A[r] * panels[p]. `next` is what this thread multiplies by afterwards.
+inline void AddProduct(const InnerLoops& loops, const RecurrentRows<float>& a,
+                       const RecurrentPanels& panels, const void* next,
+                       const RecurrentTiles<float>& tiles) {
+  if (panels.stored == ElementType::kInt32) {
+    AddScaledProduct(loops, a, panels, tiles);
+  } else if (panels.stored == ElementType::kFloat16) {
+    AddProductOf<std::uint16_t>(loops.gemm, loops.gemm.row_major_f16, a, panels, next, tiles);
+  } else {
+    AddProductOf<float>(loops.gemm, loops.gemm.row_major_f32, a, panels, next, tiles);
+  }
+}
+
+inline void AddProduct(const InnerLoops&, const RecurrentRows<double>& a,
                        const RecurrentPanels& panels, const void*,
                        const RecurrentTiles<double>& tiles) {
   for (int p = 0; p < panels.count; ++p) {

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -66,6 +70,7 @@ class RecurrentRun : private RecurrentInputs<T> {
   using Units::GatherRow;
   using Units::HasLstmCells;
   using Units::Hidden;
+  using Units::InParts;
   using Units::Input;
   using Units::IsShared;
   using Units::lengths_;
@@ -234,10 +239,13 @@ class RecurrentRun : private RecurrentInputs<T> {
       const bool forwards = Order(step) == TaskOrder::kForwards;
       const std::int64_t begin = part * plan_.tasks / parts;
       const std::int64_t end = (part + 1) * plan_.tasks / parts;
+      std::array<std::optional<RecurrentRows<C>>, 2> states;  // of directions
       for (std::int64_t i = begin; i < end; ++i) {
         ForUnits(forwards ? i : begin + end - 1 - i, plan_.tasks, plan_.unit,
                  [&](std::int64_t d, std::int64_t from, std::int64_t to) {
-                   RunPanels(d, step, from, to, phase);
+                   auto& state = states[static_cast<std::size_t>(d)];
+                   if (!state) state = State(d, step, phase, part);
+                   RunPanels(d, step, from, to, phase, *state);
                  });
       }
     });
@@ -266,80 +274,94 @@ class RecurrentRun : private RecurrentInputs<T> {
     return batch_ <= kTileRows && step % 2 == 1 ? TaskOrder::kBackwards : TaskOrder::kForwards;
   }
 
+  /// What R is multiplied by in a phase of a step, by a thread.
+  RecurrentRows<C> State(std::int64_t d, std::int64_t step, int phase, int thread) const {
+    RecurrentRows<C> rows{phase == 1 ? Reset(d) : Hidden(d, step), plan_.padded, batch_};
+    if constexpr (std::is_same_v<C, float>) {
+      if (!plan_.state_in_parts) return rows;
+      std::byte* const parts = InParts(d, thread);
+      if (!plan_.state_in_parts->Scale(rows.data, rows.stride, parts)) return rows;
+      rows.in_parts = &*plan_.state_in_parts;
+      rows.parts = parts;
+    }
+    return rows;
+  }
+
   /// All panels of a step.
   void RunStep(std::int64_t d, std::int64_t step, int phase) const {
+    const RecurrentRows<C> state = State(d, step, phase, 0);
     const std::int64_t units = (plan_.panels - 1) / plan_.unit + 1;
     const bool forwards = Order(step) == TaskOrder::kForwards;
     for (std::int64_t i = 0; i < units; ++i) {
       const std::int64_t first = (forwards ? i : units - 1 - i) * plan_.unit;
-      RunPanels(d, step, first, std::min(first + plan_.unit, plan_.panels), phase);
+      RunPanels(d, step, first, std::min(first + plan_.unit, plan_.panels), phase, state);
     }
   }
 
   /// Panels [first, last) of one unit.
   void RunPanels(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last,
-                 int phase) const {
+                 int phase, const RecurrentRows<C>& state) const {
     const bool linear = plan_.options.linear_before_reset;
-    const C* const hidden = Hidden(d, step);
-    const auto add = [&](const C* rows, std::int64_t gate, std::int64_t next_gate) {
+    const auto add = [&](std::int64_t gate, std::int64_t next_gate) {
       const bool same_panels = next_gate > gate;
-      AddPanels(rows, d, gate, first, last,
+      AddPanels(state, d, gate, first, last,
                 next_gate * plan_.panels + (same_panels ? first : last % plan_.panels),
                 {Tile(d, gate, first, step), TileStride()});
     };
     switch (plan_.kind) {
       case RecurrentKind::kRnn:
-        add(hidden, 0, 0);
+        add(0, 0);
         break;
       case RecurrentKind::kGru:
         if (phase == 0) {
-          add(hidden, 0, 1);
-          add(hidden, 1, linear ? 2 : 0);
+          add(0, 1);
+          add(1, linear ? 2 : 0);
         }
         if (linear) {
-          AddLinear(d, step, first, last);
+          AddLinear(d, first, last, state);
         } else if (phase == 1) {
-          add(Reset(d), 2, 2);
+          add(2, 2);
         }
         break;
       case RecurrentKind::kLstm:
-        AddGates(d, step, first, last);
+        AddGates(d, step, first, last, state);
     }
     if (HasLstmCells()) return FinishLstmPanels(d, step, first, last);
     for (std::int64_t panel = first; panel < last; ++panel) FinishPanel(d, step, panel, phase);
   }
 
   /// LSTM: adds the state times R to the tiles of all gates, of one panel at once.
-  void AddGates(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last) const {
+  void AddGates(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last,
+                const RecurrentRows<C>& state) const {
     const std::int64_t panels = plan_.panels;
     for (std::int64_t panel = first; panel < last; ++panel) {
       if (IsShared(panel)) {
-        AddShared(d, In::kR, {Hidden(d, step), plan_.padded, batch_}, step);
+        AddShared(d, In::kR, state, step);
         continue;
       }
-      AddProduct(*plan_.kernels, {Hidden(d, step), plan_.padded, batch_},
-                 Weights(In::kR, d, panel, plan_.gates, /*of_gates=*/true),
+      AddProduct(*plan_.loops, state, Weights(In::kR, d, panel, plan_.gates, /*of_gates=*/true),
                  WeightPanel(In::kR, d, (panel + 1) % panels),
                  {Tile(d, panel, step), panels * TileStride()});
     }
   }
 
   /// Adds rows * R of one gate to the tiles of panels; that of number `next` is multiplied by next.
-  void AddPanels(const C* rows, std::int64_t d, std::int64_t gate, std::int64_t first,
-                 std::int64_t last, std::int64_t next, const RecurrentTiles<C>& tiles) const {
-    AddProduct(*plan_.kernels, {rows, plan_.padded, batch_},
+  void AddPanels(const RecurrentRows<C>& rows, std::int64_t d, std::int64_t gate,
+                 std::int64_t first, std::int64_t last, std::int64_t next,
+                 const RecurrentTiles<C>& tiles) const {
+    AddProduct(*plan_.loops, rows,
                Weights(In::kR, d, gate * plan_.panels + first, last - first, /*of_gates=*/false),
                WeightPanel(In::kR, d, next), tiles);
   }
 
   /// GRU: what the reset gate is multiplied by, when that is linear before.
-  void AddLinear(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last) const {
+  void AddLinear(std::int64_t d, std::int64_t first, std::int64_t last,
+                 const RecurrentRows<C>& state) const {
     for (std::int64_t panel = first; panel < last; ++panel) {
       const C* bias = memory_ + plan_.parts.recurrent_bias + d * plan_.padded + panel * kPanel;
       for (std::int64_t b = 0; b < batch_; ++b) CopyPanel(bias, Linear(d, panel) + b * kPanel);
     }
-    AddPanels(Hidden(d, step), d, 2, first, last, last % plan_.panels,
-              {Linear(d, first), batch_ * kPanel});
+    AddPanels(state, d, 2, first, last, last % plan_.panels, {Linear(d, first), batch_ * kPanel});
   }
 
   std::int64_t longest_ = 0;  ///< steps that any sequence has

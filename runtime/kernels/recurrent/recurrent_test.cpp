@@ -182,22 +182,42 @@ void ExpectScaledAsNumbers(const Case& test, std::initializer_list<std::size_t> 
   }
 }
 
+Case OneStep(RecurrentKind kind) {
+  Case test = LargeCase(kind, "forward", 1, kFloat32, 30, 102);
+  test.shape.steps = 1;
+  std::mt19937 random(kRecurrentSeed);
+  test.inputs[0] = RandomTensor(random, kFloat32, {1, 1, 30}, -1, 1);
+  test.inputs[4] = Tensor();
+  return test;
+}
+
 TEST(RecurrentTest, WeightsMayBeScaled) {
   for (const RecurrentKind kind : kRecurrentKinds) {
     SCOPED_TRACE(NameOf(kind));
     // LSTM's 20 units share panels; 102 leave a block of 38 rows.
     ExpectScaledAsNumbers(LargeCase(kind, "bidirectional", 1, kFloat32, 30, 102), {2});
     ExpectScaledAsNumbers(LargeCase(kind, "reverse", 1, kFloat32, 9, 20), {2});
-    Case one_step = LargeCase(kind, "forward", 1, kFloat32, 30, 102);
-    one_step.shape.steps = 1;
-    std::mt19937 random(kRecurrentSeed);
-    one_step.inputs[0] = RandomTensor(random, kFloat32, {1, 1, 30}, -1, 1);
-    one_step.inputs[4] = Tensor();
-    ExpectScaledAsNumbers(one_step, {1, 2});
+    ExpectScaledAsNumbers(OneStep(kind), {1, 2});
   }
   Case linear = LargeCase(RecurrentKind::kGru, "bidirectional", 1, kFloat32, 30, 102);
   linear.attributes.set("linear_before_reset", std::int64_t{1});
   ExpectScaledAsNumbers(linear, {2});
+}
+
+TEST(RecurrentTest, ScaledWeightsMeetAnyState) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float initial : {1e35F, -kInfinity, std::nanf("")}) {
+    SCOPED_TRACE(initial);
+    Case test = OneStep(RecurrentKind::kRnn);
+    test.attributes.set("activations", Strings{"Affine"});
+    test.attributes.set("activation_alpha", Floats{0.01F});
+    test.attributes.set("activation_beta", Floats{0});
+    Tensor h({kFloat32, {1, 1, 102}});
+    std::ranges::fill(h.as_mutable<float>(), 0.1F);
+    h.as_mutable<float>()[70] = initial;
+    test.inputs[5] = h;
+    ExpectScaledAsNumbers(test, {2});
+  }
 }
 
 TEST(RecurrentTest, ScaledWeightsAreForOneRow) {
