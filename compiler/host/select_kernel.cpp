@@ -62,8 +62,8 @@ bool IsShort(const ir::Node& node) { return node.attributes.get_int("short_weigh
 Tensor PackGemm(const ir::Node& node, const Tensor& weights, bool transposed) {
   const ElementType stored = StoredType(weights);
   if (IsShort(node) && stored == ElementType::kFloat32) {
-    if (auto packed = kernels::PackScaledGemmWeights(weights, transposed))
-      return *std::move(packed);
+    auto scaled = kernels::PackScaledGemmWeights(weights, transposed);
+    if (scaled.has_value()) return *std::move(scaled);
   }
   return kernels::PackGemmWeights(weights, transposed, stored);
 }

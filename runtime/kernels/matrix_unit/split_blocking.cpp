@@ -26,7 +26,7 @@ constexpr double kPanelTileCycles = 109;
 constexpr double kUnitCycles = 1.52;
 constexpr double kOrdinaryCycles = 17;
 constexpr double kOrdinaryIntegerCycles = 13.5;
-constexpr double kWidenCycles = 92;
+constexpr double kWidenCycles = 140;
 // Cycles for the sums of a row and a panel to be stored, and read again, beside the unit, and to be
 // stored from registers.
 constexpr double kSumCycles = 8;

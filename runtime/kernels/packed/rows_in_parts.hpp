@@ -36,8 +36,8 @@ class RowsInParts {
   /// some row, which has numbers above 2^100 or that are not finite.
   bool Scale(const float* a, std::int64_t lda, std::byte* memory) const {
     for (std::int64_t r = 0; r < rows_; ++r) {
-      if (!kernels_->scale_row_in_parts(a + r * lda, depth_, layout_.At(memory, kParts * r)))
-        return false;
+      const IntegerRows parts = layout_.At(memory, kParts * r);
+      if (!kernels_->scale_row_in_parts(a + r * lda, depth_, parts)) return false;
     }
     return true;
   }

@@ -10,7 +10,8 @@ namespace poprt::kernels::testing {
 
 /// What scaled panels of that depth stand for: float32 [panels, depth, 16].
 inline Tensor Unscaled(const Tensor& scaled, std::int64_t depth) {
-  const std::int64_t panels = scaled.count() / (ScaledLines(depth) * kPanel);
+  const Shape& shape = scaled.shape();
+  const std::int64_t panels = ElementCount(Shape(shape.begin(), shape.end() - 2));
   Tensor result({ElementType::kFloat32, {panels, depth, kPanel}});
   const auto words = scaled.as<std::int32_t>();
   const auto numbers = result.as_mutable<float>();

@@ -8,7 +8,7 @@
 /// IntegerRowKernels over a vector type V of one instruction set, with V::kLanes lanes and
 /// registers for the sums of V::kPanels panels of up to V::kRows rows, and of
 /// V::kPanelsOfFewRows:
-/// * V::kBytesAhead: how far ahead few rows fetch its panels, 0 where it waits no less for that;
+/// * V::kBytesAhead: how far ahead few rows fetch their panels, 0 where it waits no less for that;
 /// * V::kIsWide: whether weights have 16 bits, else 4 or 8;
 /// * V::kHasDigits: whether multiples are multiplied as two digits of 8 bits or as they are;
 /// * V::Words, V::Load(const std::byte*): words of weights;
