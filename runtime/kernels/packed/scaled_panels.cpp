@@ -7,8 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/thread_pool.hpp"
+#include "runtime/kernels/packed/float_panels.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -111,13 +110,7 @@ struct Block {
 }  // namespace
 
 TensorType ScaledPanelsType(const TensorType& panels) {
-  Require(panels.element == ElementType::kFloat32 && panels.shape.size() >= 3 &&
-              panels.shape.back() == kPanel,
-          "panels of type " + ToString(panels) + " cannot be scaled");
-  TensorType type{ElementType::kInt32, panels.shape};
-  std::int64_t& rows = type.shape[type.shape.size() - 2];
-  rows = ScaledLines(rows);
-  return type;
+  return LinesType(panels, ElementType::kInt32, ScaledLines, "scaled");
 }
 
 bool ScalePanel(const float* panel, std::int64_t depth, std::int32_t* lines) {
@@ -144,17 +137,11 @@ bool ScalePanel(const float* panel, std::int64_t depth, std::int32_t* lines) {
 
 std::optional<Tensor> ScalePanels(const Tensor& panels) {
   Tensor result(ScaledPanelsType(panels.type()));
-  const Shape& shape = panels.shape();
-  const std::int64_t depth = shape[shape.size() - 2];
-  const std::int64_t count = ElementCount(Shape(shape.begin(), shape.end() - 2));
-  const auto from = panels.as<float>();
   const auto to = result.as_mutable<std::int32_t>();
   std::atomic<bool> are_scaled = true;
-  ProcessThreadPool().Run(count, [&](std::int64_t panel, int /*worker*/) {
-    if (!ScalePanel(from.data() + panel * depth * kPanel, depth,
-                    to.data() + panel * ScaledLines(depth) * kPanel)) {
-      are_scaled = false;
-    }
+  EachPanel(panels, [&](std::int64_t index, const float* panel, std::int64_t depth) {
+    std::int32_t* const lines = to.data() + index * ScaledLines(depth) * kPanel;
+    if (!ScalePanel(panel, depth, lines)) are_scaled = false;
   });
   if (!are_scaled) return {};
   return result;

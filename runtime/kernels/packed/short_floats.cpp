@@ -4,9 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "runtime/kernels/kernel.hpp"
-#include "runtime/kernels/packed/tile_sizes.hpp"
-#include "runtime/kernels/thread_pool.hpp"
+#include "runtime/kernels/packed/float_panels.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -43,31 +41,17 @@ bool CanBeShort(const Tensor& weights) {
 }
 
 TensorType ShortPanelsType(const TensorType& panels) {
-  Require(panels.element == ElementType::kFloat32 && panels.shape.size() >= 3 &&
-              panels.shape.back() == kPanel,
-          "panels of type " + ToString(panels) + " cannot be shortened");
-  TensorType type{ElementType::kUint32, panels.shape};
-  std::int64_t& rows = type.shape[type.shape.size() - 2];
-  rows = ShortLines(rows);
-  return type;
-}
-
-void ShortenPanel(const float* panel, std::int64_t depth, std::uint32_t* lines) {
-  for (std::int64_t k = 0; k < depth; k += kShortRows, lines += kShortLines * kPanel) {
-    PackGroup(panel + k * kPanel, depth - k, lines);
-  }
+  return LinesType(panels, ElementType::kUint32, ShortLines, "shortened");
 }
 
 Tensor ShortenPanels(const Tensor& panels) {
   Tensor result(ShortPanelsType(panels.type()));
-  const Shape& shape = panels.shape();
-  const std::int64_t depth = shape[shape.size() - 2];
-  const std::int64_t count = ElementCount(Shape(shape.begin(), shape.end() - 2));
-  const auto from = panels.as<float>();
   const auto to = result.as_mutable<std::uint32_t>();
-  ProcessThreadPool().Run(count, [&](std::int64_t panel, int /*worker*/) {
-    ShortenPanel(from.data() + panel * depth * kPanel, depth,
-                 to.data() + panel * ShortLines(depth) * kPanel);
+  EachPanel(panels, [&](std::int64_t index, const float* panel, std::int64_t depth) {
+    std::uint32_t* lines = to.data() + index * ShortLines(depth) * kPanel;
+    for (std::int64_t k = 0; k < depth; k += kShortRows, lines += kShortLines * kPanel) {
+      PackGroup(panel + k * kPanel, depth - k, lines);
+    }
   });
   return result;
 }

@@ -36,10 +36,6 @@ bool CanBeShort(const Tensor& weights);
 /// [panels..., lines, 16]. Throws KernelError for others.
 TensorType ShortPanelsType(const TensorType& panels);
 
-/// Shortens a panel, [depth][16], of numbers that can be short, rounding to the nearest, to
-/// ShortLines(depth) lines.
-void ShortenPanel(const float* panel, std::int64_t depth, std::uint32_t* lines);
-
 /// Shortens panels of numbers that can be short, rounding to the nearest.
 Tensor ShortenPanels(const Tensor& panels);
 

@@ -50,8 +50,8 @@ struct StoredPanels {
   }
 
   /// Floats from one widened panel to the next, where parts of the depth have `part` rows. Of
-  /// panels that follow each other as many as in memory, so that what is fetched for the next ones
-  /// is of all of them, unless the depth has more than some ten parts.
+  /// panels that follow each other as many as in memory, if they are at least a part and at most
+  /// eight, so that what is fetched for the next ones is of all of them.
   std::int64_t WidenedStride(std::int64_t part) const {
     const std::int64_t floats = WholeShortRows(part) * kPanel;
     return step > 1 ? floats : std::clamp(Stride(), floats, 8 * floats);

@@ -93,7 +93,7 @@ class RecurrentMemory {
     return input == In::kW ? plan_.shape.inputs : plan_.shape.hidden;
   }
   bool IsScaled(std::size_t input) const {
-    return input == In::kR ? plan_.scaled_state : plan_.scaled_inputs;
+    return input == In::kR ? plan_.state_in_parts.has_value() : plan_.scaled_inputs;
   }
   /// Numbers of a panel of W or R, or words of scaled panels, which are as large.
   std::int64_t PanelNumbers(std::size_t input) const {

@@ -97,7 +97,6 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       scaled_inputs(packed && call.inputs[RecurrentInput::kW].element == ElementType::kInt32),
-      scaled_state(packed && call.inputs[RecurrentInput::kR].element == ElementType::kInt32),
       gates(GatesOf(which)),
       panels(CeilDiv(shape.hidden, kPanel)),
       layout(gates, shape.hidden),
@@ -147,7 +146,7 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   parts.hidden = list.Add({d, 2, sequences, padded});
   parts.cell = list.Add({kind == RecurrentKind::kLstm ? d : 0, sequences, padded});
   parts.reset = list.Add({kind == RecurrentKind::kGru ? d : 0, sequences, padded});
-  if (scaled_state) {
+  if (packed && call.inputs[RecurrentInput::kR].element == ElementType::kInt32) {
     state_in_parts.emplace(*loops->wide_rows, 1, shape.hidden);
     parts.in_parts =
         list.Add({std::min<std::int64_t>(tasks, kMostRoundParts), d, state_in_parts->Elements()});

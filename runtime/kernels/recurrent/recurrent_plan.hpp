@@ -30,11 +30,11 @@ struct RecurrentPlan {
   ElementLoop tanh = nullptr;
   /// The same for few sequences, if all functions are those by default.
   const RecurrentCells* cells = nullptr;
-  bool packed = false;                                       ///< W and R come packed
-  bool half_weights = false;                                 ///< and hold float16
-  bool scaled_inputs = false;                                ///< and W holds scaled panels
-  bool scaled_state = false;                                 ///< and R does
-  std::optional<RowsInParts> state_in_parts = std::nullopt;  ///< what R is multiplied by then
+  bool packed = false;         ///< W and R come packed
+  bool half_weights = false;   ///< and hold float16
+  bool scaled_inputs = false;  ///< and W holds scaled panels
+  /// And R does: what it is multiplied by then.
+  std::optional<RowsInParts> state_in_parts = std::nullopt;
   std::int64_t gates = 0;
   /// Of the part of a batch that one thread computes alone, without waiting for others at each
   /// step; the last part may have fewer. All of them where threads share panels instead.
