@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/blocked/split_planes_conv2d.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/window/padded_rows.hpp"
@@ -17,6 +19,17 @@ namespace {
 constexpr std::int64_t kStripFloats = 1 << 15;
 /// Limit of the padded input, so that offsets fit in 32 bits.
 constexpr std::int64_t kMostFloats = std::int64_t{1} << 27;
+
+/// Some output pixels, whole rows or a part of one, by some output blocks.
+struct Part {
+  std::int64_t image;
+  std::int64_t first_row;
+  std::int64_t last_row;
+  std::int64_t first_column;
+  std::int64_t last_column;
+  std::int64_t first_block;
+  std::int64_t last_block;
+};
 
 /// Convolution of an image of few planes, where blocks of channels would be spare lanes for the
 /// most part: the rows that a strip of output rows needs are copied with their padding, and every
@@ -33,7 +46,9 @@ struct PlanesConv2d {
   std::int64_t plane_floats;  ///< of the padded rows of a strip
   std::vector<std::int32_t> tap_offsets = {};
   std::size_t planes_bytes = 0;
-  std::size_t scratch_bytes = 0;
+  std::size_t tables_bytes = 0;   ///< planes and offsets
+  std::size_t scratch_bytes = 0;  ///< these and what the unit needs
+  std::optional<SplitPlanesConv2d> split = {};
 
   /// The input of a strip, with zeros for padding.
   void CopyPadded(const float* image, std::int64_t out_row, std::int64_t out_rows,
@@ -48,16 +63,28 @@ struct PlanesConv2d {
 
   void RunTask(const KernelArguments& args, std::int64_t task, std::byte* scratch) const {
     const std::int64_t strip = task % strips.blocks();
-    const std::int64_t image = task / strips.blocks();
-    const std::int64_t first_row = strips.begin(strip);
-    const std::int64_t row_count = strips.end(strip) - first_row;
+    RunPart(args,
+            {.image = task / strips.blocks(),
+             .first_row = strips.begin(strip),
+             .last_row = strips.end(strip),
+             .first_column = 0,
+             .last_column = out.width,
+             .first_block = 0,
+             .last_block = out.blocks},
+            scratch);
+  }
+
+  /// Whole rows, or a part of one.
+  void RunPart(const KernelArguments& args, const Part& part, std::byte* scratch) const {
+    const std::int64_t first_row = part.first_row;
+    const std::int64_t row_count = part.last_row - first_row;
     auto* const planes = reinterpret_cast<float*>(scratch);
     auto* const offsets = reinterpret_cast<std::int32_t*>(scratch + planes_bytes);
-    CopyPadded(args.in<float>(0) + image * in.channels * in.height * in.width, first_row, row_count,
-               planes);
+    CopyPadded(args.in<float>(0) + part.image * in.channels * in.height * in.width, first_row,
+               row_count, planes);
     std::int64_t pixels = 0;
     for (std::int64_t r = 0; r < row_count; ++r) {
-      for (std::int64_t c = 0; c < out.width; ++c) {
+      for (std::int64_t c = part.first_column; c < part.last_column; ++c) {
         offsets[pixels++] = static_cast<std::int32_t>(r * rows.window.strides[0] * rows.width +
                                                       c * rows.window.strides[1]);
       }
@@ -65,10 +92,10 @@ struct PlanesConv2d {
     const auto taps = static_cast<std::int64_t>(tap_offsets.size());
     const auto convolve = half_weights ? kernels->planes_f16 : kernels->planes_f32;
     const float* const residual = OptionalInput(args, 3);
-    for (std::int64_t o = 0; o < out.blocks; o += kernels->outs) {
-      const std::int64_t count = std::min<std::int64_t>(kernels->outs, out.blocks - o);
-      const std::int64_t at =
-          (image * out.blocks + o) * out.BlockFloats() + first_row * out.width * kBlock;
+    for (std::int64_t o = part.first_block; o < part.last_block; o += kernels->outs) {
+      const std::int64_t count = std::min<std::int64_t>(kernels->outs, part.last_block - o);
+      const std::int64_t at = (part.image * out.blocks + o) * out.BlockFloats() +
+                              (first_row * out.width + part.first_column) * kBlock;
       convolve({.x = planes,
                 .tap_offsets = tap_offsets.data(),
                 .taps = taps,
@@ -84,7 +111,24 @@ struct PlanesConv2d {
     }
   }
 
+  /// On the matrix unit, but for what is not finite.
+  void RunSplit(const KernelArguments& args) const {
+    split->Run(args, tables_bytes, scratch_bytes,
+               [&](const SplitPlanesConv2d::Pixels& pixels, std::int64_t block, int worker) {
+                 RunPart(args,
+                         {.image = pixels.image,
+                          .first_row = pixels.row,
+                          .last_row = pixels.row + 1,
+                          .first_column = pixels.first,
+                          .last_column = pixels.last,
+                          .first_block = block,
+                          .last_block = block + 1},
+                         args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+               });
+  }
+
   void Run(const KernelArguments& args) const {
+    if (split.has_value()) return RunSplit(args);
     args.pool->Run(in.batch * strips.blocks(), [&](std::int64_t task, int worker) {
       RunTask(args, task, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
     });
@@ -101,7 +145,7 @@ struct PlanesConv2d {
 
 }  // namespace
 
-BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKernels& kernels) {
+BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 4);
   const TensorType& w = call.inputs[1];
   Require(call.inputs[0].element == ElementType::kFloat32,
@@ -136,7 +180,7 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKerne
               *pixels <= kMostFloats && depth.has_value() && *depth <= kMostFloats,
           "the filter spans too large an area");
   const auto conv = std::make_shared<PlanesConv2d>(
-      PlanesConv2d{.kernels = &kernels,
+      PlanesConv2d{.kernels = &loops.conv,
                    .in = in,
                    .out = {in.batch, BlocksOf(out_channels), extents[0], extents[1]},
                    .ends_in_half = EndsInHalf(out_channels),
@@ -147,7 +191,17 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKerne
                    .plane_floats = row_count * rows.width});
   conv->FindTapOffsets();
   conv->planes_bytes = FloatScratchBytes(*plane_floats);
-  conv->scratch_bytes = conv->planes_bytes + FloatScratchBytes(*pixels);
+  conv->tables_bytes = conv->planes_bytes + FloatScratchBytes(*pixels);
+  conv->split =
+      SplitPlanesConv2d::Plan(loops,
+                              {.planes = in.channels,
+                               .out = conv->out,
+                               .rows = rows,
+                               .half_weights = half_weights,
+                               .rows_of_task = std::max<std::int64_t>(1, strips.largest())},
+                              conv->epilogue);
+  conv->scratch_bytes =
+      conv->tables_bytes + (conv->split.has_value() ? conv->split->scratch_bytes() : 0);
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,
           .block_sizes = block_sizes};

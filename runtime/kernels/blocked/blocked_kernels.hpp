@@ -45,7 +45,7 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const InnerLoops&
 BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const InnerLoops& loops);
 
 /// X float32 [B, C, H, W] of few channels; one group.
-BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const ConvMicroKernels& kernels);
+BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const InnerLoops& loops);
 
 /// X blocked; in_channels == out_channels, each channel has a filter of its own.
 BoundKernel BindBlockedDepthwiseConv2d(const KernelCall& call, const ConvMicroKernels& kernels);

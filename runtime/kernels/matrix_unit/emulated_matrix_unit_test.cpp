@@ -166,15 +166,54 @@ void Multiply(const SplitProduct& product) {
   SplitNext(product);
 }
 
+void SplitPlanes(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
+  const std::int64_t places = row.planes <= 2 ? 2 : 4;
+  const std::int64_t end = (row.pixels + kSplitRows - 1) / kSplitRows * kSplitRows;
+  for (std::int64_t pixel = 0; pixel < end; ++pixel) {
+    for (std::int64_t plane = 0; plane < places; ++plane, ++to) {
+      const bool is_zero = pixel >= row.pixels || plane >= row.planes;
+      float x = is_zero ? 0 : row.first[plane * row.plane + pixel];
+      to[0] = UpperHalf(x);
+      x -= AsFloat(to[0]);
+      to[part] = UpperHalf(x);
+    }
+  }
+}
+
+/// As many pairs of numbers as a step has.
+thread_local std::int64_t pairs_of_step = 0;
+
+void MultiplyPixels(const PixelsProduct& product) {
+  alignas(64) std::uint16_t a[kSplitParts * kSplitTile] = {};
+  for (int panel = 0; panel < product.panels; ++panel) {
+    for (std::int64_t pixel = 0; pixel < product.tiles * kSplitRows; ++pixel) {
+      float* const sums = product.sums + panel * kSplitPairSums + pixel * kSplitGroup;
+      std::copy_n(product.start[panel], kSplitGroup, sums);
+      const std::uint16_t* const first =
+          product.a + pixel / kSplitRows * product.second + pixel % kSplitRows * product.pixel;
+      for (std::int64_t step = 0; step < product.steps; ++step) {
+        for (int i = 0; i < kSplitParts; ++i) {
+          std::copy_n(first + product.step_offsets[step] + i * product.part, 2 * pairs_of_step,
+                      a + i * kSplitTile);
+        }
+        MultiplyStep(a, product.b + (panel * product.steps + step) * kSplitParts * kSplitTile,
+                     sums);
+      }
+    }
+  }
+}
+
 bool AreFinite(const float* numbers, std::int64_t count) {
   return std::all_of(numbers, numbers + count, [](float x) { return std::isfinite(x); });
 }
 
 constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
                               .split_panel = SplitPanel,
-                              .start = [] {},
+                              .split_planes = SplitPlanes,
+                              .start = [](std::int64_t pairs) { pairs_of_step = pairs; },
                               .stop = [] {},
                               .multiply = Multiply,
+                              .multiply_pixels = MultiplyPixels,
                               .are_finite = AreFinite};
 
 }  // namespace

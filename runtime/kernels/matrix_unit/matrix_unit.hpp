@@ -131,6 +131,34 @@ struct SplitProduct {
   SplitWork* work;
 };
 
+/// Planes of an image at most whose numbers lie side by side for each pixel, in two places or, of
+/// more than two planes, four: a row of A begins with those of any pixel.
+inline constexpr std::int64_t kMostSplitPlanes = 4;
+
+/// A row of an image: number i of plane p is first[p * plane + i].
+struct PlanesRow {
+  const float* first;
+  std::int64_t plane;
+  std::int64_t planes;
+  std::int64_t pixels;
+};
+
+/// One or two tiles of 16 rows of A, which are output pixels side by side, times one or two panels.
+/// All distances are counted in numbers.
+struct PixelsProduct {
+  const std::uint16_t* a;            ///< first parts, from split_planes
+  std::int64_t part;                 ///< from first parts to second ones
+  std::int64_t pixel;                ///< from what an output pixel reads to what the next one does
+  std::int64_t second;               ///< from the first tile to the second, if there is one
+  const std::int32_t* step_offsets;  ///< of each step, from `a`
+  std::int64_t steps;
+  const std::uint16_t* b;  ///< [panel][step][part], tiles from split_panel
+  int panels;
+  int tiles;
+  const float* start[kSplitPanels];
+  float* sums;  ///< [panel][kSplitPair][16]
+};
+
 struct MatrixUnit {
   /// Writes rows of the tiles of both parts, kSplitTile apart: `tiles` is where the first of them
   /// lies in the first tile.
@@ -139,10 +167,15 @@ struct MatrixUnit {
   /// rows are stored with others, what these are.
   void (*split_panel)(PanelNumbers numbers, const void* panel, std::int64_t depth,
                       std::uint16_t* tiles);
-  /// Between these two a thread can call multiply.
-  void (*start)();
+  /// Writes both parts, `part` apart, of the pixels of a row, side by side, and of zeros behind
+  /// them up to a multiple of 16 pixels.
+  void (*split_planes)(const PlanesRow& row, std::int64_t part, std::uint16_t* to);
+  /// Between these two a thread can call multiply, if a step has kSplitGroup pairs of numbers, and
+  /// multiply_pixels.
+  void (*start)(std::int64_t pairs_of_step);
   void (*stop)();
   void (*multiply)(const SplitProduct& product);
+  void (*multiply_pixels)(const PixelsProduct& product);
   /// Whether none of `count` numbers is infinite or NaN.
   bool (*are_finite)(const float* numbers, std::int64_t count);
 };

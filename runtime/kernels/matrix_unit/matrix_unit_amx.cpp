@@ -58,9 +58,10 @@ void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std
 // ---- Products --------------------------------------------------------------------------------
 
 template <int kTiles>
-[[gnu::always_inline]] inline void LoadRows(const std::uint16_t* a, std::int64_t stride) {
-  _tile_loadd(4, a, kRowBytes);
-  if constexpr (kTiles == 2) _tile_loadd(5, a + stride, kRowBytes);
+[[gnu::always_inline]] inline void LoadRows(const std::uint16_t* a, std::int64_t stride,
+                                            std::int64_t row_bytes = kRowBytes) {
+  _tile_loadd(4, a, row_bytes);
+  if constexpr (kTiles == 2) _tile_loadd(5, a + stride, row_bytes);
 }
 
 template <int kPanels>
@@ -183,7 +184,7 @@ PairSums SumsOfPair(const SplitProduct& product, std::int64_t row) {
   return {product.sums + row * kSplitGroup, LayoutOf(product.sums_stride)};
 }
 
-void Start() { ShapeTiles(kSplitRows, kSplitRows); }
+void Start(std::int64_t pairs_of_step) { ShapeTiles(kSplitRows, kSplitRows, pairs_of_step); }
 void Stop() { _tile_release(); }
 
 /// Cycles that it takes to give tiles other shapes and then the same again. Up to so many are
@@ -209,7 +210,7 @@ void MultiplyPanels(const SplitProduct& product) {
     } else {
       MultiplyTiles<1, kPanels, kNumbers>(product, row, sums, next);
     }
-    if (shapes) Start();
+    if (shapes) Start(kSplitGroup);
     if (product.is_last) product.work->After(row);
   }
 }
@@ -234,6 +235,84 @@ void Multiply(const SplitProduct& product) {
   }
 }
 
+// ---- Images of planes --------------------------------------------------------------------------
+
+/// Both parts of the numbers of a pair of planes, for 16 pixels.
+struct PlanePair {
+  __m512i parts[kSplitParts];
+
+  PlanePair(__m512 first, __m512 second) {
+    const __m512i first_rounded = Rounded(first);
+    const __m512i second_rounded = Rounded(second);
+    parts[0] = Pairs(first_rounded, second_rounded);
+    parts[1] = Pairs(RoundedRest(first, first_rounded), RoundedRest(second, second_rounded));
+  }
+};
+
+template <int kPairs>
+void SplitPlanesOf(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
+  const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+  for (std::int64_t first = 0; first < row.pixels; first += 16, to += 32 * kPairs) {
+    const __mmask16 lanes =
+        FirstLanes(row.pixels - first < 16 ? static_cast<std::int32_t>(row.pixels - first) : 16);
+    const auto load = [&](std::int64_t plane) {
+      return plane < row.planes
+                 ? _mm512_maskz_loadu_ps(lanes, row.first + plane * row.plane + first)
+                 : _mm512_setzero_ps();
+    };
+    const PlanePair pair(load(0), load(1));
+    if constexpr (kPairs == 1) {
+      _mm512_storeu_si512(to, pair.parts[0]);
+      _mm512_storeu_si512(to + part, pair.parts[1]);
+    } else {
+      const PlanePair other(load(2), load(3));
+      for (int i = 0; i < kSplitParts; ++i) {
+        const __m512i a = pair.parts[i];
+        const __m512i b = other.parts[i];
+        _mm512_storeu_si512(to + i * part, _mm512_permutex2var_epi32(a, low, b));
+        _mm512_storeu_si512(to + i * part + 32, _mm512_permutex2var_epi32(a, high, b));
+      }
+    }
+  }
+}
+
+void SplitPlanes(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
+  if (row.planes <= 2) return SplitPlanesOf<1>(row, part, to);
+  SplitPlanesOf<2>(row, part, to);
+}
+
+template <int kTiles, int kPanels>
+void MultiplyPixelTiles(const PixelsProduct& product) {
+  const std::int64_t panel_stride = product.steps * kSplitParts * kSplitTile;
+  const std::int64_t row_bytes = 2 * product.pixel;
+  AwakeStores awake;
+  LoadSums<kTiles, kPanels>(product.start[0],
+                            {0, 0, kPanels == 2 ? 4 * (product.start[1] - product.start[0]) : 0});
+  const std::uint16_t* b = product.b;
+  for (std::int64_t s = 0; s < product.steps; ++s, b += kSplitParts * kSplitTile) {
+    const std::uint16_t* const a = product.a + product.step_offsets[s];
+    LoadRows<kTiles>(a, product.second, row_bytes);
+    LoadPanels<kPanels>(b + kSplitTile, panel_stride);
+    MultiplyLoaded<kTiles, kPanels>();
+    if (s % 8 == 7) awake.Keep();
+    LoadPanels<kPanels>(b, panel_stride);
+    MultiplyLoaded<kTiles, kPanels>();
+    LoadRows<kTiles>(a + product.part, product.second, row_bytes);
+    MultiplyLoaded<kTiles, kPanels>();
+  }
+  StoreSums<kTiles, kPanels>(product.sums, LayoutOf(kSplitPairSums));
+}
+
+void MultiplyPixels(const PixelsProduct& product) {
+  if (product.tiles == 2) {
+    if (product.panels == 2) return MultiplyPixelTiles<2, 2>(product);
+    return MultiplyPixelTiles<2, 1>(product);
+  }
+  if (product.panels == 2) return MultiplyPixelTiles<1, 2>(product);
+  MultiplyPixelTiles<1, 1>(product);
+}
+
 bool AreFinite(const float* numbers, std::int64_t count) {
   constexpr int kInfinitiesAndNans = 0x99;
   __mmask16 others = 0;
@@ -250,9 +329,11 @@ bool AreFinite(const float* numbers, std::int64_t count) {
 
 const MatrixUnit kAmxMatrixUnit = {.split_rows = SplitRowsOf,
                                    .split_panel = SplitPanel,
+                                   .split_planes = SplitPlanes,
                                    .start = Start,
                                    .stop = Stop,
                                    .multiply = Multiply,
+                                   .multiply_pixels = MultiplyPixels,
                                    .are_finite = AreFinite};
 
 }  // namespace poprt::kernels

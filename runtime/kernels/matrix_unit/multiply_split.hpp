@@ -73,7 +73,7 @@ class SplitMultiplication final : SplitWork {
   /// That the unit has been started, as long as this lives.
   class Started {
    public:
-    explicit Started(const MatrixUnit& unit) : unit_(unit) { unit_.start(); }
+    explicit Started(const MatrixUnit& unit) : unit_(unit) { unit_.start(kSplitGroup); }
     ~Started() { unit_.stop(); }
     Started(const Started&) = delete;
     Started& operator=(const Started&) = delete;

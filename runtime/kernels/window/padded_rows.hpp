@@ -46,12 +46,16 @@ struct PaddedRows {
     return offsets;
   }
 
+  /// Columns of padding on the left, and of the input behind them.
+  std::int64_t Left() const { return std::min(window.pads_begin[1], width); }
+  std::int64_t Kept() const { return std::min(in_width, width - Left()); }
+
   /// Writes what output rows [out_row, out_row + out_rows) read. copy(row, count, to) copies the
   /// first `count` positions of an input row.
   template <typename T, typename CopyRow>
   void Fill(std::int64_t out_row, std::int64_t out_rows, T padding, T* to, CopyRow copy) const {
-    const std::int64_t left = std::min(window.pads_begin[1], width);
-    const std::int64_t kept = std::min(in_width, width - left);
+    const std::int64_t left = Left();
+    const std::int64_t kept = Kept();
     const std::int64_t first = out_row * window.strides[0] - window.pads_begin[0];
     for (std::int64_t row = first; row < first + Count(out_rows); ++row, to += width) {
       if (row < 0 || row >= in_height) {

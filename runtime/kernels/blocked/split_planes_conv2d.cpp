@@ -1,0 +1,339 @@
+#include "runtime/kernels/blocked/split_planes_conv2d.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/kernels/ceil_div.hpp"
+#include "runtime/kernels/matrix_unit/split_blocking.hpp"
+
+namespace poprt::kernels {
+namespace {
+
+/// Rows of the image are padded to multiples of it, which split_planes writes at once.
+constexpr std::int64_t kPixelsAtOnce = kSplitRows;
+/// Beyond these filters are rare, and distances would grow.
+constexpr std::int64_t kMostColumns = 64;
+constexpr std::int64_t kMostStride = 64;
+/// Tiles that are multiplied at once.
+constexpr std::int64_t kTilesAtOnce = kSplitPair / kSplitRows;
+/// Tiles of output pixels of a task that share the work of splitting weights, where as many rows of
+/// the image stay in the second-level cache: these are at most so many numbers of each part.
+constexpr std::int64_t kTilesOfTask = 16;
+constexpr std::int64_t kNumbersOfTask = 1 << 18;
+
+// Cycles of the unit for a product of two tiles, and for a tile of sums beside them; of splitting a
+// panel's step; of splitting 16 pixels of the image; until the unit has something to do. Without
+// the unit, of an output pixel for a tap of a plane and a block. Measured.
+constexpr double kProductCycles = 24;
+constexpr double kSumsCycles = 72;
+constexpr double kPanelStepCycles = 220;
+constexpr double kPixelsCycles = 40;
+constexpr double kStartCycles = 3000;
+constexpr double kOrdinaryCycles = 0.65;
+
+std::int64_t TilesOfRow(const SplitPlanesShape& shape) {
+  return CeilDiv(shape.out.width, kSplitRows);
+}
+
+std::int64_t PartNumbers(const SplitPlanesShape& shape, std::int64_t out_rows,
+                         std::int64_t row_numbers) {
+  return shape.rows.Count(out_rows) * row_numbers;
+}
+
+/// Output rows of a task.
+std::int64_t RowsOfTask(const SplitPlanesShape& shape, std::int64_t row_numbers) {
+  std::int64_t rows = shape.rows_of_task;
+  const std::int64_t enough = CeilDiv(kTilesOfTask, std::max<std::int64_t>(1, TilesOfRow(shape)));
+  while (rows < enough && PartNumbers(shape, rows + 1, row_numbers) <= kNumbersOfTask) ++rows;
+  return rows;
+}
+
+constexpr std::int64_t kTileNumbers = kSplitParts * kSplitTile;  ///< both parts of a panel's step
+
+}  // namespace
+
+SplitPlanesConv2d::SplitPlanesConv2d(const InnerLoops& loops, const SplitPlanesShape& shape,
+                                     const BlockedEpilogue& epilogue)
+    : unit_(loops.matrix_unit),
+      kernels_(&loops.conv),
+      gemm_(&loops.gemm),
+      shape_(shape),
+      epilogue_(epilogue),
+      places_(shape.planes <= 2 ? 2 : kMostSplitPlanes),
+      strips_(0, 1) {
+  const Window& window = shape.rows.window;
+  const std::int64_t pairs = window.kernel[1] * places_ / 2;
+  parts_of_row_ = CeilDiv(pairs, kSplitGroup);
+  pairs_of_step_ = CeilDiv(pairs, parts_of_row_);
+  const std::int64_t last_pixel = (TilesOfRow(shape) * kSplitRows - 1) * window.strides[1];
+  const std::int64_t read = CeilDiv(2 * pairs_of_step_ * parts_of_row_, places_);
+  const std::int64_t written =
+      shape.rows.Left() + CeilDiv(shape.rows.Kept(), kPixelsAtOnce) * kPixelsAtOnce;
+  row_numbers_ =
+      CeilDiv(std::max(last_pixel + read, written), kPixelsAtOnce) * kPixelsAtOnce * places_;
+  strips_ = EvenSplit(shape.out.height, RowsOfTask(shape, row_numbers_));
+  for (std::int64_t row = 0; row < window.kernel[0]; ++row) {
+    for (std::int64_t part = 0; part < parts_of_row_; ++part) {
+      step_offsets_.push_back(static_cast<std::int32_t>(row * window.dilations[0] * row_numbers_ +
+                                                        part * 2 * pairs_of_step_));
+    }
+  }
+  for (std::int64_t plane = 0; plane < shape.planes; ++plane) {
+    for (std::int64_t tap = 0; tap < Taps(); ++tap) panel_rows_.push_back(PanelRowOf(plane, tap));
+  }
+}
+
+std::int32_t SplitPlanesConv2d::PanelRowOf(std::int64_t plane, std::int64_t tap) const {
+  const std::int64_t columns = shape_.rows.window.kernel[1];
+  const std::int64_t of_step = 2 * pairs_of_step_;
+  const std::int64_t i = tap % columns * places_ + plane;
+  const std::int64_t step = tap / columns * parts_of_row_ + i / of_step;
+  return static_cast<std::int32_t>(step * kSplitStep + i % 2 * kSplitGroup + i % of_step / 2);
+}
+
+std::optional<SplitPlanesConv2d> SplitPlanesConv2d::Plan(const InnerLoops& loops,
+                                                         const SplitPlanesShape& shape,
+                                                         const BlockedEpilogue& epilogue) {
+  const Window& window = shape.rows.window;
+  if (loops.matrix_unit == nullptr || shape.planes > kMostSplitPlanes || window.dilations[1] != 1 ||
+      window.kernel[1] > kMostColumns || window.strides[1] > kMostStride) {
+    return std::nullopt;
+  }
+  const SplitPlanesConv2d conv(loops, shape, epilogue);
+  if (conv.NumbersOfPart() > kMostSplitStride || conv.UnitCycles() >= conv.OrdinaryCycles()) {
+    return std::nullopt;
+  }
+  return conv;
+}
+
+double SplitPlanesConv2d::UnitCycles() const {
+  const auto blocks = static_cast<double>(shape_.out.blocks);
+  const auto steps = static_cast<double>(Steps());
+  const auto tiles = static_cast<double>(shape_.out.height * TilesOfRow(shape_));
+  const double of_strip =
+      blocks * steps * kPanelStepCycles +
+      static_cast<double>(NumbersOfPart() / places_ / kPixelsAtOnce) * kPixelsCycles + kStartCycles;
+  return static_cast<double>(strips_.blocks()) * of_strip +
+         tiles * blocks * (steps * kSplitProducts * kProductCycles + kSumsCycles);
+}
+
+double SplitPlanesConv2d::OrdinaryCycles() const {
+  return static_cast<double>(shape_.out.Pixels() * shape_.out.blocks) *
+         static_cast<double>(shape_.planes * Taps()) * kOrdinaryCycles;
+}
+
+// ---- A task
+// --------------------------------------------------------------------------------------
+
+/// Some output rows of an image by some output blocks.
+class SplitPlanesConv2d::Task {
+ public:
+  Task(const SplitPlanesConv2d& conv, const KernelArguments& args, std::int64_t image,
+       std::int64_t strip, std::byte* memory, const ComputeHere& compute)
+      : conv_(conv),
+        args_(args),
+        compute_(compute),
+        image_(image),
+        first_row_(conv.strips_.begin(strip)),
+        last_row_(conv.strips_.end(strip)),
+        parts_(reinterpret_cast<std::uint16_t*>(memory)),
+        tiles_(parts_ + kSplitParts * conv.NumbersOfPart()),
+        panel_(reinterpret_cast<float*>(tiles_ + kSplitPanels * conv.Steps() * kTileNumbers)) {}
+
+  /// Of output blocks [first, last).
+  void Run(std::int64_t first, std::int64_t last) {
+    SplitImage();
+    std::fill_n(panel_, conv_.Steps() * kSplitStep * kBlock, 0.0F);
+    conv_.unit_->start(conv_.pairs_of_step_);
+    for (std::int64_t block = first; block < last; block += kSplitPanels) {
+      const auto panels = static_cast<int>(std::min<std::int64_t>(kSplitPanels, last - block));
+      for (int i = 0; i < panels; ++i) SplitPanel(block + i, i);
+      Multiply(block, panels);
+    }
+    Finish(unfinished_);
+    conv_.unit_->stop();
+  }
+
+ private:
+  /// Sums of some tiles and blocks.
+  struct Sums {
+    std::int64_t first_tile;
+    int tiles;  ///< 0: none
+    std::int64_t block;
+    int panels;
+    const float* sums;
+  };
+
+  /// The rows of the image that the output rows read, with zeros about them.
+  void SplitImage() const {
+    const PaddedRows& rows = conv_.shape_.rows;
+    const std::int64_t part = conv_.NumbersOfPart();
+    const std::int64_t left = rows.Left() * conv_.places_;
+    const std::int64_t written =
+        left + CeilDiv(rows.Kept(), kPixelsAtOnce) * kPixelsAtOnce * conv_.places_;
+    const std::int64_t plane = rows.in_height * rows.in_width;
+    const float* const image = args_.in<float>(0) + image_ * conv_.shape_.planes * plane;
+    const std::int64_t first = first_row_ * rows.window.strides[0] - rows.window.pads_begin[0];
+    std::uint16_t* to = parts_;
+    for (std::int64_t row = first; row < first + rows.Count(last_row_ - first_row_);
+         ++row, to += conv_.row_numbers_) {
+      const bool is_inside = row >= 0 && row < rows.in_height;
+      for (int i = 0; i < kSplitParts; ++i) {
+        std::uint16_t* const of_part = to + i * part;
+        std::fill_n(of_part, is_inside ? left : conv_.row_numbers_, 0);
+        if (is_inside) std::fill(of_part + written, of_part + conv_.row_numbers_, 0);
+      }
+      if (!is_inside) continue;
+      conv_.unit_->split_planes({.first = image + row * rows.in_width,
+                                 .plane = plane,
+                                 .planes = conv_.shape_.planes,
+                                 .pixels = rows.Kept()},
+                                part, to + left);
+    }
+  }
+
+  /// The weights of a block in the order of the numbers of a row of A, two in each pair.
+  void SplitPanel(std::int64_t block, int number) const {
+    std::int64_t at = block * static_cast<std::int64_t>(conv_.panel_rows_.size()) * kBlock;
+    for (const std::int32_t row : conv_.panel_rows_) {
+      CopyWeights(at, panel_ + row * kBlock);
+      at += kBlock;
+    }
+    conv_.unit_->split_panel(PanelNumbers::kFloat, panel_, conv_.Steps() * kSplitStep,
+                             tiles_ + number * conv_.Steps() * kTileNumbers);
+  }
+
+  void CopyWeights(std::int64_t at, float* to) const {
+    if (conv_.shape_.half_weights) {
+      conv_.gemm_->widen(args_.in<std::uint16_t>(1) + at, kBlock, to);
+    } else {
+      std::copy_n(args_.in<float>(1) + at, kBlock, to);
+    }
+  }
+
+  /// A tile of output pixels of the task, counted row by row.
+  Pixels TileAt(std::int64_t tile) const {
+    const std::int64_t of_row = TilesOfRow(conv_.shape_);
+    const std::int64_t first = tile % of_row * kSplitRows;
+    return {image_, first_row_ + tile / of_row, first,
+            std::min(first + kSplitRows, conv_.shape_.out.width)};
+  }
+
+  /// What the first output pixel of a tile reads.
+  std::int64_t InputOf(const Pixels& tile) const {
+    const Ints& strides = conv_.shape_.rows.window.strides;
+    return (tile.row - first_row_) * strides[0] * conv_.row_numbers_ +
+           tile.first * strides[1] * conv_.places_;
+  }
+
+  void Multiply(std::int64_t block, int panels) {
+    const std::int64_t tiles = (last_row_ - first_row_) * TilesOfRow(conv_.shape_);
+    PixelsProduct product{.a = nullptr,
+                          .part = conv_.NumbersOfPart(),
+                          .pixel = conv_.shape_.rows.window.strides[1] * conv_.places_,
+                          .second = 0,
+                          .step_offsets = conv_.step_offsets_.data(),
+                          .steps = conv_.Steps(),
+                          .b = tiles_,
+                          .panels = panels,
+                          .tiles = 1,
+                          .start = {},
+                          .sums = nullptr};
+    for (int i = 0; i < panels; ++i) product.start[i] = BiasOfBlock(args_, block + i);
+    for (std::int64_t tile = 0; tile < tiles; tile += product.tiles) {
+      product.tiles = static_cast<int>(std::min(kTilesAtOnce, tiles - tile));
+      product.sums = sums_[0];
+      const std::int64_t input = InputOf(TileAt(tile));
+      product.a = parts_ + input;
+      if (product.tiles > 1) product.second = InputOf(TileAt(tile + 1)) - input;
+      conv_.unit_->multiply_pixels(product);
+      // The processor does this while the unit works.
+      Finish(unfinished_);
+      unfinished_ = {tile, product.tiles, block, panels, product.sums};
+      std::swap(sums_[0], sums_[1]);
+    }
+  }
+
+  void Finish(const Sums& some) const {
+    for (int i = 0; i < some.tiles; ++i) {
+      const Pixels pixels = TileAt(some.first_tile + i);
+      for (int panel = 0; panel < some.panels; ++panel) {
+        FinishTile(pixels, some.block + panel,
+                   some.sums + panel * kSplitPairSums + i * kSplitRows * kBlock);
+      }
+    }
+  }
+
+  /// Which pixels are computed otherwise does not depend on those beside them.
+  void FinishTile(const Pixels& pixels, std::int64_t block, const float* sums) const {
+    if (conv_.unit_->are_finite(sums, (pixels.last - pixels.first) * kBlock)) {
+      return FinishPixels(pixels, block, sums);
+    }
+    for (std::int64_t i = pixels.first; i < pixels.last; ++i, sums += kBlock) {
+      const Pixels one{pixels.image, pixels.row, i, i + 1};
+      if (conv_.unit_->are_finite(sums, kBlock)) {
+        FinishPixels(one, block, sums);
+      } else {
+        compute_(one, block);
+      }
+    }
+  }
+
+  void FinishPixels(const Pixels& pixels, std::int64_t block, const float* sums) const {
+    const BlockedImage& out = conv_.shape_.out;
+    const std::int64_t at = (pixels.image * out.blocks + block) * out.BlockFloats() +
+                            (pixels.row * out.width + pixels.first) * kBlock;
+    const float* const residual = OptionalInput(args_, 3);
+    conv_.kernels_->finish(
+        conv_.epilogue_.WithResidual(residual == nullptr ? nullptr : residual + at), sums,
+        pixels.last - pixels.first, args_.out<float>(0) + at);
+  }
+
+  const SplitPlanesConv2d& conv_;
+  const KernelArguments& args_;
+  const ComputeHere& compute_;
+  const std::int64_t image_;
+  const std::int64_t first_row_;
+  const std::int64_t last_row_;
+  std::uint16_t* const parts_;  ///< [part][row of the image][pixel][place]
+  std::uint16_t* const tiles_;  ///< [panel][step][part]
+  float* const panel_;          ///< [step][32][16], zeros where there is no weight
+  alignas(64) float memory_[2][kSplitPanels * kSplitPairSums];
+  float* sums_[2] = {memory_[0], memory_[1]};
+  Sums unfinished_{};
+};
+
+std::size_t SplitPlanesConv2d::scratch_bytes() const {
+  return static_cast<std::size_t>(kSplitParts * NumbersOfPart() +
+                                  kSplitPanels * Steps() * kTileNumbers) *
+             sizeof(std::uint16_t) +
+         static_cast<std::size_t>(Steps() * kSplitStep * kBlock) * sizeof(float);
+}
+
+void SplitPlanesConv2d::Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
+                            const Compute& compute) const {
+  const std::int64_t strips = shape_.out.batch * strips_.blocks();
+  const EvenSplit blocks = BlocksOfTask(args.pool->size());
+  args.pool->Run(strips * blocks.blocks(), [&](std::int64_t task, int worker) {
+    const std::int64_t strip = task % strips;
+    const std::int64_t part = task / strips;
+    const ComputeHere compute_here = [&](const Pixels& pixels, std::int64_t block) {
+      compute(pixels, block, worker);
+    };
+    Task(*this, args, strip / strips_.blocks(), strip % strips_.blocks(),
+         args.scratch + static_cast<std::size_t>(worker) * stride + offset, compute_here)
+        .Run(blocks.begin(part), blocks.end(part));
+  });
+}
+
+/// Where workers would have unequally much to do, they share out the output blocks, too.
+EvenSplit SplitPlanesConv2d::BlocksOfTask(int workers) const {
+  const std::int64_t strips = shape_.out.batch * strips_.blocks();
+  for (std::int64_t largest = shape_.out.blocks; largest > 0; largest -= kSplitPanels) {
+    const EvenSplit blocks(shape_.out.blocks, largest, kSplitPanels);
+    if (strips * blocks.blocks() % workers == 0) return blocks;
+  }
+  return {shape_.out.blocks, shape_.out.blocks};
+}
+
+}  // namespace poprt::kernels

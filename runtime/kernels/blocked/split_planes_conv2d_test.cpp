@@ -1,0 +1,110 @@
+#include "runtime/kernels/blocked/split_planes_conv2d.hpp"
+
+#include "gtest/gtest.h"
+#include "runtime/kernels/blocked/blocked_conv_testing.hpp"
+
+// First convolutions that are large enough for a matrix unit, which is emulated where there is
+// none.
+namespace poprt::kernels::testing {
+namespace {
+
+bool UsesUnit(const ConvCase& c) {
+  const Attributes attributes = AttributesOf(c);
+  const Window window = ResolveWindow(attributes, {c.height, c.width}, c.kernel);
+  const Shape out = WindowOutputExtents(window, {c.height, c.width}, false);
+  const BlockedEpilogue epilogue(attributes);
+  return SplitPlanesConv2d::Plan(EmulatedUnitLoops(),
+                                 {.planes = c.channels,
+                                  .out = {c.batch, BlocksOf(c.outs), out[0], out[1]},
+                                  .rows = PaddedRows(window, {c.height, c.width}, out),
+                                  .half_weights = c.half_weights,
+                                  .rows_of_task = 1},
+                                 epilogue)
+      .has_value();
+}
+
+/// Of one to four planes, with filters of one to two steps for each of their rows.
+ConvCase LargeCase(Random& random) {
+  ConvCase c = RandomCase(random, Form::kPlanes);
+  c.channels = random.Int(2, 4);
+  c.outs = random.Int(1, 70);
+  c.kernel = {random.Int(3, 7), random.Int(6, 12)};
+  c.strides = {random.Int(1, 3), random.Int(1, 4)};
+  c.dilations = {random.Int(1, 2), 1};
+  c.pads = {random.Int(0, 4), random.Int(0, 6), random.Int(0, 4), random.Int(0, 6)};
+  c.height = (c.kernel[0] - 1) * c.dilations[0] + random.Int(10, 40);
+  c.width = c.kernel[1] + random.Int(60, 120);
+  return c;
+}
+
+void CheckLargeCases(int count, bool specials) {
+  int using_unit = 0;
+  ForSeeds(count, [&](std::mt19937& seeds) {
+    Random random(seeds());
+    ConvCase c = LargeCase(random);
+    c.specials = specials;
+    if (specials) c.activation = "";
+    using_unit += UsesUnit(c) ? 1 : 0;
+    CheckConv(random, c);
+  });
+  EXPECT_GT(using_unit, count / 2);
+}
+
+TEST(SplitPlanesConv2d, AgreesWithNaiveConvolution) { CheckLargeCases(6, false); }
+
+TEST(SplitPlanesConv2d, ComputesWhatIsNotFiniteWithoutTheUnit) { CheckLargeCases(4, true); }
+
+TEST(SplitPlanesConv2d, AgreesOnFirstLayersOfNetworks) {
+  Random random(1);
+  ConvCase c{.form = Form::kPlanes,
+             .batch = 2,
+             .channels = 3,
+             .outs = 64,
+             .height = 40,
+             .width = 75,
+             .kernel = {7, 7},
+             .strides = {2, 2},
+             .pads = {3, 3, 3, 3},
+             .activation = "relu",
+             .bias = true};
+  EXPECT_TRUE(UsesUnit(c));
+  CheckConv(random, c);
+  // Of patches side by side, a tile of which ends behind the row.
+  c = {.form = Form::kPlanes,
+       .channels = 3,
+       .outs = 40,
+       .height = 224,
+       .width = 224,
+       .kernel = {16, 16},
+       .strides = {16, 16},
+       .bias = true,
+       .residual = true,
+       .half_weights = true};
+  EXPECT_TRUE(UsesUnit(c));
+  CheckConv(random, c);
+}
+
+TEST(SplitPlanesConv2d, IsNotChosenWhereItGainsNothing) {
+  const ConvCase large{.form = Form::kPlanes,
+                       .channels = 3,
+                       .outs = 64,
+                       .height = 100,
+                       .width = 100,
+                       .kernel = {7, 7}};
+  EXPECT_TRUE(UsesUnit(large));
+  ConvCase c = large;
+  c.kernel = {3, 3};
+  EXPECT_FALSE(UsesUnit(c)) << "most of a step is zeros";
+  c = large;
+  c.dilations = {1, 2};
+  EXPECT_FALSE(UsesUnit(c)) << "taps do not lie side by side";
+  c = large;
+  c.channels = 5;
+  EXPECT_FALSE(UsesUnit(c)) << "more than four planes";
+  c = large;
+  c.height = c.width = 7;
+  EXPECT_FALSE(UsesUnit(c)) << "a single pixel";
+}
+
+}  // namespace
+}  // namespace poprt::kernels::testing
