@@ -1,13 +1,16 @@
 #include "runtime/kernels/attention/attention.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "runtime/kernels/attention/attention_operands.hpp"
 #include "runtime/kernels/bind_best.hpp"
 #include "runtime/kernels/block_sizes.hpp"
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/families.hpp"
+#include "runtime/kernels/matrix_unit/multiply_split.hpp"
 #include "runtime/kernels/packed/fetch_ahead.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -26,6 +29,10 @@ constexpr std::int64_t kTasks = 8;
 constexpr std::int64_t kMostRowsOfBlock = 24;
 constexpr std::int64_t kFloatsOfBlock = 1 << 15;
 
+// Those of a block on a matrix unit, for which many rows share the work of splitting keys and
+// values, stay in the second.
+constexpr std::int64_t kFloatsOfSplitBlock = 1 << 17;
+
 // Keys and values of so few queries are read where they lie, for one query after the other: they
 // stay in the second-level cache.
 constexpr std::int64_t kMostThinQueries = 3;
@@ -43,7 +50,37 @@ std::int64_t LargestBlock(const AttentionSizes& sizes) {
                     kMostRowsOfBlock);
 }
 
-std::int64_t PanelsOf(std::int64_t columns) { return (columns + kPanel - 1) / kPanel; }
+std::int64_t PanelsOf(std::int64_t columns) { return CeilDiv(columns, kPanel); }
+
+/// Query rows of a block on a matrix unit, of so many of a task.
+std::int64_t LargestSplitBlock(const AttentionSizes& sizes, std::int64_t rows_of_task) {
+  const std::int64_t most =
+      std::max(kSplitRows, kFloatsOfSplitBlock / sizes.keys / kSplitRows * kSplitRows);
+  const std::int64_t blocks = CeilDiv(rows_of_task, most);
+  return CeilDiv(CeilDiv(rows_of_task, std::max<std::int64_t>(1, blocks)), kSplitRows) * kSplitRows;
+}
+
+/// How the products of a block of query rows with its keys, and of its weights with the values, are
+/// cut for a matrix unit.
+struct SplitProducts {
+  SplitProducts(const AttentionSizes& sizes, std::int64_t rows, std::int64_t keys)
+      : with_keys(rows, PanelsOf(keys), sizes.depth, PanelNumbers::kFloat),
+        with_values(rows, PanelsOf(sizes.value_depth), keys, PanelNumbers::kFloat) {}
+
+  static bool Pays(const AttentionSizes& sizes, std::int64_t rows) {
+    const auto pays = [rows](std::int64_t panels, std::int64_t depth) {
+      return SplitBlocking::Pays(rows, panels, depth, PanelNumbers::kFloat);
+    };
+    return pays(PanelsOf(sizes.keys), sizes.depth) && pays(PanelsOf(sizes.value_depth), sizes.keys);
+  }
+
+  std::size_t ScratchBytes() const {
+    return std::max(with_keys.ScratchBytes(), with_values.ScratchBytes());
+  }
+
+  SplitBlocking with_keys;
+  SplitBlocking with_values;
+};
 
 /// Whose keys and values a worker has packed: where they begin in their operands. Heads may share
 /// them.
@@ -55,9 +92,10 @@ constexpr std::int64_t kFloatsOfPacked = 16;
 
 /// Floats of the scratch memory of a worker, one area behind the other; Packed comes first.
 struct Areas {
+  std::int64_t split;      ///< of a matrix unit, a multiple of 64 bytes
   std::int64_t keys;       ///< panels of 16 keys, [depth][16] each
   std::int64_t values;     ///< panels of 16 channels, [keys][16] each
-  std::int64_t scores;     ///< of a block: tiles of 16 columns, [rows][16] each
+  std::int64_t scores;     ///< of a block: tiles of 16 columns, [rows][16] each, or whole rows
   std::int64_t weights;    ///< of a block, [rows][keys]
   std::int64_t factors;    ///< of a block
   std::int64_t tiles;      ///< of results
@@ -65,7 +103,7 @@ struct Areas {
   std::int64_t mask_rows;  ///< of a block, widened from float16
 
   std::int64_t total() const {
-    return kFloatsOfPacked + keys + values + scores + weights + factors + tiles + queries +
+    return kFloatsOfPacked + split + keys + values + scores + weights + factors + tiles + queries +
            mask_rows;
   }
 };
@@ -80,16 +118,20 @@ struct Attention {
         tasks(checked.sizes.queries, LargestTask(checked.sizes)),
         block_rows(LargestBlock(checked.sizes)) {
     Cut(attributes);
+    PlanSplit(loops.matrix_unit);
     const AttentionSizes& s = operands.sizes;
+    const std::int64_t rows_at_once = unit == nullptr ? block_rows : split_rows;
     // Gathering writes 16 floats behind the last panel.
-    areas = {.keys = is_thin ? 0 : (PanelsOf(s.keys) * s.depth + 1) * kPanel,
+    areas = {.split = SplitFloats(),
+             .keys = is_thin ? 0 : (PanelsOf(s.keys) * s.depth + 1) * kPanel,
              .values = is_thin ? 0 : (PanelsOf(s.value_depth) * s.keys + 1) * kPanel,
-             .scores = PanelsOf(s.keys) * block_rows * kPanel,
-             .weights = block_rows * s.keys,
-             .factors = block_rows,
+             .scores = unit == nullptr ? PanelsOf(s.keys) * block_rows * kPanel
+                                       : split_rows * SplitStride(),
+             .weights = unit == nullptr ? block_rows * s.keys : 0,
+             .factors = rows_at_once,
              .tiles = std::max(kTilePanels * kMostTileRows, PanelsOf(s.value_depth)) * kPanel,
-             .queries = operands.half ? block_rows * s.depth : 0,
-             .mask_rows = operands.half && operands.masked ? block_rows * s.keys : 0};
+             .queries = operands.half ? rows_at_once * s.depth : 0,
+             .mask_rows = operands.half && operands.masked ? rows_at_once * s.keys : 0};
     scratch_bytes = FloatScratchBytes(areas.total());
   }
 
@@ -157,6 +199,7 @@ struct Attention {
   };
   struct Scratch {
     Packed* packed;
+    std::byte* split;
     float* keys;
     float* values;
     float* scores;
@@ -166,6 +209,8 @@ struct Attention {
     float* queries;
     float* mask_rows;
   };
+
+  // ---- Products --------------------------------------------------------------------------------
 
   /// Packed panels from p on that are multiplied at once.
   Panels<float> PanelsAt(const float* first, std::int64_t p, std::int64_t panels,
@@ -207,18 +252,24 @@ struct Attention {
                               fetch.Of(t, b.first, b.first + b.count * b.stride),
                               {scratch.tiles, kTile}, false);
         for (int i = 0; i < b.count; ++i) {
-          const std::int64_t column = (p + i) * kPanel;
-          rows.store_scaled(
-              {.tile = scratch.tiles + i * kTile,
-               .rows = tiles.size(t),
-               .columns = std::min(kPanel, s.value_depth - column),
-               .factors = scratch.factors + row,
-               .out = y + (offset + row * operands.y.row + column) * (operands.half ? 2 : 4),
-               .row_stride = operands.y.row,
-               .half = operands.half});
+          StoreScaled(y, offset, row, tiles.size(t), p + i, scratch.tiles + i * kTile, scratch);
         }
       }
     }
+  }
+
+  /// Rows of a panel of results, [row][16], times the factors of the block's rows from `row` on.
+  void StoreScaled(std::byte* y, std::int64_t offset, std::int64_t row, std::int64_t count,
+                   std::int64_t panel, const float* tile, const Scratch& scratch) const {
+    const std::int64_t column = panel * kPanel;
+    rows.store_scaled(
+        {.tile = tile,
+         .rows = count,
+         .columns = std::min(kPanel, operands.sizes.value_depth - column),
+         .factors = scratch.factors + row,
+         .out = y + (offset + row * operands.y.row + column) * (operands.half ? 2 : 4),
+         .row_stride = operands.y.row,
+         .half = operands.half});
   }
 
   /// scores = Q K^T of one query, of which 16 columns are a tile.
@@ -247,23 +298,111 @@ struct Attention {
     }
   }
 
+  // ---- Products on a matrix unit ---------------------------------------------------------------
+
+  /// One row of a product with a packed panel.
+  void MultiplyRow(const float* row, const float* panel, std::int64_t depth, float* sums) const {
+    kernels.row_major_f32(1, row, depth, {.first = panel, .stride = 0, .count = 1}, depth, {},
+                          {sums, kPanel}, false);
+  }
+
+  /// Rows, `stride` apart, times packed panels; finish and compute as in MultiplySplit.
+  template <class Finish, class Compute>
+  void MultiplyOnUnit(const SplitBlocking& blocking, const RowsView& a, std::int64_t count,
+                      const float* panels, std::int64_t panel_count, std::int64_t panel_stride,
+                      const Finish& finish, const Compute& compute, std::byte* memory) const {
+    const RowMajorRows found(a.stride);
+    const std::int64_t depth = blocking.depth().count();
+    const auto rows_at = [&](std::int64_t row, std::int64_t k, SplitRows& found_rows) {
+      found.Find(a.first + row * a.stride + k, depth - k, found_rows);
+    };
+    const auto panel_at = [&](std::int64_t panel, std::int64_t k, std::int64_t) -> const void* {
+      return panels + panel * panel_stride + k * kPanel;
+    };
+    const SplitTasks parts = blocking.TasksOf(count, panel_count);
+    for (std::int64_t i = 0; i < parts.count(); ++i) {
+      MultiplySplit(*unit, blocking, parts.At(i), rows_at, panel_at, StartFromZero, finish, compute,
+                    memory);
+    }
+  }
+
+  /// Floats from a row of scores to the next, which become weights where they are. An odd number of
+  /// lines of the cache, so that rows do not have the same places there.
+  std::int64_t SplitStride() const { return (PanelsOf(operands.sizes.keys) | 1) * kPanel; }
+
+  void SplitKeys(const SplitProducts& by, const RowsView& q, std::int64_t count,
+                 std::int64_t panels, const Scratch& scratch) const {
+    const std::int64_t depth = operands.sizes.depth;
+    const auto score_at = [&](std::int64_t row, std::int64_t panel) {
+      return scratch.scores + row * SplitStride() + panel * kPanel;
+    };
+    const auto finish = [&](const SplitTask& task, const float* sums) {
+      for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
+        for (std::int64_t row = 0; row < task.rows; ++row) {
+          std::memcpy(score_at(task.first_row + row, panel), sums + row * kPanel,
+                      kPanel * sizeof(float));
+        }
+        sums += kSplitPairSums;
+      }
+    };
+    const auto compute = [&](std::int64_t row, std::int64_t panel) {
+      MultiplyRow(q.first + row * q.stride, scratch.keys + panel * depth * kPanel, depth,
+                  score_at(row, panel));
+    };
+    MultiplyOnUnit(by.with_keys, q, count, scratch.keys, panels, depth * kPanel, finish, compute,
+                   scratch.split);
+  }
+
+  void SplitValues(const SplitProducts& by, std::byte* y, std::int64_t offset, std::int64_t count,
+                   std::int64_t keys, const Scratch& scratch) const {
+    const AttentionSizes& s = operands.sizes;
+    const auto finish = [&](const SplitTask& task, const float* sums) {
+      for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
+        StoreScaled(y, offset, task.first_row, task.rows, panel, sums, scratch);
+        sums += kSplitPairSums;
+      }
+    };
+    const auto compute = [&](std::int64_t row, std::int64_t panel) {
+      MultiplyRow(scratch.scores + row * SplitStride(), scratch.values + panel * s.keys * kPanel,
+                  keys, scratch.tiles);
+      StoreScaled(y, offset, row, 1, panel, scratch.tiles, scratch);
+    };
+    MultiplyOnUnit(by.with_values, {scratch.scores, SplitStride()}, count, scratch.values,
+                   PanelsOf(s.value_depth), s.keys * kPanel, finish, compute, scratch.split);
+  }
+
+  // ---- One block of query rows -----------------------------------------------------------------
+
+  /// Keys that the first row of a block of query rows sees, and its last one.
+  std::int64_t VisibleOf(std::int64_t first) const {
+    return std::min(operands.sizes.keys - first, operands.visible) + first;
+  }
+  std::int64_t KeysOf(std::int64_t first, std::int64_t count) const {
+    const std::int64_t visible = VisibleOf(first);
+    return std::min(operands.sizes.keys - visible, count - 1) + visible;
+  }
+
   void RunBlock(const KernelArguments& args, const Head& at, std::int64_t first, std::int64_t count,
                 const Scratch& scratch) const {
     const AttentionSizes& s = operands.sizes;
     const auto [b, h] = at;
     const RegisterTiles tiles(count, kernels.rows);
-    const std::int64_t visible = std::min(s.keys - first, operands.visible) + first;
-    const std::int64_t keys = std::min(s.keys - visible, count - 1) + visible;
+    const std::int64_t visible = VisibleOf(first);
+    const std::int64_t keys = KeysOf(first, count);
 
     const RowsView q = FloatRows(args.inputs[0], operands.q.at(b, h, first), operands.q.row, count,
                                  s.depth, scratch.queries);
     if (is_thin) {
       MultiplyThinKeys(q.first, args.in<float>(1) + operands.k.at(b, h, 0), keys, scratch.scores);
+    } else if (unit != nullptr) {
+      SplitKeys(SplitProducts(s, count, keys), q, count, PanelsOf(keys), scratch);
     } else {
       MultiplyKeys(q, tiles, PanelsOf(keys), scratch);
     }
 
     ScoreRows block{.scores = scratch.scores,
+                    .score_stride = kPanel,
+                    .panel_stride = count * kPanel,
                     .rows = count,
                     .keys = keys,
                     .scale = operands.scale,
@@ -277,6 +416,11 @@ struct Attention {
                     .weights = scratch.weights,
                     .weights_stride = s.keys,
                     .factors = scratch.factors};
+    if (unit != nullptr) {
+      block.score_stride = block.weights_stride = SplitStride();
+      block.panel_stride = kPanel;
+      block.weights = block.scores;
+    }
     if (operands.has_keep) {
       block.keep = args.in<std::uint8_t>(4) + operands.keep.at(b, h, first);
     }
@@ -291,6 +435,8 @@ struct Attention {
     if (is_thin) {
       MultiplyThinValues(args.in<float>(2) + operands.v.at(b, h, 0), args.out<float>(0) + y, keys,
                          scratch);
+    } else if (unit != nullptr) {
+      SplitValues(SplitProducts(s, count, keys), args.outputs[0], y, count, keys, scratch);
     } else {
       MultiplyValues(args.outputs[0], y, tiles, keys, scratch);
     }
@@ -304,7 +450,42 @@ struct Attention {
     block_rows = is_thin ? 1 : std::min(sizes[1], std::max<std::int64_t>(1, tasks.largest()));
   }
 
+  /// Uses a matrix unit where there is one and it is faster: a sum of one step of the depth takes
+  /// longer to store than to compute.
+  void PlanSplit(const MatrixUnit* of_processor) {
+    const std::int64_t largest = tasks.largest();
+    if (of_processor == nullptr || is_thin || largest == 0 || operands.sizes.depth <= kSplitStep ||
+        operands.q.row > kMostSplitStride || operands.sizes.keys > kMostSplitStride) {
+      return;
+    }
+    split_rows = LargestSplitBlock(operands.sizes, largest);
+    if (SplitProducts::Pays(operands.sizes, std::min(largest, split_rows))) unit = of_processor;
+  }
+
+  std::int64_t SplitFloats() const {
+    if (unit == nullptr) return 0;
+    std::size_t bytes = 0;
+    for (std::int64_t task = 0; task < tasks.blocks(); ++task) {
+      ForBlocksOf(task, [&](std::int64_t first, std::int64_t count) {
+        const SplitProducts products_of(operands.sizes, count, KeysOf(first, count));
+        bytes = std::max(bytes, products_of.ScratchBytes());
+      });
+    }
+    return static_cast<std::int64_t>(FloatScratchBytes(static_cast<std::int64_t>(bytes / 4)) / 4);
+  }
+
   // ---- Tasks ---------------------------------------------------------------------------------
+
+  /// Calls run(first, count) for all blocks of query rows of a task. Full blocks come first: they
+  /// are whole register tiles.
+  template <class Run>
+  void ForBlocksOf(std::int64_t task, Run run) const {
+    const std::int64_t end = tasks.end(task);
+    const std::int64_t at_once = unit == nullptr ? block_rows : split_rows;
+    for (std::int64_t row = tasks.begin(task); row < end; row += at_once) {
+      run(row, std::min(at_once, end - row));
+    }
+  }
 
   Scratch Divide(float* memory) const {
     const auto take = [&memory](std::int64_t floats) {
@@ -313,6 +494,7 @@ struct Attention {
       return area;
     };
     return {.packed = reinterpret_cast<Packed*>(take(kFloatsOfPacked)),
+            .split = reinterpret_cast<std::byte*>(take(areas.split)),
             .keys = take(areas.keys),
             .values = take(areas.values),
             .scores = take(areas.scores),
@@ -337,12 +519,9 @@ struct Attention {
     const Head at{product / operands.sizes.heads, product % operands.sizes.heads};
     const Scratch scratch = Divide(memory);
     if (!is_thin) PackHead(args, at, scratch);
-    const std::int64_t begin = tasks.begin(index % tasks.blocks());
-    const std::int64_t end = tasks.end(index % tasks.blocks());
-    // Full blocks first: they are whole register tiles.
-    for (std::int64_t row = begin; row < end; row += block_rows) {
-      RunBlock(args, at, row, std::min(block_rows, end - row), scratch);
-    }
+    ForBlocksOf(index % tasks.blocks(), [&](std::int64_t first, std::int64_t count) {
+      RunBlock(args, at, first, count, scratch);
+    });
   }
 
   void Run(const KernelArguments& args) const {
@@ -362,6 +541,8 @@ struct Attention {
   bool is_thin;
   EvenSplit tasks;  ///< of the query rows of a head
   std::int64_t block_rows;
+  const MatrixUnit* unit = nullptr;  ///< if products are computed on it
+  std::int64_t split_rows = 0;       ///< of a block then
   Areas areas{};
   std::size_t scratch_bytes = 0;
 };

@@ -138,9 +138,11 @@ void CheckAttention(Random& random, const AttentionCase& test) {
   const TensorType y{element, test.y.shape};
   const Values expected = Reference(test, ToValues(q), ToValues(k), ToValues(v), Doubles(mask),
                                     Doubles(keep), static_cast<std::size_t>(ElementCount(y.shape)));
-  const double tolerance = element == ElementType::kFloat16 ? 1e-3 : 2e-6;
   for (const InnerLoops* loops : AllInnerLoops()) {
     SCOPED_TRACE(loops->instruction_set);
+    const double tolerance = element == ElementType::kFloat16 ? 1e-3
+                             : loops->matrix_unit == nullptr  ? 2e-6
+                                                              : 4e-5;
     const auto run = [&](int threads) {
       return RunPacked(BindAttention, {q, k, v, mask, keep}, y, AttributesOf(test), *loops,
                        threads);
@@ -204,6 +206,19 @@ TEST(Attention, CutsLongSequencesIntoBlocks) {
   });
 }
 
+/// Large enough for a matrix unit, which is emulated where there is none.
+TEST(Attention, AgreesOnSizesForAMatrixUnit) {
+  ForSeeds(8, [](std::mt19937& seeds) {
+    Random random(seeds());
+    CheckAttention(random, RandomCase(random, {.b = 1,
+                                               .h = random.Int(8, 10),
+                                               .s = random.Int(60, 150),
+                                               .t = random.Int(60, 150),
+                                               .d = random.Int(48, 100),
+                                               .e = random.Int(40, 70)}));
+  });
+}
+
 AttentionCase Plain(const Extents& n) {
   const Ints order{0, 1, 2, 3};
   return {.size = n,
@@ -239,6 +254,33 @@ TEST(Attention, InfiniteMasksHideAndNanSpreadsOverItsRowOnly) {
   const Values spread = RunSmall({nan, 0}, {0, 0, 0, 0, 0, -inf});
   EXPECT_TRUE(std::isnan(spread[0]));
   EXPECT_EQ(spread[1], 1.5);
+}
+
+TEST(Attention, NanSpreadsOverItsRowOnlyOnAMatrixUnit) {
+  Random random(3);
+  const Extents n{.h = 8, .s = 100, .t = 90, .d = 64, .e = 64};
+  const AttentionCase test = Plain(n);
+  Tensor q = random.Values({ElementType::kFloat32, test.q.shape});
+  const Tensor k = random.Values({ElementType::kFloat32, test.k.shape});
+  const Tensor v = random.Values({ElementType::kFloat32, test.v.shape});
+  const auto run = [&](const InnerLoops& loops) {
+    return ToValues(RunPacked(BindAttention, {q, k, v}, {ElementType::kFloat32, test.y.shape},
+                              AttributesOf(test), loops));
+  };
+  const Values finite = run(EmulatedUnitLoops());
+  EXPECT_NE(finite, run(PortableInnerLoops())) << "the unit is not used";
+  q.as_mutable<float>()[static_cast<std::size_t>(17 * n.d + 5)] = std::nanf("");
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    SCOPED_TRACE(loops->instruction_set);
+    const Values found = run(*loops);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (i / static_cast<std::size_t>(n.e) == 17) {
+        ASSERT_TRUE(std::isnan(found[i])) << "element " << i;
+      } else {
+        ASSERT_NEAR(found[i], finite[i], 4e-5) << "element " << i;
+      }
+    }
+  }
 }
 
 TEST(Attention, BindRejectsWhatDoesNotFit) {

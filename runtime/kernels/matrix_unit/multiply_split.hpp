@@ -31,6 +31,12 @@ class RowMajorRows {
   std::int32_t offsets_[kSplitAtOnce];
 };
 
+/// For products to which nothing is added.
+inline const float* StartFromZero(std::int64_t /*panel*/) {
+  alignas(64) static constexpr float kZeros[kSplitGroup] = {};
+  return kZeros;
+}
+
 /// The functions that MultiplySplit calls.
 template <class RowsAt, class PanelAt, class StartAt, class Finish, class Compute>
 struct SplitOperands {

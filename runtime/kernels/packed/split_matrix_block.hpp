@@ -56,10 +56,6 @@ void MultiplySplitBlock(const MatrixUnit& unit, const GemmMicroKernels& kernels,
     }
     found.Find(widened, left, rows);
   };
-  const auto start_at = [](std::int64_t) {
-    alignas(64) static constexpr float kNone[kPanel] = {};
-    return kNone;
-  };
   const auto finish = [&](const SplitTask& task, const float* sums) {
     for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
       const std::int64_t column = panel * kPanel;
@@ -69,7 +65,7 @@ void MultiplySplitBlock(const MatrixUnit& unit, const GemmMicroKernels& kernels,
     }
   };
   MultiplySplit(unit, blocking, {0, block.rows, block.first_panel, block.last_panel}, rows_at,
-                panel_at, start_at, finish, compute, scratch);
+                panel_at, StartFromZero, finish, compute, scratch);
 }
 
 }  // namespace poprt::kernels

@@ -8,7 +8,9 @@ namespace poprt::kernels {
 
 /// Some rows of attention scores, and what becomes of them.
 struct ScoreRows {
-  float* scores;  ///< tiles of 16 columns, [ceil(keys / 16)][rows][16]; overwritten
+  float* scores;              ///< panels of 16 columns; overwritten
+  std::int64_t score_stride;  ///< floats from one row of a panel to the next
+  std::int64_t panel_stride;  ///< floats from one panel to the next
   std::int64_t rows;
   std::int64_t keys;  ///< columns
   float scale;        ///< of the scores
@@ -21,7 +23,8 @@ struct ScoreRows {
   std::int64_t mask_stride;
   /// Row r has the first `visible` + r keys only (at least 1); `keys` or more for all.
   std::int64_t visible;
-  float* weights;  ///< exp(x - max of the row), zero behind the visible keys; row-major
+  /// exp(x - max of the row), zero behind the visible keys; row-major. May be `scores` that are so.
+  float* weights;
   std::int64_t weights_stride;
   float* factors;  ///< per row 1 / sum of its weights
 };

@@ -74,20 +74,23 @@ void SoftmaxScoreRow(const ScoreRows& block, std::int64_t row) {
   const std::int64_t whole = last / V::kLanes * V::kLanes;
   const std::uint8_t* keep = kKeep ? block.keep + row * block.keep_stride : nullptr;
   const float* mask = kMask ? block.mask + row * block.mask_stride : nullptr;
-  float* const scores = block.scores + row * kColumns;
-  const std::int64_t panel = block.rows * kColumns;
-  const auto at = [scores, panel](std::int64_t k) {
+  float* const scores = block.scores + row * block.score_stride;
+  const auto at = [scores, panel = block.panel_stride](std::int64_t k) {
     return scores + k / kColumns * panel + k % kColumns;
   };
   const auto score_at = [&](std::int64_t k, std::int64_t count) {
     return Score<V, kKeep, kMask>(block, at(k), kKeep ? keep + k : nullptr,
                                   kMask ? mask + k : nullptr, count);
   };
+  // A maximum waits for the one before it, so two take turns.
   auto largest = V::Set(-kInfinity);
+  auto other = largest;
   for (std::int64_t k = 0; k < whole; k += V::kLanes) {
     const auto x = score_at(k, V::kLanes);
     V::Store(x, at(k));
-    largest = V::Max(largest, x);
+    const auto larger = V::Max(other, x);
+    other = largest;
+    largest = larger;
   }
   if (whole < last) {
     const std::int64_t count = last - whole;
@@ -95,7 +98,7 @@ void SoftmaxScoreRow(const ScoreRows& block, std::int64_t row) {
     V::Store(x, at(whole));
     largest = V::Max(largest, x);
   }
-  const auto maximum = V::Set(LargestLane<V>(largest));
+  const auto maximum = V::Set(LargestLane<V>(V::Max(largest, other)));
   float* weights = block.weights + row * block.weights_stride;
   auto sum = V::Zero();
   for (std::int64_t k = 0; k < whole; k += V::kLanes) {
