@@ -65,15 +65,15 @@ std::optional<Tensor> PackScaledGemmWeights(const Tensor& w, bool transposed) {
   Tensor packed(ScaledPanelsType(PackedGemmType(depth, weights.n, w.element())));
   const auto source = w.as<float>();
   const auto lines = packed.as_mutable<std::int32_t>();
+  RowLosses losses(packed.shape()[0], depth);
   std::atomic<bool> are_scaled = true;
   PackPanels(weights.n, [&](std::int64_t panel) {
     std::vector<float> numbers(static_cast<std::size_t>(depth * kPanel));
     weights.PackPanel(source.data(), panel, numbers.data());
-    if (!ScalePanel(numbers.data(), depth, lines.data() + panel * ScaledLines(depth) * kPanel)) {
-      are_scaled = false;
-    }
+    std::int32_t* const to = lines.data() + panel * ScaledLines(depth) * kPanel;
+    if (!ScalePanel(numbers.data(), depth, to, losses.Of(panel))) are_scaled = false;
   });
-  if (!are_scaled) return {};
+  if (!are_scaled || !losses.AreSmall()) return {};
   return packed;
 }
 

@@ -36,8 +36,9 @@ void CheckGemm(Random& random, const GemmCase& size) {
   const TensorType w_type{stored,
                           transposed ? Shape{size.n, size.depth} : Shape{size.depth, size.n}};
   const Tensor w = random.Values(w_type, size.specials && !size.is_scaled);
-  const Tensor packed = size.is_scaled ? *PackScaledGemmWeights(w, transposed)
-                                       : PackGemmWeights(w, transposed, stored);
+  const Tensor packed = size.is_scaled
+                            ? Scaled(PackGemmWeights(w, transposed, ElementType::kFloat32))
+                            : PackGemmWeights(w, transposed, stored);
   const Tensor bias =
       size.bias ? random.Values({ElementType::kFloat32, {size.n}}, size.specials) : Tensor();
   const Tensor residual = size.residual ? random.Values(y_type, size.specials) : Tensor();
@@ -102,7 +103,7 @@ TEST(PackedGemm, HasTheSameBitsWithAllLoopsThatRound) {
     SCOPED_TRACE(rows);
     const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
     ExpectSameBits(a, packed, kColumns);
-    ExpectSameBits(a, *ScalePanels(packed), kColumns);
+    ExpectSameBits(a, Scaled(packed), kColumns);
   }
 }
 
@@ -111,7 +112,10 @@ TEST(PackedGemm, HasTheSameBitsWithScaledWeightsAsWithTheirNumbers) {
   constexpr std::int64_t kDepth = 1152;
   constexpr std::int64_t kColumns = 120;
   const Tensor w = random.Values({ElementType::kFloat32, {kDepth, kColumns}});
-  const Tensor scaled = *PackScaledGemmWeights(w, false);
+  const Tensor scaled = Scaled(PackGemmWeights(w, false, ElementType::kFloat32));
+  const auto at_once = PackScaledGemmWeights(w, false);
+  ASSERT_TRUE(at_once.has_value());
+  EXPECT_TRUE(*at_once == scaled);
   const Tensor packed = Unscaled(scaled, kDepth);
   for (const std::int64_t rows : {7, 65, 200}) {
     const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
@@ -160,7 +164,8 @@ TEST(PackedGemm, FewRowsByScaledWeightsAreExactInIntegers) {
         std::ranges::fill(a.as_mutable<float>(), factor);
         std::ranges::fill(w.as_mutable<float>(), -32767.0F);
         const auto wanted = static_cast<float>(-32767.0 * kDepth * factor);
-        for (const float sum : Product(a, *PackScaledGemmWeights(w, false), kColumns, *loops)) {
+        for (const float sum : Product(a, Scaled(PackGemmWeights(w, false, ElementType::kFloat32)),
+                                       kColumns, *loops)) {
           EXPECT_FLOAT_EQ(sum, wanted);
         }
       }
@@ -174,7 +179,7 @@ TEST(PackedGemm, FewRowsByScaledWeightsMayBeLargeOrNotFinite) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   Tensor w({ElementType::kFloat32, {kDepth, kPanel}});
   std::ranges::fill(w.as_mutable<float>(), 0.5F);
-  const Tensor packed = *PackScaledGemmWeights(w, false);
+  const Tensor packed = Scaled(PackGemmWeights(w, false, ElementType::kFloat32));
   for (const InnerLoops* loops : AllInnerLoops()) {
     SCOPED_TRACE(loops->instruction_set);
     for (const float last : {0x1p101F, -kInfinity, std::nanf("")}) {
@@ -214,8 +219,8 @@ TEST(PackedGemm, ScaledWeightsOfAnyBitsAreMultiplied) {
 TEST(PackedGemm, ScaledWeightsAreCutBetweenBlocks) {
   Random random(15);
   constexpr std::int64_t kDepth = 1102;
-  const Tensor w =
-      *PackScaledGemmWeights(random.Values({ElementType::kFloat32, {kDepth, 33}}), false);
+  const Tensor w = Scaled(PackGemmWeights(random.Values({ElementType::kFloat32, {kDepth, 33}}),
+                                          false, ElementType::kFloat32));
   for (const std::int64_t rows : {2, 130}) {
     const TensorType y{ElementType::kFloat32, {rows, 33}};
     const Tensor a = random.Values({ElementType::kFloat32, {rows, kDepth}});
@@ -253,7 +258,8 @@ TEST(PackedGemm, FewRowsByScaledWeightsKeepSmallNumbersBesideLargeOnes) {
   }
   for (const InnerLoops* loops : AllInnerLoops()) {
     SCOPED_TRACE(loops->instruction_set);
-    const auto sums = Product(a, *PackScaledGemmWeights(w, false), kPanel, *loops);
+    const auto sums =
+        Product(a, Scaled(PackGemmWeights(w, false, ElementType::kFloat32)), kPanel, *loops);
     EXPECT_NEAR(sums[0], all, 63 * 1000 * 0x1p-21);
     EXPECT_NE(sums[0], static_cast<float>(all)) << "the bound is of some use";
     EXPECT_FLOAT_EQ(sums[1], static_cast<float>(second));

@@ -38,7 +38,7 @@ TEST(RowsInParts, AnyRowsAndPanelsAreMultiplied) {
   constexpr int kPanels = 7;
   Random random(21);
   for (const std::int64_t depth : {1, 63, 64, 65, 200}) {
-    const Tensor b = *ScalePanels(random.Values({ElementType::kFloat32, {kPanels, depth, kPanel}}));
+    const Tensor b = Scaled(random.Values({ElementType::kFloat32, {kPanels, depth, kPanel}}));
     const std::vector<double> numbers = Doubles(Unscaled(b, depth));
     for (std::int64_t rows = 1; rows <= kMostScaledRows; ++rows) {
       SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(depth));

@@ -15,7 +15,8 @@ namespace {
 constexpr float kMostMultiple = 0x7FFF;
 /// Exponent of the largest power of two among multiples.
 constexpr int kMostExponent = 14;
-constexpr double kMostLost = 0x1p-28;  // of squares
+constexpr double kMostLost = 0x1p-28;        // of squares of a column
+constexpr double kMostLostOfRows = 0x1p-26;  // of squares of a row, in the mean
 /// Of a column's block whose largest magnitude is less all numbers become zeros, and the sum of
 /// squares of one is not more: neither scales nor the sums of integers leave the range of float32.
 constexpr float kLeastLargest = 0x1p-60F;
@@ -64,14 +65,29 @@ struct Block {
     return largest;
   }
 
-  /// The sums of squares of what rounding to multiples takes.
+  /// The square of what rounding to multiples takes.
+  static double LostOf(float x, const Scale& scale) {
+    const double rest = x - scale.MultipleOf(x) * scale.scale;
+    return rest * rest;
+  }
+
   Columns<double> Lost(const Columns<Scale>& scales) const {
     Columns<double> lost = {};
-    Each([&](std::size_t c, float x) {
-      const double rest = x - scales[c].MultipleOf(x) * scales[c].scale;
-      lost[c] += rest * rest;
-    });
+    Each([&](std::size_t c, float x) { lost[c] += LostOf(x, scales[c]); });
     return lost;
+  }
+
+  void LostOfRows(const Columns<Scale>& scales, RowLosses::Loss* losses) const {
+    for (std::int64_t k = 0; k < rows; ++k) {
+      double all = 0;
+      double lost = 0;
+      for (std::size_t c = 0; c < kPanel; ++c) {
+        const float x = numbers[k * kPanel + std::int64_t(c)];
+        all += double{x} * x;
+        lost += LostOf(x, scales[c]);
+      }
+      losses[k] = {static_cast<float>(all), static_cast<float>(lost)};
+    }
   }
 
   /// Powers of two where these lose nothing, else of which the largest number is a multiple by
@@ -113,7 +129,29 @@ TensorType ScaledPanelsType(const TensorType& panels) {
   return LinesType(panels, ElementType::kInt32, ScaledLines, "scaled");
 }
 
-bool ScalePanel(const float* panel, std::int64_t depth, std::int32_t* lines) {
+RowLosses::RowLosses(std::int64_t panels, std::int64_t depth)
+    : depth_(depth), losses_(static_cast<std::size_t>(panels * depth)) {}
+
+bool RowLosses::AreSmall() const {
+  double sum = 0;
+  std::int64_t rows = 0;
+  const auto count = static_cast<std::int64_t>(losses_.size());
+  for (std::int64_t row = 0; row < depth_; ++row) {
+    double all = 0;
+    double lost = 0;
+    for (std::int64_t i = row; i < count; i += depth_) {
+      all += losses_[static_cast<std::size_t>(i)].all;
+      lost += losses_[static_cast<std::size_t>(i)].lost;
+    }
+    if (all == 0) continue;
+    sum += lost / all;
+    ++rows;
+  }
+  return sum <= kMostLostOfRows * static_cast<double>(rows);
+}
+
+bool ScalePanel(const float* panel, std::int64_t depth, std::int32_t* lines,
+                RowLosses::Loss* losses) {
   Columns<double> all = {};
   Columns<double> lost = {};
   for (std::int64_t k = 0; k < depth; k += kScaledBlock) {
@@ -123,6 +161,7 @@ bool ScalePanel(const float* panel, std::int64_t depth, std::int32_t* lines) {
     if (!std::ranges::all_of(squares, [](double sum) { return sum <= kMostSquares; })) return false;
     const Columns<Scale> scales = block.Scales();
     block.Write(scales, lines + ScaledLines(k) * kPanel);
+    block.LostOfRows(scales, losses + k);
     const Columns<double> of_block = block.Lost(scales);
     for (std::size_t c = 0; c < kPanel; ++c) {
       all[c] += squares[c];
@@ -138,12 +177,18 @@ bool ScalePanel(const float* panel, std::int64_t depth, std::int32_t* lines) {
 std::optional<Tensor> ScalePanels(const Tensor& panels) {
   Tensor result(ScaledPanelsType(panels.type()));
   const auto to = result.as_mutable<std::int32_t>();
+  const Shape& shape = panels.shape();
+  const std::int64_t of_matrix = shape[shape.size() - 3];
+  const Shape matrices(shape.begin(), shape.end() - 3);
+  std::vector<RowLosses> losses(static_cast<std::size_t>(ElementCount(matrices)),
+                                RowLosses(of_matrix, shape[shape.size() - 2]));
   std::atomic<bool> are_scaled = true;
   EachPanel(panels, [&](std::int64_t index, const float* panel, std::int64_t depth) {
     std::int32_t* const lines = to.data() + index * ScaledLines(depth) * kPanel;
-    if (!ScalePanel(panel, depth, lines)) are_scaled = false;
+    RowLosses& of_rows = losses[static_cast<std::size_t>(index / of_matrix)];
+    if (!ScalePanel(panel, depth, lines, of_rows.Of(index % of_matrix))) are_scaled = false;
   });
-  if (!are_scaled) return {};
+  if (!are_scaled || !std::ranges::all_of(losses, &RowLosses::AreSmall)) return {};
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <random>
 
 #include "gtest/gtest.h"
 #include "runtime/kernels/kernel.hpp"
@@ -52,11 +53,11 @@ TEST(ScaledPanels, WholeNumbersAndWhatTwoRowsHaveInCommonAreExact) {
   for (const float unit : {1.0F, 0x1p-20F, 0x1p30F}) {
     const Tensor panel =
         PanelOf(200, [&](std::int64_t k) { return static_cast<float>(k * 163 - 16000) * unit; });
-    EXPECT_TRUE(Unscaled(*ScalePanels(panel), 200) == panel) << unit;
+    EXPECT_TRUE(Unscaled(Scaled(panel), 200) == panel) << unit;
   }
   const Tensor largest = PanelOf(2, [](std::int64_t k) { return k == 0 ? 32767.0F : -32767.0F; });
-  EXPECT_TRUE(Unscaled(*ScalePanels(largest), 2) == largest);
-  EXPECT_TRUE(Unscaled(*ScalePanels(PanelOf(9, [](std::int64_t) { return 0.0F; })), 9) ==
+  EXPECT_TRUE(Unscaled(Scaled(largest), 2) == largest);
+  EXPECT_TRUE(Unscaled(Scaled(PanelOf(9, [](std::int64_t) { return 0.0F; })), 9) ==
               PanelOf(9, [](std::int64_t) { return 0.0F; }));
 }
 
@@ -64,7 +65,9 @@ TEST(ScaledPanels, RoundToTheNearestMultiple) {
   Random random(3);
   constexpr std::int64_t kDepth = 130;
   const Tensor panels = random.Values({ElementType::kFloat32, {3, kDepth, kPanel}});
-  const Tensor kept = Unscaled(*ScalePanels(panels), kDepth);
+  const auto scaled = ScalePanels(panels);
+  ASSERT_TRUE(scaled.has_value());
+  const Tensor kept = Unscaled(*scaled, kDepth);
   const auto at = [&](const Tensor& tensor, std::int64_t panel, std::int64_t k, std::int64_t c) {
     return tensor.as<float>()[static_cast<std::size_t>((panel * kDepth + k) * kPanel + c)];
   };
@@ -86,13 +89,13 @@ TEST(ScaledPanels, AreRefusedWhereTooMuchIsLost) {
   const auto is_scaled = [](std::int64_t depth, const std::function<float(std::int64_t)>& number) {
     return ScalePanels(PanelOf(depth, number)).has_value();
   };
-  const auto wave = [](std::int64_t k) { return std::sin(static_cast<float>(k)); };
+  const auto wave = [](std::int64_t k) { return 1.5F + std::sin(static_cast<float>(k)); };
   EXPECT_TRUE(is_scaled(500, wave));
   EXPECT_TRUE(is_scaled(500, [&](std::int64_t k) { return k == 70 ? 12 : wave(k); }));
   EXPECT_FALSE(is_scaled(500, [&](std::int64_t k) { return k == 70 ? 500 : wave(k); }))
       << "one hides its block";
-  // A block of small numbers beside others matters to nobody, a column of them does.
-  EXPECT_TRUE(is_scaled(500, [&](std::int64_t k) { return k < 64 ? 1e-30F * wave(k) : wave(k); }));
+  EXPECT_TRUE(is_scaled(500, [&](std::int64_t k) { return k < 64 ? 1e-30F * wave(k) : wave(k); }))
+      << "rows that are too small to count";
   EXPECT_FALSE(is_scaled(500, [&](std::int64_t k) { return 1e-30F * wave(k); }));
   EXPECT_TRUE(is_scaled(500, [&](std::int64_t k) { return 0x1p-50F * wave(k); }));
   for (const float number : {0x1p61F, -std::numeric_limits<float>::max(),
@@ -102,6 +105,41 @@ TEST(ScaledPanels, AreRefusedWhereTooMuchIsLost) {
   EXPECT_THROW(ScaledPanelsType({ElementType::kFloat16, {1, 4, 16}}), KernelError);
   EXPECT_THROW(ScaledPanelsType({ElementType::kFloat32, {4, 16}}), KernelError);
   EXPECT_THROW(ScaledPanelsType({ElementType::kFloat32, {1, 4, 8}}), KernelError);
+}
+
+/// Normally distributed numbers of two panels, those of row k times scale_of(k).
+Tensor WithRowScales(const std::function<float(std::int64_t)>& scale_of) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  Tensor panels({ElementType::kFloat32, {2, 256, kPanel}});
+  std::int64_t i = 0;
+  for (float& x : panels.as_mutable<float>()) x = normal(random) * scale_of(i++ / kPanel % 256);
+  return panels;
+}
+
+/// What a first layer reads may have features of any unit, and rows that take it back.
+TEST(ScaledPanels, AreRefusedWhereRowsLoseTooMuch) {
+  const auto is_scaled = [](const std::function<float(std::int64_t)>& scale_of) {
+    return ScalePanels(WithRowScales(scale_of)).has_value();
+  };
+  const auto over_decades = [](float decades) {
+    return
+        [=](std::int64_t k) { return std::pow(10.0F, decades * std::sin(static_cast<float>(k))); };
+  };
+  EXPECT_TRUE(is_scaled(over_decades(0.5F)));
+  EXPECT_FALSE(is_scaled(over_decades(1)));
+  EXPECT_FALSE(is_scaled([](std::int64_t k) { return k == 70 ? 1e-4F : 1; })) << "a single row";
+  EXPECT_TRUE(is_scaled([](std::int64_t k) { return k % 3 == 0 ? 0.0F : 1; })) << "rows of zeros";
+  EXPECT_TRUE(is_scaled([](std::int64_t k) { return k < 64 ? 1e-4F : 1; })) << "a whole block";
+}
+
+TEST(ScaledPanels, EachMatrixHasRowsOfItsOwn) {
+  // Side by side the larger ones would hide what the smaller ones lose.
+  const Tensor one = WithRowScales([](std::int64_t k) { return k == 70 ? 1e-4F : 1; });
+  Tensor two({ElementType::kFloat32, {2, 1, 256, kPanel}});
+  std::ranges::copy(one.as<float>().first(256 * kPanel), two.as_mutable<float>().begin());
+  std::ranges::fill(two.as_mutable<float>().subspan(256 * kPanel), 1.0F);
+  EXPECT_FALSE(ScalePanels(two).has_value());
 }
 
 }  // namespace

@@ -4,9 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/scaled_panels.hpp"
 
 namespace poprt::kernels::testing {
+
+/// Panels scaled, whatever their rows lose: of few columns, these have numbers near zero.
+inline Tensor Scaled(const Tensor& panels) {
+  const std::int64_t depth = panels.shape().at(panels.shape().size() - 2);
+  Tensor scaled(ScaledPanelsType(panels.type()));
+  RowLosses losses(1, depth);
+  const float* from = panels.as<float>().data();
+  const float* const end = from + panels.count();
+  std::int32_t* to = scaled.as_mutable<std::int32_t>().data();
+  for (; from < end; from += depth * kPanel, to += ScaledLines(depth) * kPanel) {
+    if (!ScalePanel(from, depth, to, losses.Of(0))) throw KernelError("columns lose too much");
+  }
+  return scaled;
+}
 
 /// What scaled panels of that depth stand for: float32 [panels, depth, 16].
 inline Tensor Unscaled(const Tensor& scaled, std::int64_t depth) {

@@ -29,9 +29,9 @@ struct IntegerForm {
 
 /// The form of 4 or 8 bits and fewest scales that loses nothing of W [depth, n], or its transpose;
 /// else 16 bits where W was rounded to float16 or bfloat16, at least to 11 significant bits: what
-/// that form loses is usually less than the rounding did, and never more than 2^-7 of a row.
-/// Nothing for other weights, those that are no finite numbers and those of so few different
-/// magnitudes that they were hardly rounded.
+/// that form loses is usually less than the rounding did, and never more than 2^-7 of a row or
+/// 2^-11 of all on average. Nothing for other weights, those that are no finite numbers and those
+/// of so few different magnitudes that they were hardly rounded.
 std::optional<IntegerForm> IntegerFormOf(const Tensor& w, bool transposed);
 
 /// Rows in a group of 64 bytes of 16 columns.

@@ -160,6 +160,7 @@ TEST(PackIntegersTest, SixteenBitsKeepEveryRow) {
   };
   EXPECT_EQ(form_of(0x1.45p-4F), (IntegerForm{.bits = 16, .block = 64}));
   EXPECT_EQ(form_of(0x1.45p-9F), std::nullopt) << "much smaller than its neighbours";
+  EXPECT_EQ(form_of(0x1.45p-6F), std::nullopt) << "what it loses is 2^-11 of all rows";
 }
 
 TEST(PackIntegersTest, NotAllWeightsAreBytes) {

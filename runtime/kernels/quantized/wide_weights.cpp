@@ -72,7 +72,8 @@ std::optional<float> WideScaleOf(const WeightMatrix& w, std::int64_t column, std
 }
 
 bool KeepsRows(const WeightMatrix& w, std::int64_t block) {
-  constexpr double kMostLost = 0x1p-14;  // of squares
+  constexpr double kMostLost = 0x1p-14;       // of squares
+  constexpr double kMostOnAverage = 0x1p-22;  // of those of all rows but zeros
   std::vector<double> all(static_cast<std::size_t>(w.depth));
   std::vector<double> lost(all.size());
   EachOfRows(w, block, [&](std::int64_t column, std::int64_t first, std::int64_t count) {
@@ -84,10 +85,15 @@ bool KeepsRows(const WeightMatrix& w, std::int64_t block) {
       lost[static_cast<std::size_t>(k)] += rest * rest;
     }
   });
+  double sum = 0;
+  double rows = 0;
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (lost[k] > kMostLost * all[k]) return false;
+    if (all[k] == 0) continue;
+    sum += lost[k] / all[k];
+    ++rows;
   }
-  return true;
+  return sum <= kMostOnAverage * rows;
 }
 
 void PackPowers(const WeightMatrix& w, std::int64_t block, std::byte* to) {

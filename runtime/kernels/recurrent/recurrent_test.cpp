@@ -165,7 +165,7 @@ void ExpectScaledAsNumbers(const Case& test, std::initializer_list<std::size_t> 
   Case scaled = numbers;
   for (const std::size_t w : inputs) {
     Tensor& panels = numbers.inputs[w];
-    scaled.inputs[w] = *ScalePanels(panels);
+    scaled.inputs[w] = testing::Scaled(panels);
     panels = Unscaled(scaled.inputs[w], panels.shape()[1]);
   }
   for (const InnerLoops* loops : testing::AllInnerLoops()) {
@@ -223,7 +223,7 @@ TEST(RecurrentTest, ScaledWeightsMeetAnyState) {
 TEST(RecurrentTest, ScaledWeightsAreForOneRow) {
   const auto error_of = [](std::int64_t batch, std::size_t weights) {
     Case test = Packed(LargeCase(RecurrentKind::kGru, "forward", batch, kFloat32, 30, 20));
-    test.inputs[weights] = *ScalePanels(test.inputs[weights]);
+    test.inputs[weights] = testing::Scaled(test.inputs[weights]);
     const KernelCall call = CallOf(test);
     return BindError("GRU", call.inputs, call.outputs, call.attributes);
   };
