@@ -167,16 +167,24 @@ KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& no
     choice.attributes.set("tile", tile);
     packed = kernels::PackWinogradWeights(weights, tile);
     if (IsShort(node) && kernels::CanBeShort(*packed)) packed = kernels::ShortenPanels(*packed);
-    choice.attributes.erase("short_weights");
   } else if (group > 1 && group == weights.shape()[0] && weights.shape()[1] == 1) {
     choice.kernel = "blocked_depthwise_conv2d";
     packed = kernels::PackBlockedDepthwiseWeights(weights, StoredType(weights));
   } else if (TakesSinglePixels(graph, node, weights.shape())) {
     choice.kernel = "blocked_pointwise_conv2d";
     packed = kernels::PackBlockedPointwiseWeights(weights, group, StoredType(weights));
+    if (IsShort(node) && packed->element() == ElementType::kFloat32) {
+      if (auto scaled = kernels::ScalePanels(*packed)) packed = std::move(scaled);
+    }
   } else {
-    packed = kernels::PackBlockedConv2dWeights(weights, group, StoredType(weights));
+    if (IsShort(node) && StoredType(weights) == ElementType::kFloat32) {
+      packed = kernels::PackScaledBlockedConv2dWeights(weights, group);
+    }
+    if (!packed) {
+      packed = kernels::PackBlockedConv2dWeights(weights, group, StoredType(weights));
+    }
   }
+  choice.attributes.erase("short_weights");
   if (node.inputs.size() > kBias && node.inputs[kBias] != ir::kAbsent) {
     choice.operands[kBias].packed = kernels::PackBlockedBias(*graph.ConstantOf(node.inputs[kBias]));
   }

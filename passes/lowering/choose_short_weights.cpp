@@ -30,6 +30,9 @@ constexpr std::int64_t kFewestFilters = Floats(1 << 20);
 /// Those of 7x7 pixels, for which widening takes a tenth of the time; fewer are not worth it.
 constexpr std::int64_t kFewestTiles = 16;
 
+/// Pixels of an image of direct ones.
+constexpr std::int64_t kFewestPixels = 49;
+
 /// Fewer columns are not multiplied by side by side.
 constexpr std::int64_t kFewestColumns = kernels::kMostTilePanels * kernels::kPanel;
 
@@ -61,10 +64,23 @@ Weights OfRecurrent(const ir::Graph& graph, const ir::Node& node) {
   return {.inputs = {1, 2}};
 }
 
+/// Direct ones of images in blocks of channels, where each weight meets enough pixels to be
+/// widened.
+Weights OfDirectConvolution(const ir::Graph& graph, const ir::Node& node) {
+  const Shape& x = graph.type(node.inputs[0]).shape;
+  const Shape& y = graph.type(node.outputs[0]).shape;
+  constexpr std::size_t kBlockedRank = 5;
+  const std::int64_t pixels = ElementCount(y) / (y[1] * kernels::kPanel);
+  const bool is_plain = node.attributes.get_int("group", 1) == 1 && x.size() == kBlockedRank;
+  if (!is_plain || y.size() != kBlockedRank || pixels < kFewestPixels) return {};
+  return {.inputs = {1}, .fewest = kFewestFilters};
+}
+
 /// Of Winograd's smaller tile, where each of its weights meets enough tiles to be widened; the
 /// larger one has few. Spare lanes of input channels would cut groups of rows.
 Weights OfConvolution(const ir::Graph& graph, const ir::Node& node) {
   const std::int64_t tile = node.attributes.get_int("winograd_tile", 0);
+  if (tile == 0) return OfDirectConvolution(graph, node);
   if (tile != 2) return {};
   const Shape& y = graph.type(node.outputs[0]).shape;
   const std::int64_t tiles = y[0] * kernels::CeilDiv(y[2], tile) * kernels::CeilDiv(y[3], tile);

@@ -90,6 +90,7 @@ TEST(ChooseShortWeightsTest, RecurrentOperatorsWithOneSequence) {
 
 struct ConvCase {
   std::int64_t tile = 2;
+  std::int64_t group = 1;
   std::int64_t channels = 256;
   std::int64_t outs = 114;
   double first = 0.1;
@@ -99,10 +100,11 @@ struct ConvCase {
 bool IsChosen(const ConvCase& c) {
   GraphForTest g;
   const auto x = g.Input("x", Shape{1, kernels::BlocksOf(c.channels), c.side, c.side, 16});
-  const auto w =
-      g.Constant("w", Shape{c.outs, c.channels, 3, 3}, Weights(c.outs * c.channels * 9, c.first));
+  const auto w = g.Constant("w", Shape{c.outs, c.channels / c.group, 3, 3},
+                            Weights(c.outs * c.channels / c.group * 9, c.first));
   Attributes attributes{{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}};
   if (c.tile > 0) attributes.set("winograd_tile", c.tile);
+  attributes.set("group", c.group);
   g.Output(g.Op("y", "BlockedConv", {x, w}, Shape{1, kernels::BlocksOf(c.outs), c.side, c.side, 16},
                 attributes));
   return IsChosen(std::move(g));
@@ -112,10 +114,18 @@ TEST(ChooseShortWeightsTest, LargeFiltersOfWinogradsSmallerTile) {
   EXPECT_TRUE(IsChosen(ConvCase{}));
   EXPECT_FALSE(IsChosen(ConvCase{.side = 6})) << "nine tiles";
   EXPECT_FALSE(IsChosen(ConvCase{.tile = 4})) << "few rows are multiplied by each number";
-  EXPECT_FALSE(IsChosen(ConvCase{.tile = 0})) << "direct";
   EXPECT_FALSE(IsChosen(ConvCase{.outs = 113})) << "less than 1 MiB";
   EXPECT_FALSE(IsChosen(ConvCase{.channels = 255, .outs = 128})) << "spare lanes";
   EXPECT_FALSE(IsChosen(ConvCase{.first = 0x1p127})) << "rounding might overflow";
+}
+
+TEST(ChooseShortWeightsTest, LargeFiltersOfDirectConvolutions) {
+  EXPECT_TRUE(IsChosen(ConvCase{.tile = 0}));
+  EXPECT_TRUE(IsChosen(ConvCase{.tile = 0, .channels = 255, .outs = 128})) << "spare lanes";
+  EXPECT_FALSE(IsChosen(ConvCase{.tile = 0, .side = 6})) << "36 pixels";
+  EXPECT_FALSE(IsChosen(ConvCase{.tile = 0, .outs = 113})) << "less than 1 MiB";
+  EXPECT_FALSE(IsChosen(ConvCase{.tile = 0, .group = 2, .outs = 256})) << "groups";
+  EXPECT_FALSE(IsChosen(ConvCase{.tile = 0, .first = 0x1p127})) << "rounding might overflow";
 }
 
 }  // namespace

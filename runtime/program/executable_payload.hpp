@@ -14,7 +14,7 @@ namespace poprt::program {
 
 /// Weights start at a multiple of this from the start of the payload.
 inline constexpr std::uint64_t kWeightsAlignment = 4096;
-inline constexpr std::uint32_t kPayloadVersion = 9;
+inline constexpr std::uint32_t kPayloadVersion = 10;
 
 /// The payload is damaged or of another version; says at which byte.
 class PayloadError : public std::runtime_error {

@@ -12,6 +12,7 @@
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
+#include "runtime/kernels/packed/stored_panels.hpp"
 #include "runtime/kernels/parallel.hpp"
 
 namespace poprt::kernels {
@@ -101,6 +102,7 @@ struct ConvBlocking {
 /// Convolution of a blocked image by the indirect algorithm, see tile_taps.hpp.
 struct BlockedConv2d {
   const ConvMicroKernels* kernels;
+  const GemmMicroKernels* gemm;
   BlockedImage in;
   BlockedImage out;
   std::int64_t group;
@@ -109,21 +111,41 @@ struct BlockedConv2d {
   std::int64_t last_channels;
   bool ends_in_half;  ///< the last output block of a group
   Window window;
-  bool half_weights;
+  StoredPanels weights;  ///< of output blocks
   BlockedEpilogue epilogue;
   ConvBlocking blocking;
   std::optional<SplitConv2d> split = std::nullopt;  ///< where a matrix unit is faster
   std::size_t tiles_bytes = 0;
-  std::size_t tables_bytes = 0;
+  std::size_t taps_bytes = 0;     ///< of tiles and taps
+  std::size_t tables_bytes = 0;   ///< these, then widened weights
   std::size_t scratch_bytes = 0;  ///< tables, then what `split` needs
 
   std::int64_t Taps() const { return window.kernel[0] * window.kernel[1]; }
 
+  /// The first row of a panel that is stored with that of an input block, or that itself.
+  std::int64_t FirstRow(std::int64_t in_block) const {
+    const std::int64_t row = in_block * Taps() * kBlock;
+    return weights.AreScaled() ? row / kScaledBlock * kScaledBlock : row;
+  }
+  std::int64_t MostRows() const {
+    return std::min(weights.depth,
+                    blocking.ins.largest() * Taps() * kBlock + kScaledBlock - kBlock);
+  }
+
   /// Weights of an output block of all groups from an input block on.
   const std::byte* Weights(const KernelArguments& args, std::int64_t out_block,
                            std::int64_t in_block) const {
-    const std::int64_t floats = (out_block * in_blocks + in_block) * Taps() * kBlock * kBlock;
-    return args.inputs[1] + floats * (half_weights ? 2 : 4);
+    return weights.At(args.inputs[1], out_block, FirstRow(in_block));
+  }
+
+  /// Those of `count` output blocks by some input blocks, in `widened` if they are.
+  PanelsView WeightsOf(const KernelArguments& args, std::int64_t out_block, int count,
+                       std::int64_t first_in, std::int64_t last_in, float* widened) const {
+    const std::int64_t first = FirstRow(first_in);
+    PanelsView view = weights.View(*gemm, args.inputs[1], out_block, count, first,
+                                   last_in * Taps() * kBlock - first, widened);
+    if (weights.AreScaled()) view.data = widened + (first_in * Taps() * kBlock - first) * kBlock;
+    return view;
   }
 
   void RunTask(const KernelArguments& args, std::int64_t index, std::byte* scratch) const {
@@ -149,11 +171,13 @@ struct BlockedConv2d {
 
     auto* const tiles = reinterpret_cast<ConvTile*>(scratch);
     auto* const taps = reinterpret_cast<TileTap*>(scratch + tiles_bytes);
+    auto* const widened = reinterpret_cast<float*>(scratch + taps_bytes);
     const std::int64_t tile_count =
         FindTiles({in.height, in.width, out.width, window}, kernels->pixels, first_pixel,
                   part.last_pixel, tiles, taps);
 
-    const auto conv = half_weights ? kernels->conv_f16 : kernels->conv_f32;
+    const auto conv =
+        weights.element == ElementType::kFloat16 ? kernels->conv_f16 : kernels->conv_f32;
     const float* const residual = OptionalInput(args, 3);
     const std::int64_t parts = blocking.ins.blocks();
     for (std::int64_t p = 0; p < parts; ++p) {
@@ -164,12 +188,14 @@ struct BlockedConv2d {
             ((image_group / group) * out.blocks + o) * out.BlockFloats() + first_pixel * kBlock;
         const std::int64_t count = std::min<std::int64_t>(kernels->outs, last_out - o);
         const bool next_out = o + count < last_out;
+        const PanelsView panels =
+            WeightsOf(args, o, static_cast<int>(count), first_in, blocking.ins.end(p), widened);
         ConvPanel panel{
             .x = args.in<float>(0) + (image_group * in_blocks + first_in) * in.BlockFloats(),
             .x_stride = in.BlockFloats(),
             .blocks = blocking.ins.end(p) - first_in,
             .last_channels = last ? last_channels : kBlock,
-            .weights = Weights(args, o, first_in),
+            .weights = panels.data,
             .weights_stride = Taps() * kBlock * kBlock,
             .start = args.out<float>(0) + at,
             .start_step = kBlock,
@@ -180,7 +206,7 @@ struct BlockedConv2d {
                      : last   ? nullptr
                               : Weights(args, first_out, blocking.ins.begin(p + 1)),
             .outputs = {.count = static_cast<int>(count),
-                        .weights = in_blocks * Taps() * kBlock * kBlock,
+                        .weights = panels.stride,
                         .y = out.BlockFloats(),
                         .last_is_half = ends_in_half && o + count == (in_group + 1) * out_blocks}};
         if (p == 0) {
@@ -215,7 +241,8 @@ struct BlockedConv2d {
     constexpr auto kTapFloats = static_cast<std::int64_t>(sizeof(TileTap) / sizeof(float));
     constexpr auto kTileFloats = static_cast<std::int64_t>(sizeof(ConvTile) / sizeof(float));
     tiles_bytes = FloatScratchBytes(tiles * kTileFloats);
-    tables_bytes = tiles_bytes + FloatScratchBytes(*taps * kTapFloats);
+    taps_bytes = tiles_bytes + FloatScratchBytes(*taps * kTapFloats);
+    tables_bytes = taps_bytes + FloatScratchBytes(weights.WidenedFloats(kernels->outs, MostRows()));
     scratch_bytes = tables_bytes + (split.has_value() ? split->scratch_bytes() : 0);
   }
 };
@@ -232,9 +259,13 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops) {
   const Ints kernel = RequireKernelShape(call.attributes);
   const auto taps = CheckedElementCount(kernel);
   Require(taps.has_value() && *taps <= kMostTaps, "the filter has more than 2^22 taps");
-  const bool half_weights = RequireHalfOrFloat(w.element, "the weights, input 1,");
-  RequireType(w, PackedBlockedConv2dType(out_channels, in_channels, *taps, group, w.element),
-              "the weights, input 1,");
+  StoredPanels weights{w.element, 0};
+  RequireType(
+      w,
+      weights.AreScaled()
+          ? ScaledPanelsType(BlockedConv2dPanelsType(out_channels, in_channels, *taps, group))
+          : PackedBlockedConv2dType(out_channels, in_channels, *taps, group, w.element),
+      "the weights, input 1,");
   Window window = ResolveWindow(call.attributes, {in.height, in.width}, kernel);
   const Shape extents = WindowOutputExtents(window, {in.height, in.width}, false);
   RequireType(call.outputs[0], BlockedImageType(in.batch, out_channels, extents[0], extents[1]),
@@ -249,10 +280,12 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops) {
   }
   const std::int64_t in_blocks = BlocksOf(in_channels / group);
   const std::int64_t out_blocks = BlocksOf(out_channels / group);
+  weights.depth = in_blocks * *taps * kBlock;
   const std::int64_t pixel_step =
       std::min<std::int64_t>(window.strides[0], 64) * std::min<std::int64_t>(window.strides[1], 64);
   const auto conv = std::make_shared<BlockedConv2d>(
       BlockedConv2d{.kernels = &loops.conv,
+                    .gemm = &loops.gemm,
                     .in = in,
                     .out = out,
                     .group = group,
@@ -261,7 +294,7 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops) {
                     .last_channels = in_channels / group - (in_blocks - 1) * kBlock,
                     .ends_in_half = EndsInHalf(out_channels / group),
                     .window = std::move(window),
-                    .half_weights = half_weights,
+                    .weights = weights,
                     .epilogue = BlockedEpilogue(call.attributes),
                     .blocking = ConvBlocking({.images = in.batch * group,
                                               .in_blocks = in_blocks,
@@ -271,18 +304,16 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops) {
                                               .taps = *taps,
                                               .pixel_step = pixel_step})});
   const Ints block_sizes = conv->blocking.Cut(call.attributes);
-  conv->split =
-      SplitConv2d::Plan(loops,
-                        {.in = conv->in,
-                         .out = conv->out,
-                         .group = group,
-                         .in_blocks = in_blocks,
-                         .out_blocks = out_blocks,
-                         .depth = in_blocks * *taps * kBlock,
-                         .last_channels = conv->last_channels,
-                         .window = conv->window,
-                         .weights = half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat},
-                        conv->epilogue);
+  conv->split = SplitConv2d::Plan(loops,
+                                  {.in = conv->in,
+                                   .out = conv->out,
+                                   .group = group,
+                                   .in_blocks = in_blocks,
+                                   .out_blocks = out_blocks,
+                                   .last_channels = conv->last_channels,
+                                   .window = conv->window,
+                                   .panels = weights},
+                                  conv->epilogue);
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,

@@ -7,6 +7,7 @@
 
 #include "runtime/kernels/blocked/blocked_testing.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
 
 /// What the tests of the direct convolutions of blocked images share: a case, its naive result in
 /// double, random cases.
@@ -31,8 +32,9 @@ struct ConvCase {
   bool residual = false;
   bool channels_last = false;  ///< of the result of Form::kPointwise
   bool half_weights = false;
-  Ints order = {};        ///< of the input channels
-  bool specials = false;  ///< NaN and infinities everywhere but in the weights
+  bool scaled_weights = false;  ///< float32 of few bits, which as scaled panels lose nothing
+  Ints order = {};              ///< of the input channels
+  bool specials = false;        ///< NaN and infinities everywhere but in the weights
 };
 
 struct Operands {
@@ -119,6 +121,11 @@ inline std::vector<Expected> ChannelsLast(const std::vector<Expected>& blocked,
   return last;
 }
 
+/// Multiples of 2^-10, which scaled panels hold.
+inline void RoundToFewBits(Tensor& w) {
+  for (float& x : w.as_mutable<float>()) x = std::nearbyint(x * 0x1p10F) * 0x1p-10F;
+}
+
 inline void CheckConv(Random& random, const ConvCase& c) {
   const std::int64_t ins = c.group * c.channels;
   const std::int64_t outs = c.group * c.outs;
@@ -135,7 +142,8 @@ inline void CheckConv(Random& random, const ConvCase& c) {
           ? random.Values({ElementType::kFloat32, {c.batch, ins, c.height, c.width}}, c.specials)
           : RandomBlocked(random, BlockedImageType(c.batch, ins, c.height, c.width), ins,
                           c.specials, spare);
-  const Tensor w = random.Values({stored, {outs, c.channels, c.kernel[0], c.kernel[1]}});
+  Tensor w = random.Values({stored, {outs, c.channels, c.kernel[0], c.kernel[1]}});
+  if (c.scaled_weights) RoundToFewBits(w);
   const Tensor bias =
       c.bias ? random.Values({ElementType::kFloat32, {outs}}, c.specials) : Tensor();
   const Tensor packed_bias = c.bias ? PackBlockedBias(bias) : Tensor();
@@ -145,23 +153,26 @@ inline void CheckConv(Random& random, const ConvCase& c) {
   switch (c.form) {
     case Form::kBlocked:
       return ExpectPacked(BindBlocked<BindBlockedConv2d>,
-                          {x, PackBlockedConv2dWeights(w, c.group, stored), packed_bias, residual},
+                          {x,
+                           c.scaled_weights ? PackScaledBlockedConv2dWeights(w, c.group).value()
+                                            : PackBlockedConv2dWeights(w, c.group, stored),
+                           packed_bias, residual},
                           y, attributes, expected);
     case Form::kPlanes:
       return ExpectPacked(BindBlocked<BindBlockedConv2dPlanes>,
                           {x, PackBlockedPlanesWeights(w, stored), packed_bias, residual}, y,
                           attributes, expected);
-    case Form::kPointwise:
+    case Form::kPointwise: {
+      Tensor packed = PackBlockedPointwiseWeights(w, c.group, stored);
+      if (c.scaled_weights) packed = ScalePanels(packed).value();
       if (c.channels_last) {
         const TensorType last{ElementType::kFloat32, {c.batch, out[0], out[1], outs}};
-        return ExpectPacked(BindBlocked<BindBlockedPointwiseConv2d>,
-                            {x, PackBlockedPointwiseWeights(w, c.group, stored), packed_bias}, last,
+        return ExpectPacked(BindBlocked<BindBlockedPointwiseConv2d>, {x, packed, packed_bias}, last,
                             attributes, ChannelsLast(expected, y, last));
       }
-      return ExpectPacked(
-          BindBlocked<BindBlockedPointwiseConv2d>,
-          {x, PackBlockedPointwiseWeights(w, c.group, stored), packed_bias, residual}, y,
-          attributes, expected);
+      return ExpectPacked(BindBlocked<BindBlockedPointwiseConv2d>,
+                          {x, packed, packed_bias, residual}, y, attributes, expected);
+    }
     case Form::kDepthwise:
       return ExpectPacked(BindBlocked<BindBlockedDepthwiseConv2d>,
                           {x, PackBlockedDepthwiseWeights(w, stored), packed_bias, residual}, y,
@@ -185,6 +196,8 @@ inline ConvCase RandomCase(Random& random, Form form) {
   c.bias = random.Flip();
   c.residual = random.Flip();
   c.half_weights = random.Flip();
+  const bool has_panels = form == Form::kBlocked || form == Form::kPointwise;
+  c.scaled_weights = has_panels && !c.half_weights && random.Flip();
   return c;
 }
 

@@ -82,7 +82,7 @@ struct BlockedPointwise {
   std::optional<SplitConv2d> split = std::nullopt;  ///< where a matrix unit is faster
   bool copies_strips = false;
   std::vector<std::int32_t> offsets_of_copy = {};
-  std::int64_t copy_floats = 0;  ///< of a strip, at the start of scratch memory
+  std::int64_t copy_floats = 0;  ///< of a strip, behind the widened weights in scratch memory
   std::size_t scratch_bytes = 0;
 
   /// Results that are turned to channels last at a time: they stay in the second-level cache, and
@@ -116,8 +116,9 @@ struct BlockedPointwise {
       copy_floats = product.in().blocks * StripFloats();
     }
     const std::int64_t turned = channels_last ? TurnedBlocks() * TurnedPixels() * kBlock : 0;
-    scratch_bytes = FloatScratchBytes(copy_floats + turned);
-    if (split.has_value()) scratch_bytes = split->scratch_bytes();
+    scratch_bytes = split.has_value()
+                        ? FloatScratchBytes(product.WidenedFloats()) + split->scratch_bytes()
+                        : FloatScratchBytes(product.WidenedFloats() + copy_floats + turned);
   }
 
   PointwiseProduct::Pixels Copied(const PointwiseProduct::Pixels& pixels, float* copy) const {
@@ -137,21 +138,22 @@ struct BlockedPointwise {
     const std::int64_t last_pixel = blocking.tiles.begin(blocking.strips.end(strip));
     PointwiseProduct::Pixels pixels =
         product.PixelsOf(args, image, first_pixel, last_pixel - first_pixel);
-    float* const scratch = WorkerScratch(args, worker, scratch_bytes);
+    float* const widened = WorkerScratch(args, worker, scratch_bytes);
+    float* const scratch = widened + product.WidenedFloats();
     if (copies_strips) pixels = Copied(pixels, scratch);
     const std::int64_t first = outs.begin(part);
     const std::int64_t last = outs.end(part);
     if (channels_last) {
       float* const y =
           args.out<float>(0) + (image * product.in().Pixels() + first_pixel) * product.channels();
-      return RunTurned(args, pixels, first, last, y, scratch + copy_floats);
+      return RunTurned(args, pixels, first, last, y, scratch + copy_floats, widened);
     }
-    RunPart(args, {image, first_pixel, last_pixel, first, last}, pixels);
+    RunPart(args, {image, first_pixel, last_pixel, first, last}, pixels, widened);
   }
 
   /// Some output blocks of some pixels, which may be copies.
   void RunPart(const KernelArguments& args, const ConvPart& part,
-               const PointwiseProduct::Pixels& pixels) const {
+               const PointwiseProduct::Pixels& pixels, float* widened) const {
     const float* const residual = OptionalInput(args, 3);
     const std::int64_t block_floats = product.in().BlockFloats();
     const std::int64_t at = (part.image_group * product.blocks() + part.first_out) * block_floats +
@@ -161,12 +163,14 @@ struct BlockedPointwise {
                  .count = part.last_out - part.first_out,
                  .residual = residual == nullptr ? nullptr : residual + at,
                  .y = args.out<float>(0) + at,
-                 .block_floats = block_floats});
+                 .block_floats = block_floats,
+                 .widened = widened});
   }
 
   /// Output blocks [first, last) of a strip whose first pixel is y, channels last.
   void RunTurned(const KernelArguments& args, const PointwiseProduct::Pixels& pixels,
-                 std::int64_t first, std::int64_t last, float* y, float* turned) const {
+                 std::int64_t first, std::int64_t last, float* y, float* turned,
+                 float* widened) const {
     const EvenSplit runs(pixels.count, TurnedPixels());
     for (std::int64_t run = 0; run < runs.blocks(); ++run) {
       const std::int64_t begin = runs.begin(run);
@@ -178,7 +182,8 @@ struct BlockedPointwise {
                      .count = end - block,
                      .residual = nullptr,
                      .y = turned,
-                     .block_floats = count * kBlock});
+                     .block_floats = count * kBlock,
+                     .widened = widened});
         Turn(turned, block, end, count, y + begin * product.channels());
       }
     }
@@ -198,10 +203,12 @@ struct BlockedPointwise {
 
   /// On the matrix unit, but for what is not finite.
   void RunSplit(const KernelArguments& args) const {
-    split->Run(args, 0, scratch_bytes, [&](const ConvPart& part, int) {
+    const std::size_t offset = FloatScratchBytes(product.WidenedFloats());
+    split->Run(args, offset, scratch_bytes, [&](const ConvPart& part, int worker) {
       RunPart(args, part,
               product.PixelsOf(args, part.image_group, part.first_pixel,
-                               part.last_pixel - part.first_pixel));
+                               part.last_pixel - part.first_pixel),
+              WorkerScratch(args, worker, scratch_bytes));
     });
   }
 
@@ -220,7 +227,7 @@ struct BlockedPointwise {
 
 BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const InnerLoops& loops) {
   RequireArity(call, 2, 4);
-  PointwiseProduct product(call, loops.conv, call.attributes);
+  PointwiseProduct product(call, loops, call.attributes);
   const BlockedImage& in = product.in();
   const Window window =
       ResolveWindow(call.attributes, {in.height, in.width}, RequireKernelShape(call.attributes));

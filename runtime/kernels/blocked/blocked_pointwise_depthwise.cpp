@@ -272,7 +272,8 @@ BoundKernel BindBlockedPointwiseDepthwise(const KernelCall& call, const InnerLoo
   RequireArity(call, 2, 5);
   Require(InputOrAbsent(call, kFilters).defined(), "input 3 is missing");
   const Attributes inner = InnerActivation(call.attributes);
-  PointwiseProduct product(call, loops.conv, inner);
+  RequireHalfOrFloat(call.inputs[1].element, "the weights, input 1,");
+  PointwiseProduct product(call, loops, inner);
   const BlockedImage& in = product.in();
   const std::int64_t channels = product.channels();
   const TensorType bias{ElementType::kFloat32, {BlocksOf(channels) * kBlock}};

@@ -21,22 +21,22 @@ constexpr double kReadCycles = 300;
 
 bool Pays(const SplitConvShape& shape) {
   const std::int64_t pixels = shape.out.Pixels();
-  const auto steps = static_cast<double>(CeilDiv(shape.depth, kSplitStep));
+  const auto steps = static_cast<double>(CeilDiv(shape.panels.depth, kSplitStep));
   const auto panels = static_cast<double>(shape.out_blocks);
   return pixels >= kSplitRows &&
-         SplitBlocking::UnitCycles(pixels, shape.out_blocks, shape.depth) +
+         SplitBlocking::UnitCycles(pixels, shape.out_blocks, shape.panels.depth) +
                  kReadCycles * steps * panels *
                      static_cast<double>(SplitBlocking::RowBlocks(pixels)) <
-             SplitBlocking::OrdinaryCycles(pixels, shape.out_blocks, shape.depth,
+             SplitBlocking::OrdinaryCycles(pixels, shape.out_blocks, shape.panels.depth,
                                            PanelNumbers::kFloat);
 }
 
 }  // namespace
 
-std::optional<DirectWinograd> DirectWinograd::Plan(const InnerLoops& loops, SplitConvShape shape,
+std::optional<DirectWinograd> DirectWinograd::Plan(const InnerLoops& loops,
+                                                   const SplitConvShape& shape,
                                                    const Attributes& attributes) {
   if (loops.matrix_unit == nullptr || !Pays(shape)) return std::nullopt;
-  shape.weights = PanelNumbers::kTransformed;
   return DirectWinograd(loops, shape, attributes);
 }
 

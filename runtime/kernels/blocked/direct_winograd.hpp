@@ -16,7 +16,7 @@ class DirectWinograd {
  public:
   /// `shape` with filters of 3x3 taps in short floats and no spare channels, but for spare outputs.
   /// Null where `loops` have no matrix unit, or it is not faster.
-  static std::optional<DirectWinograd> Plan(const InnerLoops& loops, SplitConvShape shape,
+  static std::optional<DirectWinograd> Plan(const InnerLoops& loops, const SplitConvShape& shape,
                                             const Attributes& attributes);
 
   /// Of a worker, in bytes.

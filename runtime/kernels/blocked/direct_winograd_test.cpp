@@ -18,8 +18,8 @@ SplitConvShape ShapeOnUnit(const WinogradCase& c) {
           .group = c.group,
           .in_blocks = BlocksOf(c.channels) / c.group,
           .out_blocks = BlocksOf(c.outs) / c.group,
-          .depth = c.channels / c.group * 9,
-          .window = ResolveWindow(c.KernelAttributes(), {c.height, c.width}, c.kernel)};
+          .window = ResolveWindow(c.KernelAttributes(), {c.height, c.width}, c.kernel),
+          .panels = {ElementType::kUint32, c.channels / c.group * 9}};
 }
 
 /// Short weights of tile 2 are taken back to what they were. Of what is not finite exactly what is

@@ -7,6 +7,7 @@
 #include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack_elements.hpp"
+#include "runtime/kernels/packed/scaled_panels.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -45,13 +46,27 @@ TensorType PackedBlockedConv2dType(std::int64_t out_channels, std::int64_t in_ch
   return CheckedType({stored, {group, BlocksOf(outs), BlocksOf(ins), taps, kBlock, kBlock}});
 }
 
-Tensor PackBlockedConv2dWeights(const Tensor& w, std::int64_t group, ElementType stored) {
-  RequireWeights(w, 4);
-  Require(group >= 1 && w.shape()[1] <= INT64_MAX / group, "the group is out of range");
+namespace {
+
+/// The sizes of W that types of packed filters are made of.
+struct FilterSizes {
+  FilterSizes(const Tensor& w, std::int64_t group) {
+    RequireWeights(w, 4);
+    Require(group >= 1 && w.shape()[1] <= INT64_MAX / group, "the group is out of range");
+    out_channels = w.shape()[0];
+    in_channels = w.shape()[1] * group;
+    taps = w.shape()[2] * w.shape()[3];
+  }
+
+  std::int64_t out_channels;
+  std::int64_t in_channels;
+  std::int64_t taps;
+};
+
+void PackFilters(const Tensor& w, Tensor& packed) {
   const std::int64_t out_channels = w.shape()[0];
   const std::int64_t ins = w.shape()[1];
   const std::int64_t taps = w.shape()[2] * w.shape()[3];
-  Tensor packed(PackedBlockedConv2dType(out_channels, ins * group, taps, group, stored));
   // Only one group may have spare lanes, so that output channels count through all groups.
   const std::int64_t in_blocks = BlocksOf(ins);
   WithElements(w, packed, [=]<typename From, typename To>(const From* source, To* target) {
@@ -66,7 +81,29 @@ Tensor PackBlockedConv2dWeights(const Tensor& w, std::int64_t group, ElementType
       }
     });
   });
+}
+
+}  // namespace
+
+Tensor PackBlockedConv2dWeights(const Tensor& w, std::int64_t group, ElementType stored) {
+  const FilterSizes sizes(w, group);
+  Tensor packed(
+      PackedBlockedConv2dType(sizes.out_channels, sizes.in_channels, sizes.taps, group, stored));
+  PackFilters(w, packed);
   return packed;
+}
+
+TensorType BlockedConv2dPanelsType(std::int64_t out_channels, std::int64_t in_channels,
+                                   std::int64_t taps, std::int64_t group) {
+  const Shape& packed = PackedBlockedConv2dType(out_channels, in_channels, taps, group).shape;
+  return {ElementType::kFloat32, {group, packed[1], packed[2] * packed[3] * kBlock, kBlock}};
+}
+
+std::optional<Tensor> PackScaledBlockedConv2dWeights(const Tensor& w, std::int64_t group) {
+  const FilterSizes sizes(w, group);
+  Tensor panels(BlockedConv2dPanelsType(sizes.out_channels, sizes.in_channels, sizes.taps, group));
+  PackFilters(w, panels);
+  return ScalePanels(panels);
 }
 
 TensorType PackedBlockedPlanesType(std::int64_t out_channels, std::int64_t in_channels,

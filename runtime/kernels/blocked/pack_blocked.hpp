@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "runtime/tensor/shape.hpp"
@@ -37,6 +38,14 @@ TensorType PackedBlockedConv2dType(std::int64_t out_channels, std::int64_t in_ch
 /// Packs W [out_channels, in_channels / group, rows, columns].
 Tensor PackBlockedConv2dWeights(const Tensor& w, std::int64_t group,
                                 ElementType stored = ElementType::kFloat32);
+
+/// The same as panels of [ceil(ins / 16) * taps * 16, 16] for every block of output channels.
+TensorType BlockedConv2dPanelsType(std::int64_t out_channels, std::int64_t in_channels,
+                                   std::int64_t taps, std::int64_t group);
+
+/// Packs W as scaled panels of these (packed/scaled_panels.hpp), W being float32; nothing where it
+/// cannot be.
+std::optional<Tensor> PackScaledBlockedConv2dWeights(const Tensor& w, std::int64_t group);
 
 /// Type of "blocked_conv2d_planes" weights, [ceil(out_channels / 16), in_channels * taps, 16].
 TensorType PackedBlockedPlanesType(std::int64_t out_channels, std::int64_t in_channels,

@@ -61,20 +61,24 @@ std::vector<std::size_t> FirstPieces(const std::vector<GroupPiece>& pieces) {
 
 }  // namespace
 
-PointwiseProduct::PointwiseProduct(const KernelCall& call, const ConvMicroKernels& kernels,
+PointwiseProduct::PointwiseProduct(const KernelCall& call, const InnerLoops& loops,
                                    const Attributes& activation)
-    : kernels_(&kernels),
+    : kernels_(&loops.conv),
+      gemm_(&loops.gemm),
       in_(RequireBlockedImage(call.inputs[0], RequirePositive(call.attributes, "in_channels"),
                               "input 0")),
       out_channels_(RequirePositive(call.attributes, "out_channels")),
-      half_weights_(RequireHalfOrFloat(call.inputs[1].element, "the weights, input 1,")),
+      weights_{call.inputs[1].element, 0},
       epilogue_(activation) {
   const TensorType& w = call.inputs[1];
   const std::int64_t in_channels = call.attributes.get_int("in_channels", 0);
   const std::int64_t group = call.attributes.get_int("group", 1);
-  RequireType(w, PackedBlockedPointwiseType(out_channels_, in_channels, group, w.element),
+  RequireType(w,
+              weights_.AreScaled()
+                  ? ScaledPanelsType(PackedBlockedPointwiseType(out_channels_, in_channels, group))
+                  : PackedBlockedPointwiseType(out_channels_, in_channels, group, w.element),
               "the weights, input 1,");
-  ins_ = in_channels / group;
+  ins_ = weights_.depth = in_channels / group;
   const auto floats = CheckedElementCount({in_.blocks, in_.height, in_.width, kBlock});
   Require(floats.has_value() && *floats <= std::numeric_limits<std::int32_t>::max(),
           "the image has more than 2^31 elements");
@@ -99,10 +103,9 @@ SplitConvShape PointwiseProduct::ShapeForUnit() const {
           .out = {in_.batch, blocks(), 1, in_.Pixels()},
           .in_blocks = in_.blocks,
           .out_blocks = blocks(),
-          .depth = ins_,
           .last_channels = ins_ - (in_.blocks - 1) * kBlock,
           .window = ResolveWindow({}, {1, in_.Pixels()}, {1, 1}),
-          .weights = half_weights_ ? PanelNumbers::kHalf : PanelNumbers::kFloat};
+          .panels = weights_};
 }
 
 std::int64_t PointwiseProduct::ProductsOfBlock() const {
@@ -132,32 +135,30 @@ std::size_t PointwiseProduct::PiecesAtOnce(std::size_t first, std::size_t last) 
 
 void PointwiseProduct::Run(const KernelArguments& args, const Pixels& pixels,
                            const Outputs& outputs) const {
-  const std::int64_t piece_floats = ins_ * kBlock;
-  const std::int64_t piece_bytes = piece_floats * (half_weights_ ? 2 : 4);
-  const auto pointwise = half_weights_ ? kernels_->pointwise_f16 : kernels_->pointwise_f32;
+  const auto pointwise =
+      weights_.element == ElementType::kFloat16 ? kernels_->pointwise_f16 : kernels_->pointwise_f32;
   const std::size_t last = first_pieces_[static_cast<std::size_t>(outputs.first + outputs.count)];
   for (std::size_t p = first_pieces_[static_cast<std::size_t>(outputs.first)]; p < last;) {
     const GroupPiece& piece = pieces_[p];
     const std::size_t count = PiecesAtOnce(p, last);
-    const std::byte* const weights = args.inputs[1] + static_cast<std::int64_t>(p) * piece_bytes;
+    const PanelsView weights = weights_.View(*gemm_, args.inputs[1], static_cast<std::int64_t>(p),
+                                             static_cast<int>(count), 0, ins_, outputs.widened);
     const std::int64_t at = (piece.block - outputs.first) * outputs.block_floats;
     const PointwisePanel panel{
         .x = pixels.x,
         .channel_offsets = pixels.channel_offsets + piece.group * ins_,
         .in_fours = in_fours_,
         .channels = ins_,
-        .weights = weights,
+        .weights = weights.data,
         .bias = BiasOfBlock(args, piece.block),
         .first_lane = piece.first_lane,
         .last_lane = pieces_[p + count - 1].last_lane,
         .epilogue =
             epilogue_.WithResidual(outputs.residual == nullptr ? nullptr : outputs.residual + at),
         .y = outputs.y + at,
-        .ahead = p + count < pieces_.size()
-                     ? weights + static_cast<std::int64_t>(count) * piece_bytes
-                     : nullptr,
+        .ahead = p + count < pieces_.size() ? weights.next : nullptr,
         .outputs = {.count = static_cast<int>(count),
-                    .weights = piece_floats,
+                    .weights = weights.stride,
                     .y = outputs.block_floats,
                     .last_is_half = p + count == pieces_.size() && EndsInHalf(out_channels_)}};
     pointwise(panel, pixels.count);

@@ -7,6 +7,7 @@
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/split_conv2d.hpp"
+#include "runtime/kernels/packed/stored_panels.hpp"
 
 namespace poprt::kernels {
 
@@ -18,8 +19,7 @@ class PointwiseProduct {
   /// Operands 0, 1 and 2 of `call` are X, the weights and the bias; attributes in_channels,
   /// out_channels, group, channel_order; `activation` has those of EpilogueWithActivation. Checks
   /// them, but for the bias.
-  PointwiseProduct(const KernelCall& call, const ConvMicroKernels& kernels,
-                   const Attributes& activation);
+  PointwiseProduct(const KernelCall& call, const InnerLoops& loops, const Attributes& activation);
 
   const BlockedImage& in() const { return in_; }
   /// Of the result.
@@ -52,7 +52,10 @@ class PointwiseProduct {
     const float* residual;      ///< the first pixel of the first block, or null
     float* y;                   ///< the same
     std::int64_t block_floats;  ///< of both, from one block to the next
+    float* widened = nullptr;   ///< scratch memory of WidenedFloats()
   };
+  /// Those that Run needs, of weights that are widened.
+  std::int64_t WidenedFloats() const { return weights_.WidenedFloats(kernels_->outs, ins_); }
   void Run(const KernelArguments& args, const Pixels& pixels, const Outputs& outputs) const;
 
   /// Blocks of channels that are best computed together.
@@ -60,10 +63,11 @@ class PointwiseProduct {
 
  private:
   const ConvMicroKernels* kernels_;
+  const GemmMicroKernels* gemm_;
   BlockedImage in_;
   std::int64_t out_channels_;
   std::int64_t ins_ = 0;  ///< input channels of a group
-  bool half_weights_;
+  StoredPanels weights_;
   BlockedEpilogue epilogue_;
   /// Pieces from `first` on of one group, each a block of its own, that one pass can compute.
   std::size_t PiecesAtOnce(std::size_t first, std::size_t last) const;

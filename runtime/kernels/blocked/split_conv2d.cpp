@@ -59,7 +59,8 @@ std::int64_t TapsOf(const SplitConvShape& shape) {
 std::optional<SplitConv2d> SplitConv2d::Plan(const InnerLoops& loops, const SplitConvShape& shape,
                                              const BlockedEpilogue& epilogue) {
   if (loops.matrix_unit == nullptr || TapsOf(shape) > kMostTaps ||
-      !SplitBlocking::Pays(shape.out.Pixels(), shape.out_blocks, shape.depth, shape.weights)) {
+      !SplitBlocking::Pays(shape.out.Pixels(), shape.out_blocks, shape.panels.depth,
+                           shape.panels.Numbers())) {
     return std::nullopt;
   }
   return SplitConv2d(loops, shape, epilogue);
@@ -71,7 +72,7 @@ SplitConv2d::SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
       kernels_(&loops.conv),
       shape_(shape),
       epilogue_(epilogue),
-      blocking_(shape.out.Pixels(), shape.out_blocks, shape.depth, shape.weights),
+      blocking_(shape.out.Pixels(), shape.out_blocks, shape.panels.depth, shape.panels.Numbers()),
       scratch_bytes_(blocking_.ScratchBytes()) {}
 
 void SplitConv2d::Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
@@ -137,7 +138,7 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
   const auto panel_at = [&](std::int64_t out, std::int64_t k, std::int64_t) -> const void* {
     const std::byte* const weights = args.inputs[1];
     const std::int64_t block = first_block + out;
-    if (shape_.weights == PanelNumbers::kTransformed) {
+    if (shape_.panels.Numbers() == PanelNumbers::kTransformed) {
       const std::int64_t stride = ShortLines(shape_.in_blocks * kBlock) * kBlock;
       TransformedPanel& panel = transformed[out % kSplitPanels];
       panel = {
@@ -145,8 +146,7 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
           stride, k / kBlock};
       return &panel;
     }
-    const std::int64_t size = shape_.weights == PanelNumbers::kHalf ? 2 : 4;
-    return weights + (block * shape_.depth + k) * kBlock * size;
+    return shape_.panels.At(weights, block, k);
   };
   const auto start_at = [&](std::int64_t out) { return BiasOfBlock(args, first_block + out); };
   const auto finish = [&](const SplitTask& some, const float* sums) {

@@ -9,6 +9,7 @@
 #include "runtime/kernels/blocked/conv_micro_kernels.hpp"
 #include "runtime/kernels/inner_loops.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
+#include "runtime/kernels/packed/stored_panels.hpp"
 
 namespace poprt::kernels {
 
@@ -17,13 +18,12 @@ struct SplitConvShape {
   BlockedImage in;
   BlockedImage out;
   std::int64_t group = 1;
-  std::int64_t in_blocks = 0;   ///< of a group
-  std::int64_t out_blocks = 0;  ///< of a group
-  /// Rows of a panel, [in_blocks][tap][16]; a pointwise filter has none of spare channels.
-  std::int64_t depth = 0;
+  std::int64_t in_blocks = 0;           ///< of a group
+  std::int64_t out_blocks = 0;          ///< of a group
   std::int64_t last_channels = kBlock;  ///< of the last block of a group that are not spare
   Window window;
-  PanelNumbers weights = PanelNumbers::kFloat;  ///< not short ones, nor integers
+  /// Rows are [in_blocks][tap][16]; a pointwise filter has none of spare channels.
+  StoredPanels panels;
 };
 
 /// Some pixels of an image and output blocks of a group.

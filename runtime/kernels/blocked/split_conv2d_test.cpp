@@ -31,7 +31,9 @@ bool UsesUnit(const ConvCase& c) {
       ResolveWindow(AttributesOf(c), {c.height, c.width}, c.kernel), {c.height, c.width}, false);
   return SplitBlocking::Pays(out[0] * out[1], BlocksOf(c.outs),
                              BlocksOf(c.channels) * kBlock * c.kernel[0] * c.kernel[1],
-                             c.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat);
+                             c.half_weights     ? PanelNumbers::kHalf
+                             : c.scaled_weights ? PanelNumbers::kScaled
+                                                : PanelNumbers::kFloat);
 }
 
 void CheckLargeCases(Form form, int count, bool specials) {

@@ -384,13 +384,14 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
     block_sizes.back() = conv->depth.largest();
   }
   if (is_short && tile == 2 && filter.parts() == 1 && depth % kBlock == 0) {
-    const SplitConvShape shape{.in = conv->in,
-                               .out = conv->out,
-                               .group = group,
-                               .in_blocks = conv->in_blocks,
-                               .out_blocks = conv->out_blocks,
-                               .depth = filter.rows.taps * filter.columns.taps * depth,
-                               .window = window};
+    const SplitConvShape shape{
+        .in = conv->in,
+        .out = conv->out,
+        .group = group,
+        .in_blocks = conv->in_blocks,
+        .out_blocks = conv->out_blocks,
+        .window = window,
+        .panels = {call.inputs[1].element, filter.rows.taps * filter.columns.taps * depth}};
     if (const auto direct = DirectWinograd::Plan(loops, shape, call.attributes)) {
       const auto shared = std::make_shared<const DirectWinograd>(*direct);
       return {.run = [shared](const KernelArguments& args) { shared->Run(args); },

@@ -174,11 +174,8 @@ BoundKernel BindGemm(const KernelCall& call, const InnerLoops& loops) {
   }
   gemm->scratch_bytes = FloatScratchBytes(scratch_floats);
   if (gemm->scaled.has_value()) return bound();
-  const PanelNumbers numbers = are_scaled                           ? PanelNumbers::kScaled
-                               : w.element == ElementType::kFloat16 ? PanelNumbers::kHalf
-                                                                    : PanelNumbers::kFloat;
   gemm->unit = loops.matrix_unit;
-  gemm->split = PlanSplitBlock(gemm->unit, rows, packed.shape[0], depth, numbers);
+  gemm->split = PlanSplitBlock(gemm->unit, rows, packed.shape[0], depth, gemm->weights.Numbers());
   if (gemm->split.has_value()) gemm->scratch_bytes = gemm->SplitScratch();
   return bound();
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/kernels/matrix_unit/matrix_unit.hpp"
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/scaled_panels.hpp"
@@ -23,6 +24,20 @@ struct StoredPanels {
 
   bool AreScaled() const { return element == ElementType::kInt32; }
   bool AreWidened() const { return AreScaled() || element == ElementType::kUint32; }
+
+  /// What a matrix unit finds in them.
+  PanelNumbers Numbers() const {
+    switch (element) {
+      case ElementType::kFloat16:
+        return PanelNumbers::kHalf;
+      case ElementType::kInt32:
+        return PanelNumbers::kScaled;
+      case ElementType::kUint32:
+        return PanelNumbers::kTransformed;
+      default:
+        return PanelNumbers::kFloat;
+    }
+  }
 
   /// Lines of 16 elements before row k of a panel, the first of a block or a group or the depth.
   std::int64_t Lines(std::int64_t k) const {
