@@ -94,7 +94,7 @@ constexpr auto kPasses = std::to_array<PassDef>({
      "Multiplies by weights that were quantised, or rounded to float16, in integers.",
      Stage::kLowering, ChooseIntegerWeights},
     {"choose_short_weights",
-     "Stores large weights of products of few rows or many, and of convolutions, in 16 or 24 bits.",
+     "Stores large weights of products of few rows or many, and of convolutions, in 16 bits.",
      Stage::kLowering, ChooseShortWeights},
     {"choose_winograd", "Chooses Winograd's algorithm where it makes a convolution faster.",
      Stage::kLowering, ChooseWinograd},

@@ -12,7 +12,6 @@
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/packed/pack.hpp"
 #include "runtime/kernels/packed/scaled_panels.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/quantized/pack_byte_weights.hpp"
 #include "runtime/kernels/quantized/pack_integers.hpp"
 #include "runtime/kernels/quantized/pack_quads.hpp"
@@ -58,6 +57,11 @@ void WidenBias(const ir::Graph& graph, const ir::Node& node, std::vector<Operand
 
 /// Whether choose_short_weights has chosen that weights become short.
 bool IsShort(const ir::Node& node) { return node.attributes.get_int("short_weights", 0) != 0; }
+
+/// Panels in 16 bits, where rounding does not take too much of them.
+void Scale(std::optional<Tensor>& panels) {
+  if (auto scaled = kernels::ScalePanels(*panels)) panels = std::move(scaled);
+}
 
 Tensor PackGemm(const ir::Node& node, const Tensor& weights, bool transposed) {
   const ElementType stored = StoredType(weights);
@@ -166,16 +170,14 @@ KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& no
     choice.attributes.erase("winograd_tile");
     choice.attributes.set("tile", tile);
     packed = kernels::PackWinogradWeights(weights, tile);
-    if (IsShort(node) && kernels::CanBeShort(*packed)) packed = kernels::ShortenPanels(*packed);
+    if (IsShort(node)) Scale(packed);
   } else if (group > 1 && group == weights.shape()[0] && weights.shape()[1] == 1) {
     choice.kernel = "blocked_depthwise_conv2d";
     packed = kernels::PackBlockedDepthwiseWeights(weights, StoredType(weights));
   } else if (TakesSinglePixels(graph, node, weights.shape())) {
     choice.kernel = "blocked_pointwise_conv2d";
     packed = kernels::PackBlockedPointwiseWeights(weights, group, StoredType(weights));
-    if (IsShort(node) && packed->element() == ElementType::kFloat32) {
-      if (auto scaled = kernels::ScalePanels(*packed)) packed = std::move(scaled);
-    }
+    if (IsShort(node) && packed->element() == ElementType::kFloat32) Scale(packed);
   } else {
     if (IsShort(node) && StoredType(weights) == ElementType::kFloat32) {
       packed = kernels::PackScaledBlockedConv2dWeights(weights, group);
@@ -246,9 +248,7 @@ KernelChoice SelectRecurrent(const ir::Graph& graph, const ir::Node& node,
         kernels::PackRecurrentWeights(*graph.ConstantOf(node.inputs[i]), kernels::GatesOf(kind));
   }
   const auto scale = [&](std::size_t input) {
-    std::optional<Tensor>& packed = choice.operands[input].packed;
-    if (!IsShort(node)) return;
-    if (auto scaled = kernels::ScalePanels(*packed)) packed = std::move(scaled);
+    if (IsShort(node)) Scale(choice.operands[input].packed);
   };
   // W is multiplied by all steps at once.
   const Shape& x = graph.type(node.inputs[In::kX]).shape;

@@ -29,10 +29,10 @@ KernelChoice SelectConv(std::int64_t side, std::int64_t winograd_tile, float wei
 
 KernelChoice SelectWinograd(float weight) { return SelectConv(3, 2, weight); }
 
-TEST(SelectKernelTest, FiltersOfWinogradsAlgorithmMayBeShort) {
+TEST(SelectKernelTest, FiltersOfWinogradsAlgorithmMayBeScaled) {
   const KernelChoice conv = SelectWinograd(0.1F);
   EXPECT_EQ(conv.kernel, "blocked_winograd_conv2d");
-  EXPECT_EQ(conv.operands[1].packed->type(), (TensorType{ElementType::kUint32, {3, 16, 24, 16}}));
+  EXPECT_EQ(conv.operands[1].packed->type(), (TensorType{ElementType::kInt32, {3, 16, 17, 16}}));
   EXPECT_FALSE(conv.attributes.has("short_weights"));
 }
 
@@ -51,7 +51,7 @@ TEST(SelectKernelTest, FiltersOfDirectConvolutionsMayBeScaled) {
   EXPECT_EQ(SelectConv(1, 0, 0x1p100F).operands[1].packed->element(), ElementType::kFloat32);
 }
 
-TEST(SelectKernelTest, TransformedFiltersThatRoundingMightMakeInfiniteStay) {
+TEST(SelectKernelTest, TransformedFiltersThatAreTooLargeStay) {
   EXPECT_EQ(SelectWinograd(0x1.8p126F).operands[1].packed->type(),
             (TensorType{ElementType::kFloat32, {3, 16, 32, 16}}));
 }

@@ -21,7 +21,7 @@
 ///                           `channel_order`, of 1x1 filters only: channel c of the convolution is
 ///                           channel channel_order[c] of x; `channels_last`, of the same without a
 ///                           residual: the result is [B, H, W, O]; `winograd_tile` as
-///                           choose_winograd chooses it, then `short_weights` (short_floats.hpp)
+///                           choose_winograd chooses it; `short_weights` (scaled_panels.hpp)
 ///   BlockedByteMaxPool(x), ByteAdd(a, b)
 ///                           of uint8; the latter of any shape, see "add_bytes"
 ///   BlockedDynamicConv(x, w [, bias]), BlockedDynamicDepthwiseConv(x, w [, bias])

@@ -7,7 +7,6 @@
 
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/ceil_div.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/packed/tile_sizes.hpp"
 
 namespace poprt::passes {
@@ -70,9 +69,8 @@ Weights OfDirectConvolution(const ir::Graph& graph, const ir::Node& node) {
   const Shape& x = graph.type(node.inputs[0]).shape;
   const Shape& y = graph.type(node.outputs[0]).shape;
   constexpr std::size_t kBlockedRank = 5;
-  const std::int64_t pixels = ElementCount(y) / (y[1] * kernels::kPanel);
   const bool is_plain = node.attributes.get_int("group", 1) == 1 && x.size() == kBlockedRank;
-  if (!is_plain || y.size() != kBlockedRank || pixels < kFewestPixels) return {};
+  if (!is_plain || y.size() != kBlockedRank || y[2] * y[3] < kFewestPixels) return {};
   return {.inputs = {1}, .fewest = kFewestFilters};
 }
 
@@ -103,9 +101,8 @@ bool CanBeShort(const ir::Graph& graph, const ir::Node& node) {
   const auto constant = [&](std::size_t input) { return graph.ConstantOf(node.inputs[input]); };
   const Tensor* last = constant(weights.inputs.back());
   if (last == nullptr || last->count() < weights.fewest) return false;
-  return std::ranges::all_of(weights.inputs, [&](std::size_t input) {
-    return constant(input) != nullptr && kernels::CanBeShort(*constant(input));
-  });
+  return std::ranges::all_of(weights.inputs,
+                             [&](std::size_t input) { return constant(input) != nullptr; });
 }
 
 }  // namespace

@@ -12,9 +12,8 @@ namespace poprt::passes {
 /// where they are 4 MiB or more, the weights of the state of recurrent operators with one sequence,
 /// where they are 64 KiB or more, and with them those of the inputs where there is one step. Where
 /// that would take more than 2^-14 of a column, or 2^-13 of rows on average, they stay float32.
-/// Filters of 1 MiB or more of direct convolutions over 49 pixels or more are stored so, too. Those
-/// for Winograd's smaller tile are stored in 24 bits (short_floats.hpp), and results 1.1e-5 off.
-/// Without this pass all stay float32.
+/// Filters of 1 MiB or more are stored so, too: those of direct convolutions over 49 pixels or more
+/// and those that were transformed for Winograd's smaller tile. Without this pass all stay float32.
 ///
 /// before: FusedMatMul(x, w)      after: FusedMatMul(x, w) short_weights=1
 absl::Status ChooseShortWeights(ir::Graph& graph, const PassContext& context);

@@ -39,14 +39,6 @@ struct VectorPair {
       use(row, Register{low[row], high});
     });
   }
-  template <class Use>
-  [[gnu::noinline]] static void EachShort(const std::uint32_t* lines, Use use) {
-    typename Half::Register low[4];
-    Half::EachShort(lines, [&](auto row, auto lanes) { low[row] = lanes; });
-    Half::EachShort(lines + Half::kLanes, [&](auto row, auto high) {
-      use(row, Register{low[row], high});
-    });
-  }
   template <class T>
   [[gnu::noinline]] static void Store(R x, T* p) {
     Half::Store(x.low, p);

@@ -32,6 +32,8 @@ constexpr std::int64_t kFloatsOfBlock = 1 << 15;
 // Those of a block on a matrix unit, for which many rows share the work of splitting keys and
 // values, stay in the second.
 constexpr std::int64_t kFloatsOfSplitBlock = 1 << 17;
+// How each block is cut is looked at when the kernel is bound; more are absurd.
+constexpr std::int64_t kMostSplitBlocks = 1 << 12;
 
 // Keys and values of so few queries are read where they lie, for one query after the other: they
 // stay in the second-level cache.
@@ -442,7 +444,7 @@ struct Attention {
     }
   }
 
-  /// Block sizes: query rows of a task, those computed at a time.
+  /// Block sizes: query rows of a task, those computed at a time without a matrix unit.
   void Cut(const Attributes& attributes) {
     const Ints sizes =
         BlockSizes(attributes, {std::max<std::int64_t>(1, tasks.largest()), block_rows});
@@ -454,12 +456,14 @@ struct Attention {
   /// longer to store than to compute.
   void PlanSplit(const MatrixUnit* of_processor) {
     const std::int64_t largest = tasks.largest();
-    if (of_processor == nullptr || is_thin || largest == 0 || operands.sizes.depth <= kSplitStep ||
-        operands.q.row > kMostSplitStride || operands.sizes.keys > kMostSplitStride) {
+    const AttentionSizes& s = operands.sizes;
+    if (of_processor == nullptr || is_thin || largest == 0 || s.depth <= kSplitStep ||
+        std::max({operands.q.row, s.depth, s.keys}) > kMostSplitStride) {
       return;
     }
-    split_rows = LargestSplitBlock(operands.sizes, largest);
-    if (SplitProducts::Pays(operands.sizes, std::min(largest, split_rows))) unit = of_processor;
+    split_rows = LargestSplitBlock(s, largest);
+    if (tasks.blocks() > kMostSplitBlocks / CeilDiv(largest, split_rows)) return;
+    if (SplitProducts::Pays(s, std::min(largest, split_rows))) unit = of_processor;
   }
 
   std::int64_t SplitFloats() const {

@@ -14,7 +14,8 @@
 /// compare processors.
 ///
 /// The convolutions compute Y = act(conv(X, W) + bias + residual). Inputs: X; W, packed by the
-/// function named like the kernel in pack_blocked.hpp, float32 or float16; optionally bias float32
+/// function named like the kernel in pack_blocked.hpp, float32 or float16, those of
+/// "blocked_conv2d" and "blocked_pointwise_conv2d" also scaled; optionally bias float32
 /// [16 * ceil(out_channels / 16)]; optionally residual of Y's type. Y is blocked, if nothing else
 /// is said. Attributes: in_channels, out_channels, kernel_shape, those of ResolveWindow, those of
 /// EpilogueWithActivation. Spare lanes may hold anything, even NaN, and never reach other lanes.

@@ -51,7 +51,7 @@ void DirectWinograd::Run(const KernelArguments& args) const {
 
 void DirectWinograd::ReadTap(const std::byte* weights, std::int64_t out, std::int64_t block,
                              std::int64_t tap, float* to) const {
-  const StoredPanels panels{.element = ElementType::kUint32,
+  const StoredPanels panels{.element = ElementType::kInt32,
                             .depth = conv_.shape().in_blocks * kBlock};
   const TransformedTap& terms = kTapSums[tap];
   std::fill_n(to, kTapFloats, 0.0F);

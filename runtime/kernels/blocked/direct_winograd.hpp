@@ -14,7 +14,7 @@ namespace poprt::kernels {
 /// reaches only what it touches.
 class DirectWinograd {
  public:
-  /// `shape` with filters of 3x3 taps in short floats and no spare channels, but for spare outputs.
+  /// `shape` with scaled filters of 3x3 taps and no spare channels, but for spare outputs.
   /// Null where `loops` have no matrix unit, or it is not faster.
   static std::optional<DirectWinograd> Plan(const InnerLoops& loops, const SplitConvShape& shape,
                                             const Attributes& attributes);

@@ -6,7 +6,7 @@
 
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/blocked/winograd_testing.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/packed/scaled_panels_testing.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -19,10 +19,11 @@ SplitConvShape ShapeOnUnit(const WinogradCase& c) {
           .in_blocks = BlocksOf(c.channels) / c.group,
           .out_blocks = BlocksOf(c.outs) / c.group,
           .window = ResolveWindow(c.KernelAttributes(), {c.height, c.width}, c.kernel),
-          .panels = {ElementType::kUint32, c.channels / c.group * 9}};
+          .are_transformed = true,
+          .panels = {ElementType::kInt32, c.channels / c.group * 9}};
 }
 
-/// Short weights of tile 2 are taken back to what they were. Of what is not finite exactly what is
+/// Scaled weights of tile 2 are taken back to what they were. Of what is not finite exactly what is
 /// made from it is not.
 void CheckOnUnit(Random& random, const WinogradCase& c, bool specials) {
   WinogradOperands operands = RandomOperands(random, c);
@@ -32,7 +33,7 @@ void CheckOnUnit(Random& random, const WinogradCase& c, bool specials) {
     x[x.size() - 1] = std::numeric_limits<float>::quiet_NaN();
   }
   const std::vector<Expected> expected = NaiveConv(c, operands);
-  const std::vector<Tensor> inputs{operands.x, ShortenPanels(PackWinogradWeights(operands.w, 2)),
+  const std::vector<Tensor> inputs{operands.x, Scaled(PackWinogradWeights(operands.w, 2)),
                                    operands.bias, operands.residual};
   const Attributes attributes = c.KernelAttributes();
   const Shape out = c.OutputExtents();
@@ -47,9 +48,9 @@ void CheckOnUnit(Random& random, const WinogradCase& c, bool specials) {
       const Expected& wanted = expected[i++];
       ASSERT_EQ(std::isfinite(found), std::isfinite(wanted.value)) << i;
       if (!std::isfinite(found)) return;
-      // Rounding to short floats, four of which may make a weight, and on the unit.
+      // Rounding to 16 bits of the largest of 64, four of which may make a weight, and on the unit.
       ASSERT_NEAR(found, ReferenceActivation(c.activation, wanted.value),
-                  0x1p-15 * wanted.magnitude + 1e-6)
+                  0x1p-14 * wanted.magnitude + 1e-6)
           << i;
     });
     for (const int threads : {2, 3}) {

@@ -63,14 +63,13 @@ struct FilterSizes {
   std::int64_t taps;
 };
 
-void PackFilters(const Tensor& w, Tensor& packed) {
-  const std::int64_t out_channels = w.shape()[0];
+void PackFilters(const Tensor& w, const FilterSizes& sizes, Tensor& packed) {
   const std::int64_t ins = w.shape()[1];
-  const std::int64_t taps = w.shape()[2] * w.shape()[3];
+  const std::int64_t taps = sizes.taps;
   // Only one group may have spare lanes, so that output channels count through all groups.
   const std::int64_t in_blocks = BlocksOf(ins);
   WithElements(w, packed, [=]<typename From, typename To>(const From* source, To* target) {
-    PackColumns(out_channels, [=](std::int64_t o) {
+    PackColumns(sizes.out_channels, [=](std::int64_t o) {
       const From* from = source + o * ins * taps;
       To* const block = target + o / kBlock * in_blocks * taps * kBlock * kBlock + o % kBlock;
       for (std::int64_t i = 0; i < ins; ++i) {
@@ -89,7 +88,7 @@ Tensor PackBlockedConv2dWeights(const Tensor& w, std::int64_t group, ElementType
   const FilterSizes sizes(w, group);
   Tensor packed(
       PackedBlockedConv2dType(sizes.out_channels, sizes.in_channels, sizes.taps, group, stored));
-  PackFilters(w, packed);
+  PackFilters(w, sizes, packed);
   return packed;
 }
 
@@ -102,7 +101,7 @@ TensorType BlockedConv2dPanelsType(std::int64_t out_channels, std::int64_t in_ch
 std::optional<Tensor> PackScaledBlockedConv2dWeights(const Tensor& w, std::int64_t group) {
   const FilterSizes sizes(w, group);
   Tensor panels(BlockedConv2dPanelsType(sizes.out_channels, sizes.in_channels, sizes.taps, group));
-  PackFilters(w, panels);
+  PackFilters(w, sizes, panels);
   return ScalePanels(panels);
 }
 

@@ -5,7 +5,6 @@
 
 #include "runtime/kernels/blocked/tile_taps.hpp"
 #include "runtime/kernels/matrix_unit/multiply_split.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -60,7 +59,7 @@ std::optional<SplitConv2d> SplitConv2d::Plan(const InnerLoops& loops, const Spli
                                              const BlockedEpilogue& epilogue) {
   if (loops.matrix_unit == nullptr || TapsOf(shape) > kMostTaps ||
       !SplitBlocking::Pays(shape.out.Pixels(), shape.out_blocks, shape.panels.depth,
-                           shape.panels.Numbers())) {
+                           shape.Numbers())) {
     return std::nullopt;
   }
   return SplitConv2d(loops, shape, epilogue);
@@ -72,7 +71,7 @@ SplitConv2d::SplitConv2d(const InnerLoops& loops, const SplitConvShape& shape,
       kernels_(&loops.conv),
       shape_(shape),
       epilogue_(epilogue),
-      blocking_(shape.out.Pixels(), shape.out_blocks, shape.panels.depth, shape.panels.Numbers()),
+      blocking_(shape.out.Pixels(), shape.out_blocks, shape.panels.depth, shape.Numbers()),
       scratch_bytes_(blocking_.ScratchBytes()) {}
 
 void SplitConv2d::Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
@@ -138,8 +137,8 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
   const auto panel_at = [&](std::int64_t out, std::int64_t k, std::int64_t) -> const void* {
     const std::byte* const weights = args.inputs[1];
     const std::int64_t block = first_block + out;
-    if (shape_.panels.Numbers() == PanelNumbers::kTransformed) {
-      const std::int64_t stride = ShortLines(shape_.in_blocks * kBlock) * kBlock;
+    if (shape_.are_transformed) {
+      const std::int64_t stride = ScaledLines(shape_.in_blocks * kBlock) * kBlock;
       TransformedPanel& panel = transformed[out % kSplitPanels];
       panel = {
           reinterpret_cast<const std::uint32_t*>(weights) + block * kTransformedElements * stride,

@@ -22,8 +22,13 @@ struct SplitConvShape {
   std::int64_t out_blocks = 0;          ///< of a group
   std::int64_t last_channels = kBlock;  ///< of the last block of a group that are not spare
   Window window;
+  bool are_transformed = false;  ///< the panels, see TransformedPanel; scaled ones
   /// Rows are [in_blocks][tap][16]; a pointwise filter has none of spare channels.
   StoredPanels panels;
+
+  PanelNumbers Numbers() const {
+    return are_transformed ? PanelNumbers::kTransformed : panels.Numbers();
+  }
 };
 
 /// Some pixels of an image and output blocks of a group.

@@ -12,7 +12,7 @@ namespace {
 /// Rows of the image are padded to multiples of it, which split_planes writes at once.
 constexpr std::int64_t kPixelsAtOnce = kSplitRows;
 /// Beyond these filters are rare, and distances would grow.
-constexpr std::int64_t kMostColumns = 64;
+constexpr std::int64_t kMostSide = 64;
 constexpr std::int64_t kMostStride = 64;
 /// Tiles that are multiplied at once.
 constexpr std::int64_t kTilesAtOnce = kSplitPair / kSplitRows;
@@ -31,8 +31,9 @@ constexpr double kPixelsCycles = 40;
 constexpr double kStartCycles = 3000;
 constexpr double kOrdinaryCycles = 0.65;
 
+/// At least one.
 std::int64_t TilesOfRow(const SplitPlanesShape& shape) {
-  return CeilDiv(shape.out.width, kSplitRows);
+  return std::max<std::int64_t>(1, CeilDiv(shape.out.width, kSplitRows));
 }
 
 std::int64_t PartNumbers(const SplitPlanesShape& shape, std::int64_t out_rows,
@@ -43,7 +44,7 @@ std::int64_t PartNumbers(const SplitPlanesShape& shape, std::int64_t out_rows,
 /// Output rows of a task.
 std::int64_t RowsOfTask(const SplitPlanesShape& shape, std::int64_t row_numbers) {
   std::int64_t rows = shape.rows_of_task;
-  const std::int64_t enough = CeilDiv(kTilesOfTask, std::max<std::int64_t>(1, TilesOfRow(shape)));
+  const std::int64_t enough = CeilDiv(kTilesOfTask, TilesOfRow(shape));
   while (rows < enough && PartNumbers(shape, rows + 1, row_numbers) <= kNumbersOfTask) ++rows;
   return rows;
 }
@@ -96,7 +97,7 @@ std::optional<SplitPlanesConv2d> SplitPlanesConv2d::Plan(const InnerLoops& loops
                                                          const BlockedEpilogue& epilogue) {
   const Window& window = shape.rows.window;
   if (loops.matrix_unit == nullptr || shape.planes > kMostSplitPlanes || window.dilations[1] != 1 ||
-      window.kernel[1] > kMostColumns || window.strides[1] > kMostStride) {
+      std::max(window.kernel[0], window.kernel[1]) > kMostSide || window.strides[1] > kMostStride) {
     return std::nullopt;
   }
   const SplitPlanesConv2d conv(loops, shape, epilogue);
@@ -110,9 +111,9 @@ double SplitPlanesConv2d::UnitCycles() const {
   const auto blocks = static_cast<double>(shape_.out.blocks);
   const auto steps = static_cast<double>(Steps());
   const auto tiles = static_cast<double>(shape_.out.height * TilesOfRow(shape_));
-  const double of_strip =
-      blocks * steps * kPanelStepCycles +
-      static_cast<double>(NumbersOfPart() / places_ / kPixelsAtOnce) * kPixelsCycles + kStartCycles;
+  const std::int64_t groups = NumbersOfPart() / places_ / kPixelsAtOnce;
+  const double of_strip = blocks * steps * kPanelStepCycles +
+                          static_cast<double>(groups) * kPixelsCycles + kStartCycles;
   return static_cast<double>(strips_.blocks()) * of_strip +
          tiles * blocks * (steps * kSplitProducts * kProductCycles + kSumsCycles);
 }
@@ -264,18 +265,26 @@ class SplitPlanesConv2d::Task {
     }
   }
 
-  /// Which pixels are computed otherwise does not depend on those beside them.
+  /// Which pixels are computed otherwise depends on what they read, which may be a pixel more on
+  /// the right, times zero, but not on those that are computed beside them.
   void FinishTile(const Pixels& pixels, std::int64_t block, const float* sums) const {
+    const auto is_finite = [&](std::int64_t pixel) {
+      return conv_.unit_->are_finite(sums + (pixel - pixels.first) * kBlock, kBlock);
+    };
     if (conv_.unit_->are_finite(sums, (pixels.last - pixels.first) * kBlock)) {
       return FinishPixels(pixels, block, sums);
     }
-    for (std::int64_t i = pixels.first; i < pixels.last; ++i, sums += kBlock) {
-      const Pixels one{pixels.image, pixels.row, i, i + 1};
-      if (conv_.unit_->are_finite(sums, kBlock)) {
-        FinishPixels(one, block, sums);
+    for (std::int64_t first = pixels.first; first < pixels.last;) {
+      const bool are_finite = is_finite(first);
+      std::int64_t last = first + 1;
+      while (last < pixels.last && is_finite(last) == are_finite) ++last;
+      const Pixels run{pixels.image, pixels.row, first, last};
+      if (are_finite) {
+        FinishPixels(run, block, sums + (first - pixels.first) * kBlock);
       } else {
-        compute_(one, block);
+        compute_(run, block);
       }
+      first = last;
     }
   }
 

@@ -23,7 +23,7 @@ bool UsesUnit(const ConvCase& c) {
       .has_value();
 }
 
-/// Of one to four planes, with filters of one to two steps for each of their rows.
+/// Of two to four planes, with filters of one to two steps for each of their rows.
 ConvCase LargeCase(Random& random) {
   ConvCase c = RandomCase(random, Form::kPlanes);
   c.channels = random.Int(2, 4);
@@ -84,6 +84,39 @@ TEST(SplitPlanesConv2d, AgreesOnFirstLayersOfNetworks) {
   CheckConv(random, c);
 }
 
+TEST(SplitPlanesConv2d, AgreesOnUnusualWindows) {
+  Random random(2);
+  const ConvCase large{.form = Form::kPlanes,
+                       .channels = 4,
+                       .outs = 35,
+                       .height = 30,
+                       .width = 90,
+                       .kernel = {9, 9},
+                       .bias = true};
+  ConvCase c = large;
+  c.channels = 1;
+  c.kernel = {9, 15};
+  EXPECT_TRUE(UsesUnit(c)) << "one plane: every second number is spare";
+  CheckConv(random, c);
+  c = large;
+  c.kernel = {7, 17};
+  EXPECT_TRUE(UsesUnit(c)) << "34 pairs in three steps of 12";
+  CheckConv(random, c);
+  c.specials = true;
+  CheckConv(random, c);
+  c = large;
+  c.kernel = {8, 8};
+  c.strides = {3, 11};
+  c.width = 200;
+  EXPECT_TRUE(UsesUnit(c)) << "windows with gaps between them";
+  CheckConv(random, c);
+  c = large;
+  c.width = 6;
+  c.pads = {2, 60, 3, 40};
+  EXPECT_TRUE(UsesUnit(c)) << "pads wider than the image";
+  CheckConv(random, c);
+}
+
 TEST(SplitPlanesConv2d, IsNotChosenWhereItGainsNothing) {
   const ConvCase large{.form = Form::kPlanes,
                        .channels = 3,
@@ -101,6 +134,10 @@ TEST(SplitPlanesConv2d, IsNotChosenWhereItGainsNothing) {
   c = large;
   c.channels = 5;
   EXPECT_FALSE(UsesUnit(c)) << "more than four planes";
+  c = large;
+  c.height = 200;
+  c.kernel = {65, 7};
+  EXPECT_FALSE(UsesUnit(c)) << "too many steps";
   c = large;
   c.height = c.width = 7;
   EXPECT_FALSE(UsesUnit(c)) << "a single pixel";

@@ -20,7 +20,6 @@
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/panels_at_once.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/packed/stored_panels.hpp"
 #include "runtime/kernels/window/window.hpp"
 
@@ -341,8 +340,9 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   const Ints kernel = RequireKernelShape(call.attributes);
   const WinogradFilter filter = RequireWinogradFilter(kernel, tile);
   const TensorType panels = PackedWinogradType(outs, depth, kernel, tile);
-  const bool is_short = call.inputs[1].element == ElementType::kUint32;
-  RequireType(call.inputs[1], is_short ? ShortPanelsType(panels) : panels, "the weights, input 1,");
+  const bool are_scaled = call.inputs[1].element == ElementType::kInt32;
+  RequireType(call.inputs[1], are_scaled ? ScaledPanelsType(panels) : panels,
+              "the weights, input 1,");
   const BlockedImage in = RequireBlockedImage(call.inputs[0], channels, "input 0");
   const Window window = RequireWindow(call.attributes, in, kernel);
   const Shape out = WindowOutputExtents(window, {in.height, in.width}, false);
@@ -357,7 +357,7 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
   // The channels of a part of the filter follow those of the part before, unless spare lanes are
   // between them.
   const bool is_one_sum = filter.parts() == 1 || depth % kBlock == 0;
-  Require(is_one_sum || !is_short, "short weights are for whole blocks of input channels");
+  Require(is_one_sum || !are_scaled, "scaled weights are for whole blocks of input channels");
   const std::int64_t depth_of_sums = is_one_sum ? filter.parts() * depth : depth;
   const auto conv = std::make_shared<WinogradConv2d>(
       WinogradConv2d{.kernels = &loops.gemm,
@@ -376,14 +376,15 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
                      .rows = rows,
                      .columns = columns,
                      .strips = SplitTiles(in.batch * rows.tiles() * columns.tiles(), filter, depth),
-                     .depth = EvenSplit(depth_of_sums, kDepth, kShortRows),
+                     .depth = EvenSplit(depth_of_sums, kDepth, kScaledBlock),
                      .epilogue = epilogue});
   Ints block_sizes = CutIntoBlocks(call.attributes, {&conv->strips, &conv->depth});
-  if (is_short) {
-    conv->depth = conv->depth.WithLargest(WholeShortRows(conv->depth.largest()));
+  if (are_scaled) {
+    conv->depth =
+        conv->depth.WithLargest(CeilDiv(conv->depth.largest(), kScaledBlock) * kScaledBlock);
     block_sizes.back() = conv->depth.largest();
   }
-  if (is_short && tile == 2 && filter.parts() == 1 && depth % kBlock == 0) {
+  if (are_scaled && tile == 2 && filter.parts() == 1 && depth % kBlock == 0) {
     const SplitConvShape shape{
         .in = conv->in,
         .out = conv->out,
@@ -391,6 +392,7 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
         .in_blocks = conv->in_blocks,
         .out_blocks = conv->out_blocks,
         .window = window,
+        .are_transformed = true,
         .panels = {call.inputs[1].element, filter.rows.taps * filter.columns.taps * depth}};
     if (const auto direct = DirectWinograd::Plan(loops, shape, call.attributes)) {
       const auto shared = std::make_shared<const DirectWinograd>(*direct);

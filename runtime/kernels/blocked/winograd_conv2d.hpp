@@ -13,7 +13,7 @@ namespace poprt::kernels {
 /// see direct_winograd.hpp, with the rounding that matrix_unit.hpp states.
 ///
 /// Inputs: X float32 [B, ceil(C / 16), H, W, 16]; W of PackedWinogradType or, for filters of up to
-/// three taps a side or groups of whole blocks, shortened (short_floats.hpp); optionally bias
+/// three taps a side or groups of whole blocks, scaled (scaled_panels.hpp); optionally bias
 /// float32[16 * ceil(O / 16)]; optionally residual of Y's type. Y float32
 /// [B, ceil(O / 16), H', W', 16]. Attributes: tile (2 or 4, outputs along a side of a tile that has
 /// three taps or more), in_channels, out_channels, kernel_shape, group, those of

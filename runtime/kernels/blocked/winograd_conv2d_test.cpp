@@ -11,8 +11,7 @@
 #include "runtime/kernels/blocked/pack_winograd.hpp"
 #include "runtime/kernels/blocked/winograd_testing.hpp"
 #include "runtime/kernels/packed/packed_testing.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
-#include "runtime/kernels/packed/short_floats_testing.hpp"
+#include "runtime/kernels/packed/scaled_panels_testing.hpp"
 
 namespace poprt::kernels::testing {
 namespace {
@@ -157,7 +156,7 @@ TEST(WinogradConv2d, GroupsReadTheirOwnChannelsForEveryPartOfAFilter) {
   CheckWinograd(random, {.channels = 300, .outs = 20, .height = 1, .width = 30, .kernel = {1, 5}});
 }
 
-TEST(WinogradConv2d, HasTheSameBitsWithShortWeightsAsWithTheirNumbers) {
+TEST(WinogradConv2d, HasTheSameBitsWithScaledWeightsAsWithTheirNumbers) {
   const WinogradCase cases[] = {
       {.tile = 2, .channels = 300, .outs = 70, .height = 9, .width = 9, .residual = true},
       {.tile = 2, .channels = 35, .outs = 70, .height = 3, .width = 3},  // four panels at once
@@ -168,6 +167,8 @@ TEST(WinogradConv2d, HasTheSameBitsWithShortWeightsAsWithTheirNumbers) {
   for (const WinogradCase& c : cases) {
     const WinogradOperands operands = RandomOperands(random, c);
     const Tensor packed = PackWinogradWeights(operands.w, c.tile);
+    const Tensor scaled = Scaled(packed);
+    const Tensor numbers(packed.type(), Unscaled(scaled, packed.shape()[2]).data());
     for (const InnerLoops* loops : AllInnerLoops()) {
       for (const int threads : {1, 3}) {
         SCOPED_TRACE(std::string(loops->instruction_set) + ", tile " + std::to_string(c.tile) +
@@ -178,7 +179,7 @@ TEST(WinogradConv2d, HasTheSameBitsWithShortWeightsAsWithTheirNumbers) {
                            {operands.x, weights, operands.bias, operands.residual}, c.Output(),
                            c.KernelAttributes(), *loops, threads);
         };
-        EXPECT_TRUE(run(ShortenPanels(packed)) == run(RoundedToShort(packed)));
+        EXPECT_TRUE(run(scaled) == run(numbers));
       }
     }
   }
@@ -194,11 +195,11 @@ KernelCall GoodCall() {
                          {"kernel_shape", Ints{3, 3}}}};
 }
 
-TEST(WinogradConv2d, ShortWeightsAreCutBetweenGroupsOfRows) {
+TEST(WinogradConv2d, ScaledWeightsAreCutBetweenBlocksOfRows) {
   KernelCall call = GoodCall();
-  call.inputs[1] = {ElementType::kUint32, {3, 36, 15, 16}};
+  call.inputs[1] = {ElementType::kInt32, {3, 36, 11, 16}};
   call.attributes.set("block_sizes", Ints{24, 10});
-  EXPECT_EQ(BindWinogradConv2d(call, BestInnerLoops()).block_sizes, (Ints{4, 12}));
+  EXPECT_EQ(BindWinogradConv2d(call, BestInnerLoops()).block_sizes, (Ints{4, 20}));
 }
 
 TEST(WinogradConv2d, PaddingMayBeWiderThanATile) {
@@ -279,7 +280,7 @@ TEST(WinogradConv2d, ErrorStaysWithinItsBound) {
       const Tensor packed = PackWinogradWeights(operands.w, tile);
       for (const InnerLoops* loops : AllInnerLoops()) {
         EXPECT_LE(error(packed, *loops), tile == 2 ? 2e-6 : 6e-6);
-        EXPECT_LE(error(ShortenPanels(packed), *loops), tile == 2 ? 2e-5 : 6e-5);
+        EXPECT_LE(error(Scaled(packed), *loops), tile == 2 ? 6e-5 : 3e-4);
       }
     }
   }
@@ -334,14 +335,14 @@ TEST(WinogradConv2d, BindRejectsOperandsThatDoNotFit) {
   call.inputs[0].element = ElementType::kFloat16;
   EXPECT_THAT(BindError(BindWinogradConv2d, call), HasSubstr("input 0 is float16"));
   call = GoodCall();
-  call.inputs[1] = {ElementType::kUint32, {3, 36, 20, 16}};
+  call.inputs[1] = {ElementType::kInt32, {3, 36, 20, 16}};
   EXPECT_EQ(BindError(BindWinogradConv2d, call),
-            "the weights, input 1, is uint32[3, 36, 20, 16], expected uint32[3, 36, 15, 16]");
-  call.inputs[1] = {ElementType::kUint32, {3, 36, 60, 16}};
+            "the weights, input 1, is int32[3, 36, 20, 16], expected int32[3, 36, 11, 16]");
+  call.inputs[1] = {ElementType::kInt32, {3, 36, 42, 16}};
   call.attributes.set("kernel_shape", Ints{5, 5});
   call.attributes.set("pads", Ints{1, 1, 1, 1});
   EXPECT_EQ(BindError(BindWinogradConv2d, call),
-            "short weights are for whole blocks of input channels");
+            "scaled weights are for whole blocks of input channels");
   call = GoodCall();
   call.inputs.push_back({ElementType::kFloat32, {40}});
   EXPECT_EQ(BindError(BindWinogradConv2d, call),

@@ -6,7 +6,6 @@
 #include "runtime/kernels/inner_loops_testing.hpp"
 #include "runtime/kernels/matrix_unit/matrix_unit.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/tensor/half.hpp"
 
 // Not a test but one more set of loops, which the tests of all tuned kernels run: what uses a
@@ -49,15 +48,7 @@ void SplitRowsOf(const SplitRows& rows, std::uint16_t* tiles) {
   }
 }
 
-/// Number (k, column) of a panel of short floats.
-float ShortAt(const std::uint32_t* panel, std::int64_t k, std::int64_t column) {
-  float group[kShortRows * kSplitGroup];
-  PortableInnerLoops().gemm.widen_short(panel + k / kShortRows * kShortLines * kSplitGroup,
-                                        kShortRows, group);
-  return group[k % kShortRows * kSplitGroup + column];
-}
-
-/// The same of a scaled panel.
+/// Number (k, column) of a scaled panel.
 float ScaledAt(const std::uint32_t* panel, std::int64_t k, std::int64_t column) {
   constexpr std::int64_t kBlockWords = (1 + kScaledBlock / 2) * kSplitGroup;
   const std::uint32_t* const block = panel + k / kScaledBlock * kBlockWords;
@@ -74,7 +65,7 @@ float TransformedAt(const TransformedPanel& panel, std::int64_t k, std::int64_t 
   for (std::int64_t element = 0; element < 16; ++element) {
     const float factor = kR[group % 9 / 3][element / 4] * kR[group % 3][element % 4];
     if (factor == 0) continue;
-    sum += factor * ShortAt(panel.elements + element * panel.stride, channel, column);
+    sum += factor * ScaledAt(panel.elements + element * panel.stride, channel, column);
   }
   return sum;
 }

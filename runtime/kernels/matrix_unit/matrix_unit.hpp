@@ -7,14 +7,12 @@
 /// Products of float32 numbers on a matrix unit that multiplies bfloat16 and sums in float32.
 ///
 /// A number is taken as the sum of two bfloat16 numbers: x = x0 + x1, |x1| <= 2^-8 |x|, off by
-/// less than 2^-16.5 of x as x1 is rounded here; what was float16, a short float
-/// (packed/short_floats.hpp) or an integer of 16 bits times a power of two loses nothing; times
-/// another scale it does. Of the
+/// less than 2^-16.5 of x as x1 is rounded here; what was float16 or an integer of 16 bits times a
+/// power of two loses nothing; times another scale it does. Of the
 /// products of the parts of two numbers x0 y0, x0 y1 and x1 y0 are computed; x1 y1 is less than
 /// 2^-16 of x y (G. Henry, P. T. P. Tang, A. Heinecke: Leveraging the bfloat16 Artificial
 /// Intelligence Datatype For Higher-Precision Computations, ARITH 2019). A product of two float32
-/// numbers is off by less than 2^-14.6 of it, by 2^-18 on average and as often up as down: about as
-/// much as rounding one of them to a short float makes it.
+/// numbers is off by less than 2^-14.6 of it, by 2^-18 on average and as often up as down.
 ///
 /// Infinities have no such parts and make a NaN: what is not finite has to be computed otherwise.
 /// Parts and products below 2^-126 count as zero: factors below 2^-110 lose bits.
@@ -43,11 +41,11 @@ enum class PanelNumbers : std::uint8_t { kFloat, kHalf, kScaled, kInteger, kTran
 static_assert(kScaledBlock % kSplitStep == 0);
 
 /// Filters of 3x3 taps, [input block][tap][16 channels][16], that were transformed for Winograd's
-/// tiles of 2 and made short floats. With U = G g G^T of the rows (-1, 0, 0), (1, 1, 1) / 2,
+/// tiles of 2 and scaled. With U = G g G^T of the rows (-1, 0, 0), (1, 1, 1) / 2,
 /// (1, -1, 1) / 2, (0, 0, 1) of G each element of U is a part of one tap: g = R U R^T of the rows
 /// (-1, 0, 0, 0), (0, 1, -1, 0), (0, 0, 0, 1).
 struct TransformedPanel {
-  const std::uint32_t* elements;  ///< [channels][16] in short floats, for each element of U
+  const std::uint32_t* elements;  ///< scaled panels, [channels][16], for each element of U
   std::int64_t stride;            ///< words from one to the next
   std::int64_t group;             ///< of 16 rows of the panel, that it begins with
 };

@@ -138,7 +138,8 @@ class TransformedGroup {
   TransformedGroup() = default;
   TransformedGroup(const TransformedPanel& panel, std::int64_t group)
       : terms_(&kTapSums[group % kTransformedTaps]),
-        block_(panel.elements + group / kTransformedTaps * kRows16),
+        block_(panel.elements + group / kTransformedTaps / kGroupsOfBlock * kBlockWords),
+        first_(kSplitGroup + group / kTransformedTaps % kGroupsOfBlock * kGroupWords),
         stride_(panel.stride) {}
 
   /// Nothing is zeros.
@@ -150,9 +151,11 @@ class TransformedGroup {
   }
 
  private:
-  static constexpr std::int64_t kPiece = 3 * kSplitGroup;  ///< words of kPieceRows rows
-  static constexpr std::int64_t kRows16 = kSplitGroup / kPieceRows * kPiece;
-  static constexpr std::int64_t kBlocksAhead = 2;
+  using Scaled = PanelGroups<PanelNumbers::kScaled>;
+  static constexpr std::int64_t kGroupWords = kSplitGroup / Scaled::kRows * kSplitGroup;
+  static constexpr std::int64_t kGroupsOfBlock = kScaledBlock / kSplitGroup;
+  static constexpr std::int64_t kBlockWords = kSplitGroup + kGroupsOfBlock * kGroupWords;
+  static constexpr std::int64_t kGroupsAhead = 3;
 
   template <int kTerms>
   [[gnu::always_inline]] void Sum(std::int64_t row, __m512 (&rows)[kPieceRows]) const {
@@ -160,19 +163,22 @@ class TransformedGroup {
 #pragma GCC unroll 4
     for (int i = 0; i < kTerms; ++i) {
       const __m512 sign = _mm512_set1_ps(terms_->signs[i]);
-      const std::uint32_t* const lines =
-          block_ + terms_->elements[i] * stride_ + row / kPieceRows * kPiece;
-      for (std::int64_t line = 0; line < 3; ++line) {
-        FetchLine(lines, (kBlocksAhead * kRows16 + line * kSplitGroup) * 4);
+      const std::uint32_t* const header = block_ + terms_->elements[i] * stride_;
+      const std::uint32_t* const lines = header + first_ + row / Scaled::kRows * kSplitGroup;
+      for (std::int64_t line = 0; line < kPieceRows / Scaled::kRows; ++line) {
+        FetchLine(lines, (kGroupsAhead * kGroupWords + line * kSplitGroup) * 4);
       }
-      Avx512::EachShort(lines, [&](auto r, __m512 numbers) [[gnu::always_inline]] {
-        rows[r] = _mm512_fmadd_ps(numbers, sign, rows[r]);
-      });
+      __m512 numbers[kPieceRows];
+      Scaled::Load(lines, header, numbers);
+      for (std::int64_t r = 0; r < kPieceRows; ++r) {
+        rows[r] = _mm512_fmadd_ps(numbers[r], sign, rows[r]);
+      }
     }
   }
 
   const TransformedTap* terms_ = nullptr;
-  const std::uint32_t* block_ = nullptr;
+  const std::uint32_t* block_ = nullptr;  ///< of the first element
+  std::int64_t first_ = 0;                ///< words from there to the first line
   std::int64_t stride_ = 0;
 };
 

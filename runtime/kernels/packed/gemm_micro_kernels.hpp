@@ -138,9 +138,6 @@ struct GemmMicroKernels {
   /// Rows [0, depth) of a scaled panel (scaled_panels.hpp), from the beginning of a block on, and
   /// zeros up to a whole line of rows.
   void (*widen_scaled)(const std::int32_t* lines, std::int64_t depth, float* panel);
-  /// Rows [0, depth) of a panel of short floats (short_floats.hpp), and zeros up to a whole group
-  /// of rows.
-  void (*widen_short)(const std::uint32_t* lines, std::int64_t depth, float* panel);
 
   /// Converts `count` elements.
   void (*widen)(const std::uint16_t* source, std::int64_t count, float* target);

@@ -26,7 +26,6 @@ inline constexpr GemmMicroKernels kGemmMicroKernels = {
     .gather_transposed_f32 = GatherTransposed<typename V::Eight, float>,
     .gather_transposed_f16 = GatherTransposed<typename V::Eight, std::uint16_t>,
     .widen_scaled = WidenScaled<V>,
-    .widen_short = WidenShort<V>,
     .widen = Widen<V>,
     .depthwise = Depthwise<V>};
 

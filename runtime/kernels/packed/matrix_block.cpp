@@ -1,6 +1,6 @@
 #include "runtime/kernels/packed/matrix_block.hpp"
 
-#include "runtime/kernels/packed/short_floats.hpp"
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/parallel.hpp"
 
 namespace poprt::kernels {
@@ -50,7 +50,7 @@ MatrixBlocking::MatrixBlocking(std::int64_t products, std::int64_t row_count,
       panels(panel_count,
              LargestPanels(products, rows.blocks(), row_count, panel_count, whole_depth),
              kTilePanels),
-      depth(whole_depth, LargestDepth(row_count, whole_depth, a_half), kShortRows),
+      depth(whole_depth, LargestDepth(row_count, whole_depth, a_half)),
       widens_rows(a_half) {}
 
 std::int64_t MatrixBlocking::ScratchFloats() const {

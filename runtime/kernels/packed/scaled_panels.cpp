@@ -17,6 +17,7 @@ constexpr float kMostMultiple = 0x7FFF;
 constexpr int kMostExponent = 14;
 constexpr double kMostLost = 0x1p-28;        // of squares of a column
 constexpr double kMostLostOfRows = 0x1p-26;  // of squares of a row, in the mean
+constexpr double kLeastOfRow = 0x1p-100;     // of squares of one that counts
 /// Of a column's block whose largest magnitude is less all numbers become zeros, and the sum of
 /// squares of one is not more: neither scales nor the sums of integers leave the range of float32.
 constexpr float kLeastLargest = 0x1p-60F;
@@ -143,7 +144,7 @@ bool RowLosses::AreSmall() const {
       all += losses_[static_cast<std::size_t>(i)].all;
       lost += losses_[static_cast<std::size_t>(i)].lost;
     }
-    if (all == 0) continue;
+    if (all <= kLeastOfRow) continue;
     sum += lost / all;
     ++rows;
   }

@@ -44,8 +44,8 @@ class RowLosses {
   };
   Loss* Of(std::int64_t panel) { return losses_.data() + panel * depth_; }
 
-  /// Whether rows lose at most 2^-13 of themselves, in the root of the mean of squares; those of
-  /// zeros do not count.
+  /// Whether rows lose at most 2^-13 of themselves, in the root of the mean of squares; those whose
+  /// squares sum up to 2^-100 at most, as of zeros, do not count.
   bool AreSmall() const;
 
  private:

@@ -131,6 +131,7 @@ TEST(ScaledPanels, AreRefusedWhereRowsLoseTooMuch) {
   EXPECT_FALSE(is_scaled([](std::int64_t k) { return k == 70 ? 1e-4F : 1; })) << "a single row";
   EXPECT_TRUE(is_scaled([](std::int64_t k) { return k % 3 == 0 ? 0.0F : 1; })) << "rows of zeros";
   EXPECT_TRUE(is_scaled([](std::int64_t k) { return k < 64 ? 1e-4F : 1; })) << "a whole block";
+  EXPECT_TRUE(is_scaled([](std::int64_t k) { return k < 64 ? 1e-20F : 1; })) << "almost zeros";
 }
 
 TEST(ScaledPanels, EachMatrixHasRowsOfItsOwn) {

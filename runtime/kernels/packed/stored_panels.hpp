@@ -8,22 +8,19 @@
 #include "runtime/kernels/packed/gemm_micro_kernels.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
 #include "runtime/kernels/packed/scaled_panels.hpp"
-#include "runtime/kernels/packed/short_floats.hpp"
 #include "runtime/kernels/packed/tile_sizes.hpp"
 #include "runtime/tensor/element_type.hpp"
 
 namespace poprt::kernels {
 
 /// How the panels of a packed matrix are stored and how tiles read them: float32 and float16 as
-/// they are, scaled ones (int32) and short floats (uint32) once they are widened. `weights` is the
-/// first panel everywhere.
+/// they are, scaled ones (int32) once they are widened. `weights` is the first panel everywhere.
 struct StoredPanels {
   ElementType element;
   std::int64_t depth;
   std::int64_t step = 1;  ///< panels from one to the next of those that are read together
 
   bool AreScaled() const { return element == ElementType::kInt32; }
-  bool AreWidened() const { return AreScaled() || element == ElementType::kUint32; }
 
   /// What a matrix unit finds in them.
   PanelNumbers Numbers() const {
@@ -32,17 +29,13 @@ struct StoredPanels {
         return PanelNumbers::kHalf;
       case ElementType::kInt32:
         return PanelNumbers::kScaled;
-      case ElementType::kUint32:
-        return PanelNumbers::kTransformed;
       default:
         return PanelNumbers::kFloat;
     }
   }
 
-  /// Lines of 16 elements before row k of a panel, the first of a block or a group or the depth.
-  std::int64_t Lines(std::int64_t k) const {
-    return AreScaled() ? ScaledLines(k) : AreWidened() ? ShortLines(k) : k;
-  }
+  /// Lines of 16 elements before row k of a panel, the first of a block or the depth.
+  std::int64_t Lines(std::int64_t k) const { return AreScaled() ? ScaledLines(k) : k; }
 
   /// Elements from one panel to the next.
   std::int64_t Stride() const { return Lines(depth) * kPanel; }
@@ -53,35 +46,30 @@ struct StoredPanels {
            (panel * Stride() + Lines(k) * kPanel) * static_cast<std::int64_t>(ElementSize(element));
   }
 
-  /// Rows [k, k + n) of a panel that is widened, to whole lines or groups of rows.
+  /// Rows [k, k + n) of a scaled panel, to whole lines of rows.
   void Widen(const GemmMicroKernels& kernels, const std::byte* weights, std::int64_t panel,
              std::int64_t k, std::int64_t n, float* to) const {
-    const std::byte* const from = At(weights, panel, k);
-    if (AreScaled()) {
-      kernels.widen_scaled(reinterpret_cast<const std::int32_t*>(from), n, to);
-    } else {
-      kernels.widen_short(reinterpret_cast<const std::uint32_t*>(from), n, to);
-    }
+    kernels.widen_scaled(reinterpret_cast<const std::int32_t*>(At(weights, panel, k)), n, to);
   }
 
   /// Floats from one widened panel to the next, where parts of the depth have `part` rows. Of
   /// panels that follow each other as many as in memory, if they are at least a part and at most
   /// eight, so that what is fetched for the next ones is of all of them.
   std::int64_t WidenedStride(std::int64_t part) const {
-    const std::int64_t floats = WholeShortRows(part) * kPanel;
+    const std::int64_t floats = CeilDiv(part, kScaledRows) * kScaledRows * kPanel;
     return step > 1 ? floats : std::clamp(Stride(), floats, 8 * floats);
   }
 
   /// Floats that View needs for up to `count` panels of up to `part` rows.
   std::int64_t WidenedFloats(std::int64_t count, std::int64_t part) const {
-    return AreWidened() ? count * WidenedStride(part) : 0;
+    return AreScaled() ? count * WidenedStride(part) : 0;
   }
 
   /// Rows [k, k + n) of `count` panels, in `widened` if they are.
   PanelsView View(const GemmMicroKernels& kernels, const std::byte* weights, std::int64_t panel,
                   int count, std::int64_t k, std::int64_t n, float* widened) const {
     const std::byte* const next = At(weights, panel + count * step, k);
-    if (!AreWidened()) return {At(weights, panel, k), step * Stride(), element, next};
+    if (!AreScaled()) return {At(weights, panel, k), step * Stride(), element, next};
     const std::int64_t stride = WidenedStride(n);
     for (int i = 0; i < count; ++i) {
       Widen(kernels, weights, panel + i * step, k, n, widened + i * stride);

@@ -31,23 +31,6 @@ struct Avx2 {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
   template <class Use>
-  static void EachShort(const std::uint32_t* lines, Use use) {
-    constexpr int kLowerHalves = 0x55;
-    const __m256i upper = _mm256_set1_epi32(~0xFF);
-    __m256i first = LoadWords(lines);
-    use(std::integral_constant<int, 0>(), _mm256_castsi256_ps(_mm256_and_si256(first, upper)));
-    first = _mm256_slli_epi32(first, 8);
-    __m256i second = LoadWords(lines + 16);
-    use(std::integral_constant<int, 1>(), _mm256_castsi256_ps(_mm256_and_si256(second, upper)));
-    second = _mm256_slli_epi32(second, 8);
-    __m256i halves = LoadWords(lines + 32);
-    use(std::integral_constant<int, 2>(),
-        _mm256_castsi256_ps(_mm256_blend_epi16(halves, first, kLowerHalves)));
-    halves = _mm256_slli_epi32(halves, 16);
-    use(std::integral_constant<int, 3>(),
-        _mm256_castsi256_ps(_mm256_blend_epi16(halves, second, kLowerHalves)));
-  }
-  template <class Use>
   static void EachScaled(const std::int32_t* line, Use use) {
     const __m256i words = LoadWords(line);
     use(std::integral_constant<int, 0>(), _mm256_cvtepi32_ps(_mm256_slli_epi32(words, 16)));

@@ -39,23 +39,6 @@ struct Avx512 {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
   template <class Use>
-  static void EachShort(const std::uint32_t* lines, Use use) {
-    const __m512i upper = _mm512_set1_epi32(~0xFF);
-    const __m512i upper_half = _mm512_set1_epi32(~0xFFFF);
-    const auto with_last_byte = [&](__m512i halves, __m512i word) {
-      constexpr int kSelect = 0xCA;  // a ? b : c
-      return _mm512_castsi512_ps(
-          _mm512_ternarylogic_epi32(upper_half, halves, _mm512_slli_epi32(word, 8), kSelect));
-    };
-    const __m512i first = _mm512_loadu_si512(lines);
-    const __m512i second = _mm512_loadu_si512(lines + 16);
-    const __m512i halves = _mm512_loadu_si512(lines + 32);
-    use(std::integral_constant<int, 0>(), _mm512_castsi512_ps(_mm512_and_si512(first, upper)));
-    use(std::integral_constant<int, 1>(), _mm512_castsi512_ps(_mm512_and_si512(second, upper)));
-    use(std::integral_constant<int, 2>(), with_last_byte(halves, first));
-    use(std::integral_constant<int, 3>(), with_last_byte(_mm512_slli_epi32(halves, 16), second));
-  }
-  template <class Use>
   static void EachScaled(const std::int32_t* line, Use use) {
     const __m512i words = _mm512_loadu_si512(line);
     use(std::integral_constant<int, 0>(), _mm512_cvtepi32_ps(_mm512_slli_epi32(words, 16)));

@@ -48,22 +48,6 @@ struct Portable {
     return Each([p](int i) { return static_cast<float>(Float16::FromBits(p[i])); });
   }
   template <class Use>
-  static void EachShort(const std::uint32_t* lines, Use use) {
-    const auto upper = [lines](int line) {
-      return Each([=](int i) { return std::bit_cast<float>(lines[16 * line + i] & ~0xFFU); });
-    };
-    const auto with_last_byte = [lines](int shift, int line) {
-      return Each([=](int i) {
-        const std::uint32_t half = lines[32 + i] << shift & ~0xFFFFU;
-        return std::bit_cast<float>(half | (lines[16 * line + i] & 0xFF) << 8);
-      });
-    };
-    use(std::integral_constant<int, 0>(), upper(0));
-    use(std::integral_constant<int, 1>(), upper(1));
-    use(std::integral_constant<int, 2>(), with_last_byte(0, 0));
-    use(std::integral_constant<int, 3>(), with_last_byte(16, 1));
-  }
-  template <class Use>
   static void EachScaled(const std::int32_t* line, Use use) {
     const auto upper = [line](int shift) {
       return Each([=](int i) {

@@ -11,9 +11,8 @@
 // V has kLanes, Register (the register type), kPanels and kRows (of how many panels of 16 columns,
 // 1 or 2, and of how many rows, 6 to 8, the sums fit the registers), Eight (a V of eight lanes for
 // what needs no more; it has Transpose(Register[8]) too) and static functions: Zero, Set, Load
-// (float or float16 bits), EachShort(lines, use) (calls use with std::integral_constant 0 to 3 and
-// the row of a group of short floats, see short_floats.hpp), EachScaled(line, use) (0 and 1 and the
-// row of a line of integers, times 2^16, see scaled_panels.hpp), Store (float or float16 bits),
+// (float or float16 bits), EachScaled(line, use) (calls use with std::integral_constant 0 and 1 and
+// the row of a line of integers, times 2^16, see scaled_panels.hpp), Store (float or float16 bits),
 // LoadFirst(p, n) and StoreFirst(v, p, n) (n < kLanes floats, zeros behind them), KeepFirst(v, n),
 // Even(a, b) (lanes 0, 2, ... of both), SwapLanes<n>(x), whose lane i is lane i ^ n of x, n a power
 // of two below kLanes, FirstLane(x), Add, Sub, Mul, Div, MulAdd(a, b, c) = a * b + c,

@@ -8,7 +8,7 @@
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
 
-// How scaled panels, see scaled_panels.hpp, and short floats, see short_floats.hpp, are widened.
+// How scaled panels, see scaled_panels.hpp, are widened.
 namespace poprt::kernels::tile {
 
 /// Of what V::EachScaled gives.
@@ -33,18 +33,6 @@ void WidenScaled(const std::int32_t* line, std::int64_t depth, float* panel) {
         });
       });
     }
-  }
-}
-
-template <class V>
-void WidenShort(const std::uint32_t* lines, std::int64_t depth, float* panel) {
-  for (; depth > 0; depth -= 4, lines += 3 * kColumns, panel += 4 * kColumns) {
-    Unroll<kVectors<V>>([&](auto v) POPRT_INLINED {
-      constexpr int kFirst = decltype(v)::value * V::kLanes;
-      V::EachShort(lines + kFirst, [&](auto r, auto row) POPRT_INLINED {
-        V::Store(row, panel + r * kColumns + kFirst);
-      });
-    });
   }
 }
 
