@@ -1,16 +1,16 @@
 #include "runtime/kernels/attention/attention.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
+#include <optional>
 
 #include "runtime/kernels/attention/attention_operands.hpp"
+#include "runtime/kernels/attention/split_attention.hpp"
 #include "runtime/kernels/bind_best.hpp"
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/families.hpp"
-#include "runtime/kernels/matrix_unit/multiply_split.hpp"
 #include "runtime/kernels/packed/fetch_ahead.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
@@ -29,10 +29,7 @@ constexpr std::int64_t kTasks = 8;
 constexpr std::int64_t kMostRowsOfBlock = 24;
 constexpr std::int64_t kFloatsOfBlock = 1 << 15;
 
-// Those of a block on a matrix unit, for which many rows share the work of splitting keys and
-// values, stay in the second.
-constexpr std::int64_t kFloatsOfSplitBlock = 1 << 17;
-// How each block is cut is looked at when the kernel is bound; more are absurd.
+// How each block is cut for a matrix unit is looked at when the kernel is bound; more are absurd.
 constexpr std::int64_t kMostSplitBlocks = 1 << 12;
 
 // Keys and values of so few queries are read where they lie, for one query after the other: they
@@ -53,36 +50,6 @@ std::int64_t LargestBlock(const AttentionSizes& sizes) {
 }
 
 std::int64_t PanelsOf(std::int64_t columns) { return CeilDiv(columns, kPanel); }
-
-/// Query rows of a block on a matrix unit, of so many of a task.
-std::int64_t LargestSplitBlock(const AttentionSizes& sizes, std::int64_t rows_of_task) {
-  const std::int64_t most =
-      std::max(kSplitRows, kFloatsOfSplitBlock / sizes.keys / kSplitRows * kSplitRows);
-  const std::int64_t blocks = CeilDiv(rows_of_task, most);
-  return CeilDiv(CeilDiv(rows_of_task, std::max<std::int64_t>(1, blocks)), kSplitRows) * kSplitRows;
-}
-
-/// How the products of a block of query rows with its keys, and of its weights with the values, are
-/// cut for a matrix unit.
-struct SplitProducts {
-  SplitProducts(const AttentionSizes& sizes, std::int64_t rows, std::int64_t keys)
-      : with_keys(rows, PanelsOf(keys), sizes.depth, PanelNumbers::kFloat),
-        with_values(rows, PanelsOf(sizes.value_depth), keys, PanelNumbers::kFloat) {}
-
-  static bool Pays(const AttentionSizes& sizes, std::int64_t rows) {
-    const auto pays = [rows](std::int64_t panels, std::int64_t depth) {
-      return SplitBlocking::Pays(rows, panels, depth, PanelNumbers::kFloat);
-    };
-    return pays(PanelsOf(sizes.keys), sizes.depth) && pays(PanelsOf(sizes.value_depth), sizes.keys);
-  }
-
-  std::size_t ScratchBytes() const {
-    return std::max(with_keys.ScratchBytes(), with_values.ScratchBytes());
-  }
-
-  SplitBlocking with_keys;
-  SplitBlocking with_values;
-};
 
 /// Whose keys and values a worker has packed: where they begin in their operands. Heads may share
 /// them.
@@ -120,16 +87,16 @@ struct Attention {
         tasks(checked.sizes.queries, LargestTask(checked.sizes)),
         block_rows(LargestBlock(checked.sizes)) {
     Cut(attributes);
-    PlanSplit(loops.matrix_unit);
+    PlanSplit(loops);
     const AttentionSizes& s = operands.sizes;
-    const std::int64_t rows_at_once = unit == nullptr ? block_rows : split_rows;
+    const std::int64_t rows_at_once = RowsAtOnce();
     // Gathering writes 16 floats behind the last panel.
     areas = {.split = SplitFloats(),
              .keys = is_thin ? 0 : (PanelsOf(s.keys) * s.depth + 1) * kPanel,
              .values = is_thin ? 0 : (PanelsOf(s.value_depth) * s.keys + 1) * kPanel,
-             .scores = unit == nullptr ? PanelsOf(s.keys) * block_rows * kPanel
-                                       : split_rows * SplitStride(),
-             .weights = unit == nullptr ? block_rows * s.keys : 0,
+             .scores = rows_at_once *
+                       (split.has_value() ? split->ScoreStride() : PanelsOf(s.keys) * kPanel),
+             .weights = split.has_value() ? 0 : block_rows * s.keys,
              .factors = rows_at_once,
              .tiles = std::max(kTilePanels * kMostTileRows, PanelsOf(s.value_depth)) * kPanel,
              .queries = operands.half ? rows_at_once * s.depth : 0,
@@ -177,13 +144,9 @@ struct Attention {
     }
   }
 
-  // ---- One block of query rows ---------------------------------------------------------------
+  // ---- One block of query rows -----------------------------------------------------------------
 
   /// Rows of an operand as float32: where they lie, or widened into `area`.
-  struct RowsView {
-    const float* first;
-    std::int64_t stride;
-  };
   RowsView FloatRows(const std::byte* base, std::int64_t offset, std::int64_t stride,
                      std::int64_t count, std::int64_t length, float* area) const {
     if (!operands.half) return {reinterpret_cast<const float*>(base) + offset, stride};
@@ -300,81 +263,6 @@ struct Attention {
     }
   }
 
-  // ---- Products on a matrix unit ---------------------------------------------------------------
-
-  /// One row of a product with a packed panel.
-  void MultiplyRow(const float* row, const float* panel, std::int64_t depth, float* sums) const {
-    kernels.row_major_f32(1, row, depth, {.first = panel, .stride = 0, .count = 1}, depth, {},
-                          {sums, kPanel}, false);
-  }
-
-  /// Rows, `stride` apart, times packed panels; finish and compute as in MultiplySplit.
-  template <class Finish, class Compute>
-  void MultiplyOnUnit(const SplitBlocking& blocking, const RowsView& a, std::int64_t count,
-                      const float* panels, std::int64_t panel_count, std::int64_t panel_stride,
-                      const Finish& finish, const Compute& compute, std::byte* memory) const {
-    const RowMajorRows found(a.stride);
-    const std::int64_t depth = blocking.depth().count();
-    const auto rows_at = [&](std::int64_t row, std::int64_t k, SplitRows& found_rows) {
-      found.Find(a.first + row * a.stride + k, depth - k, found_rows);
-    };
-    const auto panel_at = [&](std::int64_t panel, std::int64_t k, std::int64_t) -> const void* {
-      return panels + panel * panel_stride + k * kPanel;
-    };
-    const SplitTasks parts = blocking.TasksOf(count, panel_count);
-    for (std::int64_t i = 0; i < parts.count(); ++i) {
-      MultiplySplit(*unit, blocking, parts.At(i), rows_at, panel_at, StartFromZero, finish, compute,
-                    memory);
-    }
-  }
-
-  /// Floats from a row of scores to the next, which become weights where they are. An odd number of
-  /// lines of the cache, so that rows do not have the same places there.
-  std::int64_t SplitStride() const { return (PanelsOf(operands.sizes.keys) | 1) * kPanel; }
-
-  void SplitKeys(const SplitProducts& by, const RowsView& q, std::int64_t count,
-                 std::int64_t panels, const Scratch& scratch) const {
-    const std::int64_t depth = operands.sizes.depth;
-    const auto score_at = [&](std::int64_t row, std::int64_t panel) {
-      return scratch.scores + row * SplitStride() + panel * kPanel;
-    };
-    const auto finish = [&](const SplitTask& task, const float* sums) {
-      for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
-        for (std::int64_t row = 0; row < task.rows; ++row) {
-          std::memcpy(score_at(task.first_row + row, panel), sums + row * kPanel,
-                      kPanel * sizeof(float));
-        }
-        sums += kSplitPairSums;
-      }
-    };
-    const auto compute = [&](std::int64_t row, std::int64_t panel) {
-      MultiplyRow(q.first + row * q.stride, scratch.keys + panel * depth * kPanel, depth,
-                  score_at(row, panel));
-    };
-    MultiplyOnUnit(by.with_keys, q, count, scratch.keys, panels, depth * kPanel, finish, compute,
-                   scratch.split);
-  }
-
-  void SplitValues(const SplitProducts& by, std::byte* y, std::int64_t offset, std::int64_t count,
-                   std::int64_t keys, const Scratch& scratch) const {
-    const AttentionSizes& s = operands.sizes;
-    const auto finish = [&](const SplitTask& task, const float* sums) {
-      for (std::int64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
-        StoreScaled(y, offset, task.first_row, task.rows, panel, sums, scratch);
-        sums += kSplitPairSums;
-      }
-    };
-    const auto compute = [&](std::int64_t row, std::int64_t panel) {
-      MultiplyRow(scratch.scores + row * SplitStride(), scratch.values + panel * s.keys * kPanel,
-                  keys, scratch.tiles);
-      StoreScaled(y, offset, row, 1, panel, scratch.tiles, scratch);
-    };
-    MultiplyOnUnit(by.with_values, {scratch.scores, SplitStride()}, count, scratch.values,
-                   PanelsOf(s.value_depth), s.keys * kPanel, finish, compute, scratch.split);
-  }
-
-  // ---- One block of query rows -----------------------------------------------------------------
-
   /// Keys that the first row of a block of query rows sees, and its last one.
   std::int64_t VisibleOf(std::int64_t first) const {
     return std::min(operands.sizes.keys - first, operands.visible) + first;
@@ -396,8 +284,8 @@ struct Attention {
                                  s.depth, scratch.queries);
     if (is_thin) {
       MultiplyThinKeys(q.first, args.in<float>(1) + operands.k.at(b, h, 0), keys, scratch.scores);
-    } else if (unit != nullptr) {
-      SplitKeys(SplitProducts(s, count, keys), q, count, PanelsOf(keys), scratch);
+    } else if (split.has_value()) {
+      split->MultiplyKeys(q, count, keys, scratch.keys, scratch.scores, scratch.split);
     } else {
       MultiplyKeys(q, tiles, PanelsOf(keys), scratch);
     }
@@ -418,8 +306,8 @@ struct Attention {
                     .weights = scratch.weights,
                     .weights_stride = s.keys,
                     .factors = scratch.factors};
-    if (unit != nullptr) {
-      block.score_stride = block.weights_stride = SplitStride();
+    if (split.has_value()) {
+      block.score_stride = block.weights_stride = split->ScoreStride();
       block.panel_stride = kPanel;
       block.weights = block.scores;
     }
@@ -437,8 +325,12 @@ struct Attention {
     if (is_thin) {
       MultiplyThinValues(args.in<float>(2) + operands.v.at(b, h, 0), args.out<float>(0) + y, keys,
                          scratch);
-    } else if (unit != nullptr) {
-      SplitValues(SplitProducts(s, count, keys), args.outputs[0], y, count, keys, scratch);
+    } else if (split.has_value()) {
+      const auto store = [&](std::int64_t row, std::int64_t some, std::int64_t panel,
+                             const float* sums) {
+        StoreScaled(args.outputs[0], y, row, some, panel, sums, scratch);
+      };
+      split->MultiplyValues(scratch.scores, count, keys, scratch.values, store, scratch.split);
     } else {
       MultiplyValues(args.outputs[0], y, tiles, keys, scratch);
     }
@@ -452,27 +344,23 @@ struct Attention {
     block_rows = is_thin ? 1 : std::min(sizes[1], std::max<std::int64_t>(1, tasks.largest()));
   }
 
-  /// Uses a matrix unit where there is one and it is faster: a sum of one step of the depth takes
-  /// longer to store than to compute.
-  void PlanSplit(const MatrixUnit* of_processor) {
-    const std::int64_t largest = tasks.largest();
-    const AttentionSizes& s = operands.sizes;
-    if (of_processor == nullptr || is_thin || largest == 0 || s.depth <= kSplitStep ||
-        std::max({operands.q.row, s.depth, s.keys}) > kMostSplitStride) {
-      return;
-    }
-    split_rows = LargestSplitBlock(s, largest);
-    if (tasks.blocks() > kMostSplitBlocks / CeilDiv(largest, split_rows)) return;
-    if (SplitProducts::Pays(s, std::min(largest, split_rows))) unit = of_processor;
+  void PlanSplit(const InnerLoops& loops) {
+    if (is_thin || tasks.largest() == 0) return;
+    split = SplitAttention::Plan(loops, operands.sizes, operands.q.row, tasks.largest());
+    if (!split.has_value()) return;
+    const std::int64_t blocks = CeilDiv(tasks.largest(), split->rows());
+    if (tasks.blocks() > kMostSplitBlocks / blocks) split.reset();
   }
 
+  /// Query rows of a block, at most.
+  std::int64_t RowsAtOnce() const { return split.has_value() ? split->rows() : block_rows; }
+
   std::int64_t SplitFloats() const {
-    if (unit == nullptr) return 0;
+    if (!split.has_value()) return 0;
     std::size_t bytes = 0;
     for (std::int64_t task = 0; task < tasks.blocks(); ++task) {
       ForBlocksOf(task, [&](std::int64_t first, std::int64_t count) {
-        const SplitProducts products_of(operands.sizes, count, KeysOf(first, count));
-        bytes = std::max(bytes, products_of.ScratchBytes());
+        bytes = std::max(bytes, split->ScratchBytes(count, KeysOf(first, count)));
       });
     }
     return static_cast<std::int64_t>(FloatScratchBytes(static_cast<std::int64_t>(bytes / 4)) / 4);
@@ -485,9 +373,8 @@ struct Attention {
   template <class Run>
   void ForBlocksOf(std::int64_t task, Run run) const {
     const std::int64_t end = tasks.end(task);
-    const std::int64_t at_once = unit == nullptr ? block_rows : split_rows;
-    for (std::int64_t row = tasks.begin(task); row < end; row += at_once) {
-      run(row, std::min(at_once, end - row));
+    for (std::int64_t row = tasks.begin(task); row < end; row += RowsAtOnce()) {
+      run(row, std::min(RowsAtOnce(), end - row));
     }
   }
 
@@ -545,8 +432,7 @@ struct Attention {
   bool is_thin;
   EvenSplit tasks;  ///< of the query rows of a head
   std::int64_t block_rows;
-  const MatrixUnit* unit = nullptr;  ///< if products are computed on it
-  std::int64_t split_rows = 0;       ///< of a block then
+  std::optional<SplitAttention> split = std::nullopt;  ///< where a matrix unit is faster
   Areas areas{};
   std::size_t scratch_bytes = 0;
 };

@@ -36,16 +36,11 @@ std::int64_t TilesOfRow(const SplitPlanesShape& shape) {
   return std::max<std::int64_t>(1, CeilDiv(shape.out.width, kSplitRows));
 }
 
-std::int64_t PartNumbers(const SplitPlanesShape& shape, std::int64_t out_rows,
-                         std::int64_t row_numbers) {
-  return shape.rows.Count(out_rows) * row_numbers;
-}
-
 /// Output rows of a task.
 std::int64_t RowsOfTask(const SplitPlanesShape& shape, std::int64_t row_numbers) {
   std::int64_t rows = shape.rows_of_task;
   const std::int64_t enough = CeilDiv(kTilesOfTask, TilesOfRow(shape));
-  while (rows < enough && PartNumbers(shape, rows + 1, row_numbers) <= kNumbersOfTask) ++rows;
+  while (rows < enough && shape.rows.Count(rows + 1) * row_numbers <= kNumbersOfTask) ++rows;
   return rows;
 }
 
@@ -123,17 +118,17 @@ double SplitPlanesConv2d::OrdinaryCycles() const {
          static_cast<double>(shape_.planes * Taps()) * kOrdinaryCycles;
 }
 
-// ---- A task
-// --------------------------------------------------------------------------------------
+// ---- A task ------------------------------------------------------------------------------------
 
 /// Some output rows of an image by some output blocks.
 class SplitPlanesConv2d::Task {
  public:
   Task(const SplitPlanesConv2d& conv, const KernelArguments& args, std::int64_t image,
-       std::int64_t strip, std::byte* memory, const ComputeHere& compute)
+       std::int64_t strip, std::byte* memory, const Compute& compute, int worker)
       : conv_(conv),
         args_(args),
         compute_(compute),
+        worker_(worker),
         image_(image),
         first_row_(conv.strips_.begin(strip)),
         last_row_(conv.strips_.end(strip)),
@@ -282,7 +277,7 @@ class SplitPlanesConv2d::Task {
       if (are_finite) {
         FinishPixels(run, block, sums + (first - pixels.first) * kBlock);
       } else {
-        compute_(run, block);
+        compute_(run, block, worker_);
       }
       first = last;
     }
@@ -300,7 +295,8 @@ class SplitPlanesConv2d::Task {
 
   const SplitPlanesConv2d& conv_;
   const KernelArguments& args_;
-  const ComputeHere& compute_;
+  const Compute& compute_;
+  const int worker_;
   const std::int64_t image_;
   const std::int64_t first_row_;
   const std::int64_t last_row_;
@@ -326,11 +322,8 @@ void SplitPlanesConv2d::Run(const KernelArguments& args, std::size_t offset, std
   args.pool->Run(strips * blocks.blocks(), [&](std::int64_t task, int worker) {
     const std::int64_t strip = task % strips;
     const std::int64_t part = task / strips;
-    const ComputeHere compute_here = [&](const Pixels& pixels, std::int64_t block) {
-      compute(pixels, block, worker);
-    };
     Task(*this, args, strip / strips_.blocks(), strip % strips_.blocks(),
-         args.scratch + static_cast<std::size_t>(worker) * stride + offset, compute_here)
+         args.scratch + static_cast<std::size_t>(worker) * stride + offset, compute, worker)
         .Run(blocks.begin(part), blocks.end(part));
   });
 }

@@ -57,7 +57,6 @@ class SplitPlanesConv2d {
                     const BlockedEpilogue& epilogue);
 
   class Task;
-  using ComputeHere = std::function<void(const Pixels&, std::int64_t block)>;
 
   EvenSplit BlocksOfTask(int workers) const;
 

@@ -254,8 +254,8 @@ void SplitPlanesOf(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
   const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
   for (std::int64_t first = 0; first < row.pixels; first += 16, to += 32 * kPairs) {
-    const __mmask16 lanes =
-        FirstLanes(row.pixels - first < 16 ? static_cast<std::int32_t>(row.pixels - first) : 16);
+    const std::int64_t left = row.pixels - first;
+    const __mmask16 lanes = FirstLanes(left < 16 ? static_cast<std::int32_t>(left) : 16);
     const auto load = [&](std::int64_t plane) {
       return plane < row.planes
                  ? _mm512_maskz_loadu_ps(lanes, row.first + plane * row.plane + first)
