@@ -71,6 +71,7 @@
 #include "passes/lowering/lower_to_fused.hpp"
 #include "passes/lowering/lower_to_fused_norm.hpp"
 #include "passes/lowering/lower_to_integer_matmul.hpp"
+#include "passes/lowering/merge_row_products.hpp"
 #include "passes/lowering/sink_channel_shuffle.hpp"
 #include "passes/lowering/unblock_before_enlarging.hpp"
 #include "passes/lowering/widen_half_images.hpp"
@@ -227,6 +228,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kLowering, LowerToIntegerMatmul},
     {"manual_sharding", "Places nodes on IPUs as --manual_sharding_config says.",
      Stage::kConversion, ManualSharding, Regions::kNo},
+    {"merge_row_products",
+     "Multiplies parts of one value, as steps of an unrolled cell, by the same weights at once.",
+     Stage::kLowering, MergeRowProducts},
     {"remove_outputs", "Drops the outputs that --remove_outputs names and what only they need.",
      Stage::kConversion, RemoveOutputs, Regions::kNo},
     {"replace_bn_with_mul_add",

@@ -82,6 +82,8 @@ const Names kLowering = {
     "fuse_phases_into_conv",
     "lower_to_fused",
     "fuse_bias_into_fused",
+    "eliminate_duplicate_initializer",  // biases, which are made for each product
+    "merge_row_products",
     "fuse_residual_into_fused",
     "fuse_activation_into_fused",
     "lower_channel_matmul",
