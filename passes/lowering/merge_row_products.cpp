@@ -19,6 +19,8 @@ using ir::ValueId;
 
 /// More rows read the weights often enough.
 constexpr std::int64_t kMostRows = 16;
+/// Results that are kept until the last part is read, at most: 16 MiB of float32.
+constexpr std::int64_t kMostResults = std::int64_t{1} << 22;
 
 /// One index of an axis of a value, without that axis.
 struct Part {
@@ -106,9 +108,11 @@ bool Merge(Rewriter& rewriter, Node& node, Groups& groups) {
   if (found == groups.end()) return false;
   Group& group = found->second;
   const Part& part = candidate->part;
-  const Shape& source = rewriter.graph().type(part.source).shape;
-  const std::int64_t parts = source[static_cast<std::size_t>(part.axis)];
-  if (group.count < 2 || 2 * group.count < parts || group.attributes != node.attributes) {
+  const std::int64_t parts =
+      rewriter.graph().type(part.source).shape[static_cast<std::size_t>(part.axis)];
+  const std::int64_t results = parts * ElementCount(rewriter.graph().type(node.outputs[0]).shape);
+  if (group.count < 2 || 2 * group.count < parts || results > kMostResults ||
+      group.attributes != node.attributes) {
     return false;
   }
   if (!group.merged.has_value()) group.merged = Merged(rewriter, node, part);

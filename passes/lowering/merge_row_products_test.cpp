@@ -93,19 +93,29 @@ TEST(MergeRowProductsTest, SlicesOfOneIndexCountToo) {
 
 TEST(MergeRowProductsTest, LeavesWhatWouldGainNothing) {
   Cell cell;
-  // One of three parts; of other weights; with another activation; of what is no part.
+  // One of three parts; with another activation; of other weights; of many rows; of many results.
   cell.g.Output(cell.Product("one", cell.Step("a", 0, 1), 2));
   cell.g.Output(cell.Product("relu", cell.Step("b", 0, 2), 2, {{"activation", "relu"}}));
   const auto other = cell.g.Constant("other", {4, 5}, Numbers(20));
   cell.g.Output(
       cell.g.Op("weights", "FusedMatMul", {cell.Step("c", 0, 0), other, cell.bias}, {2, 5}));
   const auto many = cell.g.Input("many", {2, 17, 4});
+  const auto pair = cell.g.Input("pair", {2, 1, 4});
   for (const int step : {0, 1}) {
     const std::string name = "many" + std::to_string(step);
     const auto at = cell.Integers(name + "_at", {}, step);
     const auto rows =
         cell.g.Op(name + "_x", "Gather", {many, at}, {17, 4}, {{"axis", std::int64_t{0}}});
     cell.g.Output(cell.Product(name, rows, 17));
+  }
+  const auto wide =
+      cell.g.Constant("wide", {4, (1 << 21) + 1}, std::vector<double>(4 * ((1 << 21) + 1)));
+  for (const int step : {0, 1}) {
+    const std::string name = "wide" + std::to_string(step);
+    const auto at = cell.Integers(name + "_at", {}, step);
+    const auto rows =
+        cell.g.Op(name + "_x", "Gather", {pair, at}, {1, 4}, {{"axis", std::int64_t{0}}});
+    cell.g.Output(cell.g.Op(name, "FusedMatMul", {rows, wide}, {1, (1 << 21) + 1}));
   }
   const std::string before = cell.g.Text();
   EXPECT_EQ(cell.g.After("merge_row_products"), before);
