@@ -58,8 +58,9 @@ void WidenBias(const ir::Graph& graph, const ir::Node& node, std::vector<Operand
 /// Whether choose_short_weights has chosen that weights become short.
 bool IsShort(const ir::Node& node) { return node.attributes.get_int("short_weights", 0) != 0; }
 
-/// Panels in 16 bits, where rounding does not take too much of them.
+/// Panels of float32 in 16 bits, where rounding does not take too much of them.
 void Scale(std::optional<Tensor>& panels) {
+  if (panels->element() != ElementType::kFloat32) return;
   if (auto scaled = kernels::ScalePanels(*panels)) panels = std::move(scaled);
 }
 
@@ -177,7 +178,7 @@ KernelChoice SelectBlockedConvolution(const ir::Graph& graph, const ir::Node& no
   } else if (TakesSinglePixels(graph, node, weights.shape())) {
     choice.kernel = "blocked_pointwise_conv2d";
     packed = kernels::PackBlockedPointwiseWeights(weights, group, StoredType(weights));
-    if (IsShort(node) && packed->element() == ElementType::kFloat32) Scale(packed);
+    if (IsShort(node)) Scale(packed);
   } else {
     if (IsShort(node) && StoredType(weights) == ElementType::kFloat32) {
       packed = kernels::PackScaledBlockedConv2dWeights(weights, group);

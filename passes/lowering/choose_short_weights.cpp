@@ -75,7 +75,7 @@ Weights OfDirectConvolution(const ir::Graph& graph, const ir::Node& node) {
 }
 
 /// Of Winograd's smaller tile, where each of its weights meets enough tiles to be widened; the
-/// larger one has few. Spare lanes of input channels would cut groups of rows.
+/// larger one has few. Spare lanes of input channels would cut blocks of rows.
 Weights OfConvolution(const ir::Graph& graph, const ir::Node& node) {
   const std::int64_t tile = node.attributes.get_int("winograd_tile", 0);
   if (tile == 0) return OfDirectConvolution(graph, node);

@@ -50,9 +50,7 @@ std::optional<Part> PartOf(Rewriter& rewriter, ValueId id) {
     if (!LeavesOut(axis, whole.shape, whole.strides, view)) continue;
     const std::int64_t stride = whole.strides[axis];
     if (stride == 0 || view.offset % stride != 0) continue;
-    const std::int64_t index = view.offset / stride;
-    if (index >= whole.shape[axis]) continue;
-    return Part{view.source, static_cast<std::int64_t>(axis), index};
+    return Part{view.source, static_cast<std::int64_t>(axis), view.offset / stride};
   }
   return {};
 }

@@ -142,7 +142,7 @@ void CheckAttention(Random& random, const AttentionCase& test) {
     SCOPED_TRACE(loops->instruction_set);
     const double tolerance = element == ElementType::kFloat16 ? 1e-3
                              : loops->matrix_unit == nullptr  ? 2e-6
-                                                              : 4e-5;
+                                                              : 1e-5;
     const auto run = [&](int threads) {
       return RunPacked(BindAttention, {q, k, v, mask, keep}, y, AttributesOf(test), *loops,
                        threads);
@@ -277,7 +277,7 @@ TEST(Attention, NanSpreadsOverItsRowOnlyOnAMatrixUnit) {
       if (i / static_cast<std::size_t>(n.e) == 17) {
         ASSERT_TRUE(std::isnan(found[i])) << "element " << i;
       } else {
-        ASSERT_NEAR(found[i], finite[i], 4e-5) << "element " << i;
+        ASSERT_NEAR(found[i], finite[i], 2e-5) << "element " << i;
       }
     }
   }

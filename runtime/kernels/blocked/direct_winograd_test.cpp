@@ -50,7 +50,7 @@ void CheckOnUnit(Random& random, const WinogradCase& c, bool specials) {
       if (!std::isfinite(found)) return;
       // Rounding to 16 bits of the largest of 64, four of which may make a weight, and on the unit.
       ASSERT_NEAR(found, ReferenceActivation(c.activation, wanted.value),
-                  0x1p-14 * wanted.magnitude + 1e-6)
+                  0x1p-15 * wanted.magnitude + 1e-6)
           << i;
     });
     for (const int threads : {2, 3}) {

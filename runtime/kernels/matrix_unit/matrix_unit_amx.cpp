@@ -237,18 +237,6 @@ void Multiply(const SplitProduct& product) {
 
 // ---- Images of planes --------------------------------------------------------------------------
 
-/// Both parts of the numbers of a pair of planes, for 16 pixels.
-struct PlanePair {
-  __m512i parts[kSplitParts];
-
-  PlanePair(__m512 first, __m512 second) {
-    const __m512i first_rounded = Rounded(first);
-    const __m512i second_rounded = Rounded(second);
-    parts[0] = Pairs(first_rounded, second_rounded);
-    parts[1] = Pairs(RoundedRest(first, first_rounded), RoundedRest(second, second_rounded));
-  }
-};
-
 template <int kPairs>
 void SplitPlanesOf(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
   const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
@@ -261,12 +249,12 @@ void SplitPlanesOf(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
                  ? _mm512_maskz_loadu_ps(lanes, row.first + plane * row.plane + first)
                  : _mm512_setzero_ps();
     };
-    const PlanePair pair(load(0), load(1));
+    const PairParts pair(load(0), load(1));
     if constexpr (kPairs == 1) {
       _mm512_storeu_si512(to, pair.parts[0]);
       _mm512_storeu_si512(to + part, pair.parts[1]);
     } else {
-      const PlanePair other(load(2), load(3));
+      const PairParts other(load(2), load(3));
       for (int i = 0; i < kSplitParts; ++i) {
         const __m512i a = pair.parts[i];
         const __m512i b = other.parts[i];

@@ -34,15 +34,25 @@ constexpr int kPartMask = static_cast<int>(0xffff0000);  ///< the bits of a floa
   return _mm512_castps_si512(_mm512_mul_ps(rest, _mm512_set1_ps(1.00276F)));
 }
 
+/// Both parts of the numbers in `low` and `high`, in pairs.
+struct PairParts {
+  __m512i parts[kSplitParts];
+
+  [[gnu::always_inline]] PairParts(__m512 low, __m512 high) {
+    const __m512i low_rounded = Rounded(low);
+    const __m512i high_rounded = Rounded(high);
+    parts[0] = Pairs(low_rounded, high_rounded);
+    parts[1] = Pairs(RoundedRest(low, low_rounded), RoundedRest(high, high_rounded));
+  }
+};
+
 /// Row `row` of the tiles of both parts.
 [[gnu::always_inline]] inline void StoreParts(__m512 low, __m512 high, std::int64_t row,
                                               std::uint16_t* tiles) {
   std::uint16_t* const to = tiles + row * kSplitStep;
-  const __m512i low_rounded = Rounded(low);
-  const __m512i high_rounded = Rounded(high);
-  _mm512_store_si512(to, Pairs(low_rounded, high_rounded));
-  _mm512_store_si512(to + kSplitTile,
-                     Pairs(RoundedRest(low, low_rounded), RoundedRest(high, high_rounded)));
+  const PairParts pairs(low, high);
+  _mm512_store_si512(to, pairs.parts[0]);
+  _mm512_store_si512(to + kSplitTile, pairs.parts[1]);
 }
 
 }  // namespace

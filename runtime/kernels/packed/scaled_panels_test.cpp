@@ -136,11 +136,15 @@ TEST(ScaledPanels, AreRefusedWhereRowsLoseTooMuch) {
 
 TEST(ScaledPanels, EachMatrixHasRowsOfItsOwn) {
   // Side by side the larger ones would hide what the smaller ones lose.
-  const Tensor one = WithRowScales([](std::int64_t k) { return k == 70 ? 1e-4F : 1; });
-  Tensor two({ElementType::kFloat32, {2, 1, 256, kPanel}});
-  std::ranges::copy(one.as<float>().first(256 * kPanel), two.as_mutable<float>().begin());
-  std::ranges::fill(two.as_mutable<float>().subspan(256 * kPanel), 1.0F);
-  EXPECT_FALSE(ScalePanels(two).has_value());
+  const auto are_scaled = [](float of_row) {
+    const Tensor one = WithRowScales([=](std::int64_t k) { return k == 70 ? of_row : 1; });
+    Tensor two({ElementType::kFloat32, {2, 1, 256, kPanel}});
+    std::ranges::copy(one.as<float>().first(256 * kPanel), two.as_mutable<float>().begin());
+    std::ranges::fill(two.as_mutable<float>().subspan(256 * kPanel), 1.0F);
+    return ScalePanels(two).has_value();
+  };
+  EXPECT_TRUE(are_scaled(1));
+  EXPECT_FALSE(are_scaled(1e-4F));
 }
 
 }  // namespace
