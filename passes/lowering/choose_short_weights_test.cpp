@@ -50,7 +50,9 @@ TEST(ChooseShortWeightsTest, ProductsOfFewRowsOrManyWithLargeWeights) {
   EXPECT_FALSE(IsChosen({.rows = {2, 1}, .depth = 1024, .columns = 1023}));
   EXPECT_TRUE(IsChosen({.rows = {4}, .depth = 1024, .columns = 1024}));
   EXPECT_FALSE(IsChosen({.rows = {5}, .depth = 1024, .columns = 1024})) << "five rows";
-  EXPECT_FALSE(IsChosen({.rows = {127}}));
+  EXPECT_FALSE(IsChosen({.rows = {63}, .depth = 512, .columns = 512})) << "too few of many rows";
+  EXPECT_TRUE(IsChosen({.rows = {64}, .depth = 512, .columns = 512}));
+  EXPECT_FALSE(IsChosen({.rows = {127}, .depth = 512, .columns = 511})) << "few weights";
   EXPECT_TRUE(IsChosen({.rows = {128}}));
   EXPECT_TRUE(IsChosen({.rows = {2, 64}}));
   EXPECT_FALSE(IsChosen({.rows = {0}})) << "no row";
