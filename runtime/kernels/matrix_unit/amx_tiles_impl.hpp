@@ -102,5 +102,26 @@ template <int kTiles, int kPanels>
   if constexpr (kTiles == 2 && kPanels == 2) _tile_stored(3, second + layout.columns, layout.row);
 }
 
+/// As LoadSums and StoreSums, of three or four tiles of rows by one of columns.
+template <int kTiles>
+[[gnu::always_inline]] inline void LoadColumn(const void* sums, std::int64_t row,
+                                              std::int64_t rows) {
+  const auto* const first = static_cast<const char*>(sums);
+  _tile_loadd(0, first, row);
+  _tile_loadd(1, first + rows, row);
+  _tile_loadd(2, first + 2 * rows, row);
+  if constexpr (kTiles == 4) _tile_loadd(3, first + 3 * rows, row);
+}
+
+template <int kTiles>
+[[gnu::always_inline]] inline void StoreColumn(void* sums) {
+  constexpr std::int64_t kTileBytes = kTileRowsOfUnit * kRowBytes;
+  auto* const first = static_cast<char*>(sums);
+  _tile_stored(0, first, kRowBytes);
+  _tile_stored(1, first + kTileBytes, kRowBytes);
+  _tile_stored(2, first + 2 * kTileBytes, kRowBytes);
+  if constexpr (kTiles == 4) _tile_stored(3, first + 3 * kTileBytes, kRowBytes);
+}
+
 }  // namespace
 }  // namespace poprt::kernels

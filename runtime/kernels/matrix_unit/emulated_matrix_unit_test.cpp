@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <vector>
 
 #include "runtime/kernels/inner_loops_testing.hpp"
 #include "runtime/kernels/matrix_unit/matrix_unit.hpp"
@@ -113,11 +114,10 @@ void MultiplyStep(const std::uint16_t* a, const std::uint16_t* b, float* sums) {
   }
 }
 
-void SplitNext(const SplitProduct& product) {
-  std::uint16_t* tiles = product.next_tiles;
-  for (int panel = 0; panel < product.next_panels; ++panel) {
-    SplitPanel(product.next_numbers, product.next[panel], product.next_steps * kSplitStep, tiles);
-    tiles += product.next_steps * kSplitParts * kSplitTile;
+void SplitPanels(const PanelsToSplit& split, std::uint16_t* tiles) {
+  for (int panel = 0; panel < split.count; ++panel) {
+    SplitPanel(split.numbers, split.panels[panel], split.depth, tiles);
+    tiles += (split.depth + kSplitStep - 1) / kSplitStep * kSplitParts * kSplitTile;
   }
 }
 
@@ -136,10 +136,11 @@ std::array<float, kSplitGroup> SumsOfRow(const SplitProduct& product, int panel,
   return sums;
 }
 
-void Multiply(const SplitProduct& product) {
-  for (std::int64_t first = 0; first < product.rows; first += kSplitPair) {
-    const std::int64_t rows = std::min(kSplitPair, product.rows - first);
-    product.work->Before(first);
+/// A pair of tiles after the other, or all rows at once.
+void MultiplyRows(const SplitProduct& product, std::int64_t at_once) {
+  for (std::int64_t first = 0; first < product.rows; first += at_once) {
+    const std::int64_t rows = std::min(at_once, product.rows - first);
+    product.work->Before(first + rows);
     for (int panel = 0; panel < product.panels; ++panel) {
       float* const to = product.is_last
                             ? product.pair_sums[first / kSplitPair % 2] + panel * kSplitPairSums
@@ -152,9 +153,21 @@ void Multiply(const SplitProduct& product) {
       const std::int64_t end = (rows + kSplitRows - 1) / kSplitRows * kSplitRows;
       std::fill(to + rows * kSplitGroup, to + end * kSplitGroup, std::nanf(""));
     }
-    if (product.is_last) product.work->After(first);
+    if (product.is_last) product.work->After(first, first + rows);
   }
-  SplitNext(product);
+}
+
+void Multiply(const SplitProduct& product) {
+  if (product.b != nullptr) {
+    MultiplyRows(product, kSplitPair);
+    return SplitPanels(product.split, product.next_tiles);
+  }
+  std::vector<std::uint16_t> tiles(
+      static_cast<std::size_t>(product.split.count * product.steps * kSplitParts * kSplitTile));
+  SplitPanels(product.split, tiles.data());
+  SplitProduct few = product;
+  few.b = tiles.data();
+  MultiplyRows(few, kSplitFewRows);
 }
 
 void SplitPlanes(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {

@@ -73,6 +73,8 @@ inline constexpr int kSplitPanels = 2;
 inline constexpr std::int64_t kSplitPair = 2 * kSplitRows;
 /// Floats of their sums from one panel to the next.
 inline constexpr std::int64_t kSplitPairSums = kSplitPair * kSplitGroup;
+/// Rows, at most, that panels are split for as they are multiplied.
+inline constexpr std::int64_t kSplitFewRows = 2 * kSplitPair;
 
 /// Stands for the offset of a row of zeros.
 inline constexpr std::int32_t kSplitZeros = -1;
@@ -90,12 +92,12 @@ struct SplitRows {
 /// What the processor does while the unit works, without using it.
 class SplitWork {
  public:
-  /// Called before the tiles of rows [row, row + kSplitPair) are read.
-  virtual void Before(std::int64_t row) = 0;
+  /// Called before tiles of rows up to `end` are read.
+  virtual void Before(std::int64_t end) = 0;
   /// Does a small piece of what is left to do, if that is anything.
   virtual void Meanwhile() = 0;
-  /// Called once the sums of rows [row, row + kSplitPair) are in SplitProduct::pair_sums.
-  virtual void After(std::int64_t row) = 0;
+  /// Called once the sums of rows [row, end) are in SplitProduct::pair_sums.
+  virtual void After(std::int64_t row, std::int64_t end) = 0;
 
   bool is_left = false;
 
@@ -103,12 +105,25 @@ class SplitWork {
   ~SplitWork() = default;
 };
 
+/// Panels to be split, as by split_panel.
+struct PanelsToSplit {
+  PanelNumbers numbers;
+  const void* panels[kSplitPanels];
+  int count;
+  std::int64_t depth;
+};
+
 /// Up to two panels of 16 columns times some rows: (accumulate ? sums[panel][row][column] :
 /// start[panel][column]) + A * B. Tiles of a, sums and pair_sums are whole: rows behind the last
 /// one may be read, and get any values.
+///
+/// Many rows meet tiles that have been split before, and the next panels are split meanwhile. Few
+/// meet each once, so that steps of the product's own panels are split one after the other, and
+/// stay in the nearest cache.
 struct SplitProduct {
   const std::uint16_t* a;  ///< [tile of rows][step][part], tiles from split_rows
-  const std::uint16_t* b;  ///< [panel][step][part], tiles from split_panel
+  const std::uint16_t* b;  ///< [panel][step][part], tiles from split_panel; null for few rows:
+                           ///< kSplitPair, or kSplitFewRows by one panel
   std::int64_t rows;
   int panels;
   std::int64_t steps;
@@ -116,16 +131,13 @@ struct SplitProduct {
   std::int64_t sums_stride;  ///< floats from one panel to the next
   bool accumulate;
   /// Whether this is the last part of the depth. Then a pair of tiles of rows after the other has
-  /// its sums in one of these, in turns: [panel][kSplitPair][16]. Else all results become `sums`.
+  /// its sums in one of these, in turns: [panel][kSplitPair][16]; few rows have them in the first,
+  /// [row][16] of one panel. Else all results become `sums`.
   bool is_last;
   float* pair_sums[2];
   const float* start[kSplitPanels];
-  /// Panels that are split meanwhile, as by split_panel.
-  PanelNumbers next_numbers;
-  const void* next[kSplitPanels];
-  int next_panels;
-  std::int64_t next_steps;  ///< whole ones
-  std::uint16_t* next_tiles;
+  PanelsToSplit split;        ///< the next ones, of whole steps, or of few rows these
+  std::uint16_t* next_tiles;  ///< of the next ones
   SplitWork* work;
 };
 

@@ -3,6 +3,7 @@
 #include "runtime/kernels/matrix_unit/amx_tiles_impl.hpp"
 #include "runtime/kernels/matrix_unit/matrix_unit.hpp"
 #include "runtime/kernels/matrix_unit/panel_steps_impl.hpp"
+#include "runtime/kernels/matrix_unit/product_panels_impl.hpp"
 #include "runtime/kernels/matrix_unit/split_parts_impl.hpp"
 
 namespace poprt::kernels {
@@ -78,6 +79,29 @@ template <int kTiles, int kPanels>
   if constexpr (kTiles == 2 && kPanels == 2) _tile_dpbf16ps(3, 5, 7);
 }
 
+/// Products of the first two tiles of rows of a column by the first part of a panel, in tile 7, or
+/// the second, in tile 6, and of the one or two behind them.
+template <int kPart>
+[[gnu::always_inline]] inline void MultiplyFirstTwo() {
+  if constexpr (kPart == 0) {
+    _tile_dpbf16ps(0, 4, 7);
+    _tile_dpbf16ps(1, 5, 7);
+  } else {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 5, 6);
+  }
+}
+template <int kPart, int kTiles>
+[[gnu::always_inline]] inline void MultiplyOthers() {
+  if constexpr (kPart == 0) {
+    _tile_dpbf16ps(2, 4, 7);
+    if constexpr (kTiles == 2) _tile_dpbf16ps(3, 5, 7);
+  } else {
+    _tile_dpbf16ps(2, 4, 6);
+    if constexpr (kTiles == 2) _tile_dpbf16ps(3, 5, 6);
+  }
+}
+
 /// Bytes of the sums of a tile.
 constexpr std::int64_t kTileSumsBytes = kSplitRows * kRowBytes;
 
@@ -92,68 +116,17 @@ struct PairSums {
   SumsLayout layout;
 };
 
-/// Splits the next panels bit by bit: the matrix unit works on its own meanwhile, and the processor
-/// fetches what comes next as evenly as it is read.
-template <PanelNumbers kNumbers>
-class NextPanels {
-  using Steps = PanelSteps<kNumbers>;
-
- public:
-  /// In `times` calls of Some().
-  NextPanels(const SplitProduct& product, std::int64_t times)
-      : second_(product.next[1]),
-        tiles_(product.next_tiles),
-        pieces_of_panel_(product.next_steps * kSplitGroup / kPieceRows),
-        left_(product.next_panels * pieces_of_panel_),
-        pieces_(left_),
-        times_(times) {
-    if (left_ > 0) steps_ = Steps(product.next[0]);
-  }
-
-  [[gnu::always_inline]] void Some() {
-    for (due_ += pieces_; due_ >= times_; due_ -= times_) Piece();
-  }
-
- private:
-  [[gnu::always_inline]] void Piece() {
-    steps_.Fetch(row_);
-    steps_.Split(row_, tiles_);
-    --left_;
-    row_ += kPieceRows;
-    if (row_ < kSplitGroup) return;
-    row_ = 0;
-    tiles_ += kSplitParts * kSplitTile;
-    if (left_ == pieces_of_panel_) {
-      steps_ = Steps(second_);
-    } else {
-      steps_.Next();
-    }
-  }
-
-  Steps steps_;
-  const void* second_;
-  std::uint16_t* tiles_;
-  std::int64_t pieces_of_panel_;
-  std::int64_t left_;    ///< pieces
-  std::int64_t pieces_;  ///< that are split in so many times
-  std::int64_t times_;
-  std::int64_t due_ = 0;
-  std::int64_t row_ = 0;  ///< of the tile
-};
-
 /// Two tiles of rows, or one, times one or two panels.
-template <int kTiles, int kPanels, PanelNumbers kNumbers>
+template <int kTiles, int kPanels, class Panels>
 void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums& to,
-                   NextPanels<kNumbers>& next) {
-  constexpr std::int64_t kStep = kSplitParts * kSplitTile;
-  const std::int64_t stride = product.steps * kStep;
+                   Panels& panels) {
+  const std::int64_t stride = product.steps * kStepNumbers;
   const std::uint16_t* a = product.a + row / kSplitRows * stride;
-  const std::uint16_t* b = product.b;
   SplitWork& work = *product.work;
   AwakeStores awake;
-  const auto multiply = [&]() [[gnu::always_inline]] {
+  const auto multiply = [&](auto number) {
     MultiplyLoaded<kTiles, kPanels>();
-    next.Some();
+    panels.Some(number);
     if (work.is_left) work.Meanwhile();
   };
   if (product.accumulate) {
@@ -163,17 +136,60 @@ void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums
     const std::int64_t second = kPanels == 2 ? product.start[1] - product.start[0] : 0;
     LoadSums<kTiles, kPanels>(product.start[0], {0, 0, 4 * second});
   }
-  for (std::int64_t s = 0; s < product.steps; ++s, a += kStep, b += kStep) {
+  for (std::int64_t s = 0; s < product.steps; ++s, a += kStepNumbers) {
+    const std::uint16_t* const b = panels.Tiles(s);
     LoadRows<kTiles>(a, stride);
-    LoadPanels<kPanels>(b + kSplitTile, stride);
-    multiply();
+    LoadPanels<kPanels>(b + kSplitTile, panels.Stride());
+    multiply(ProductOfStep<0>());
     if (s % 2 == 1) awake.Keep();
-    LoadPanels<kPanels>(b, stride);
-    multiply();
+    LoadPanels<kPanels>(b, panels.Stride());
+    multiply(ProductOfStep<1>());
     LoadRows<kTiles>(a + kSplitTile, stride);
-    multiply();
+    multiply(ProductOfStep<2>());
+    panels.Next();
   }
   StoreSums<kTiles, kPanels>(to.first, to.layout);
+}
+
+/// Three tiles of rows, or four, times one panel: the same products in the same order.
+template <int kTiles, class Panels>
+void MultiplyColumn(const SplitProduct& product, float* to, Panels& panels) {
+  constexpr int kOthers = kTiles - 2;
+  const std::int64_t stride = product.steps * kStepNumbers;
+  const std::uint16_t* a = product.a;
+  const std::uint16_t* others = a + 2 * stride;
+  SplitWork& work = *product.work;
+  AwakeStores awake;
+  const auto meanwhile = [&](auto number) {
+    panels.Some(number);
+    if (work.is_left) work.Meanwhile();
+  };
+  if (product.accumulate) {
+    LoadColumn<kTiles>(product.sums, kRowBytes, kTileSumsBytes);
+  } else {
+    LoadColumn<kTiles>(product.start[0], 0, 0);
+  }
+  for (std::int64_t s = 0; s < product.steps; ++s, a += kStepNumbers, others += kStepNumbers) {
+    const std::uint16_t* const b = panels.Tiles(s);
+    _tile_loadd(6, b + kSplitTile, kRowBytes);
+    _tile_loadd(7, b, kRowBytes);
+    LoadRows<2>(a, stride);
+    MultiplyFirstTwo<1>();
+    MultiplyFirstTwo<0>();
+    meanwhile(ProductOfStep<0>());
+    LoadRows<kOthers>(others, stride);
+    MultiplyOthers<1, kOthers>();
+    MultiplyOthers<0, kOthers>();
+    meanwhile(ProductOfStep<1>());
+    if (s % 2 == 1) awake.Keep();
+    LoadRows<2>(a + kSplitTile, stride);
+    MultiplyFirstTwo<0>();
+    LoadRows<kOthers>(others + kSplitTile, stride);
+    MultiplyOthers<0, kOthers>();
+    meanwhile(ProductOfStep<2>());
+    panels.Next();
+  }
+  StoreColumn<kTiles>(to);
 }
 
 /// Where the sums of the pair of tiles of rows from `row` on are to be stored.
@@ -191,47 +207,73 @@ void Stop() { _tile_release(); }
 /// rather spent on rows of a tile behind the last one, whatever these hold.
 constexpr std::int64_t kShapeCycles = 600;
 
+/// Two tiles of rows from `row` on, or one.
+template <int kPanels, class Panels>
+void MultiplyPair(const SplitProduct& product, std::int64_t row, Panels& panels) {
+  const std::int64_t left = product.rows - row;
+  const bool are_two = left > kSplitRows;
+  const std::int64_t rows_of_last = left - (are_two ? kSplitRows : 0);
+  const std::int64_t spare = (kSplitRows - rows_of_last) * product.steps * kSplitProducts * kPanels;
+  const bool shapes = spare > kShapeCycles;
+  if (shapes) ShapeTiles(are_two ? kSplitRows : rows_of_last, are_two ? rows_of_last : 0);
+  const std::int64_t end = left < kSplitPair ? product.rows : row + kSplitPair;
+  product.work->Before(end);
+  const PairSums sums = SumsOfPair(product, row);
+  if (are_two) {
+    MultiplyTiles<2, kPanels>(product, row, sums, panels);
+  } else {
+    MultiplyTiles<1, kPanels>(product, row, sums, panels);
+  }
+  if (shapes) Start(kSplitGroup);
+  if (product.is_last) product.work->After(row, end);
+}
+
 template <int kPanels, PanelNumbers kNumbers>
-void MultiplyPanels(const SplitProduct& product) {
+void MultiplyMany(const SplitProduct& product) {
   const std::int64_t pairs = (product.rows + kSplitPair - 1) / kSplitPair;
-  NextPanels<kNumbers> next(product, pairs * product.steps * kSplitProducts);
+  PanelsSplitBefore<kNumbers> panels(product, pairs * product.steps * kSplitProducts);
   for (std::int64_t row = 0; row < product.rows; row += kSplitPair) {
-    const std::int64_t left = product.rows - row;
-    const bool are_two = left > kSplitRows;
-    const std::int64_t rows_of_last = left - (are_two ? kSplitRows : 0);
-    const std::int64_t spare =
-        (kSplitRows - rows_of_last) * product.steps * kSplitProducts * kPanels;
-    const bool shapes = spare > kShapeCycles;
-    if (shapes) ShapeTiles(are_two ? kSplitRows : rows_of_last, are_two ? rows_of_last : 0);
-    product.work->Before(row);
-    const PairSums sums = SumsOfPair(product, row);
-    if (are_two) {
-      MultiplyTiles<2, kPanels, kNumbers>(product, row, sums, next);
+    MultiplyPair<kPanels>(product, row, panels);
+  }
+}
+
+template <int kPanels, PanelNumbers kNumbers>
+void MultiplyFew(const SplitProduct& product) {
+  PanelsSplitMeanwhile<kPanels, kNumbers> panels(product.split);
+  if (product.rows <= kSplitPair) return MultiplyPair<kPanels>(product, 0, panels);
+  if constexpr (kPanels == 1 && kNumbers != PanelNumbers::kTransformed) {
+    product.work->Before(product.rows);
+    float* const to = product.is_last ? product.pair_sums[0] : product.sums;
+    if (product.rows > 3 * kSplitRows) {
+      MultiplyColumn<4>(product, to, panels);
     } else {
-      MultiplyTiles<1, kPanels, kNumbers>(product, row, sums, next);
+      MultiplyColumn<3>(product, to, panels);
     }
-    if (shapes) Start(kSplitGroup);
-    if (product.is_last) product.work->After(row);
+    if (product.is_last) product.work->After(0, product.rows);
   }
 }
 
 template <PanelNumbers kNumbers>
-void MultiplyBefore(const SplitProduct& product) {
-  if (product.panels == 2) return MultiplyPanels<2, kNumbers>(product);
-  MultiplyPanels<1, kNumbers>(product);
+void MultiplyAny(const SplitProduct& product) {
+  if (product.b == nullptr) {
+    if (product.panels == 2) return MultiplyFew<2, kNumbers>(product);
+    return MultiplyFew<1, kNumbers>(product);
+  }
+  if (product.panels == 2) return MultiplyMany<2, kNumbers>(product);
+  MultiplyMany<1, kNumbers>(product);
 }
 
 void Multiply(const SplitProduct& product) {
-  switch (product.next_numbers) {
+  switch (product.split.numbers) {
     case PanelNumbers::kFloat:
-      return MultiplyBefore<PanelNumbers::kFloat>(product);
+      return MultiplyAny<PanelNumbers::kFloat>(product);
     case PanelNumbers::kHalf:
-      return MultiplyBefore<PanelNumbers::kHalf>(product);
+      return MultiplyAny<PanelNumbers::kHalf>(product);
     case PanelNumbers::kScaled:
     case PanelNumbers::kInteger:
-      return MultiplyBefore<PanelNumbers::kScaled>(product);
+      return MultiplyAny<PanelNumbers::kScaled>(product);
     case PanelNumbers::kTransformed:
-      return MultiplyBefore<PanelNumbers::kTransformed>(product);
+      return MultiplyAny<PanelNumbers::kTransformed>(product);
   }
 }
 

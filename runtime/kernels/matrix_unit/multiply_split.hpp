@@ -57,13 +57,14 @@ class SplitMultiplication final : SplitWork {
       : unit_(unit),
         blocking_(blocking),
         task_(task),
+        has_few_rows_(blocking.HasFewRows(task)),
         operands_(operands),
         scratch_(blocking.ScratchAt(memory)) {}
 
   void Run() {
     const Started started(unit_);
     SplitPiece piece = blocking_.First(task_);
-    SplitPanels(piece, scratch_.panels[0]);
+    if (!has_few_rows_) SplitPanels(piece, scratch_.panels[0]);
     for (bool is_last = false; !is_last;) {
       SplitPiece next = piece;
       is_last = !blocking_.Advance(task_, next);
@@ -90,11 +91,21 @@ class SplitMultiplication final : SplitWork {
 
   // ---- Operands -------------------------------------------------------------------------------
 
-  void SplitPanels(const SplitPiece& piece, std::uint16_t* tiles) const {
+  PanelsToSplit PanelsOf(const SplitPiece& piece) const {
+    PanelsToSplit panels{.numbers = blocking_.numbers(),
+                         .panels = {},
+                         .count = piece.panels,
+                         .depth = piece.depth()};
     for (int i = 0; i < piece.panels; ++i) {
-      unit_.split_panel(blocking_.numbers(),
-                        operands_.panel_at(piece.panel + i, piece.begin, piece.depth()),
-                        piece.depth(), tiles);
+      panels.panels[i] = operands_.panel_at(piece.panel + i, piece.begin, piece.depth());
+    }
+    return panels;
+  }
+
+  void SplitPanels(const SplitPiece& piece, std::uint16_t* tiles) const {
+    const PanelsToSplit panels = PanelsOf(piece);
+    for (int i = 0; i < piece.panels; ++i) {
+      unit_.split_panel(panels.numbers, panels.panels[i], panels.depth, tiles);
       tiles += piece.steps() * kSplitParts * kSplitTile;
     }
   }
@@ -125,10 +136,10 @@ class SplitMultiplication final : SplitWork {
 
   void Multiply(const SplitPiece& piece, const SplitPiece& next, bool is_last) {
     // Whole steps are split while the unit works on these.
-    const bool meanwhile = !is_last && next.depth() % kSplitStep == 0;
+    const bool meanwhile = !has_few_rows_ && !is_last && next.depth() % kSplitStep == 0;
     SplitProduct product{
         .a = scratch_.rows,
-        .b = scratch_.panels[0],
+        .b = has_few_rows_ ? nullptr : scratch_.panels[0],
         .rows = task_.rows,
         .panels = piece.panels,
         .steps = piece.steps(),
@@ -138,30 +149,24 @@ class SplitMultiplication final : SplitWork {
         .is_last = piece.end == blocking_.depth().count(),
         .pair_sums = {pair_sums_[0], pair_sums_[1]},
         .start = {},
-        .next_numbers = blocking_.numbers(),
-        .next = {},
-        .next_panels = meanwhile ? next.panels : 0,
-        .next_steps = next.steps(),
+        .split = {},
         .next_tiles = scratch_.panels[1],
         .work = this};
     for (int i = 0; i < piece.panels; ++i) {
       product.start[i] = operands_.start_at(piece.panel + i);
     }
-    for (int i = 0; i < product.next_panels; ++i) {
-      product.next[i] = operands_.panel_at(next.panel + i, next.begin, next.depth());
-    }
+    if (has_few_rows_ || meanwhile) product.split = PanelsOf(has_few_rows_ ? piece : next);
     panel_ = piece.panel;
     panels_ = piece.panels;
     unit_.multiply(product);
-    if (!is_last && !meanwhile) SplitPanels(next, scratch_.panels[1]);
+    if (!has_few_rows_ && !is_last && !meanwhile) SplitPanels(next, scratch_.panels[1]);
   }
 
   // ---- While the unit works -------------------------------------------------------------------
 
   void SetLeft() { is_left = finished_row_ < finished_end_ || next_row_ < task_.rows; }
 
-  void Before(std::int64_t row) override {
-    const std::int64_t end = std::min(row + kSplitPair, task_.rows);
+  void Before(std::int64_t end) override {
     while (next_row_ < end) SplitSomeRows();
     SetLeft();
   }
@@ -175,11 +180,11 @@ class SplitMultiplication final : SplitWork {
     SetLeft();
   }
 
-  void After(std::int64_t row) override {
+  void After(std::int64_t row, std::int64_t end) override {
     FinishRows();
     finished_ = {task_.first_row, task_.rows, panel_, panel_ + panels_};
     finished_row_ = row;
-    finished_end_ = std::min(row + kSplitPair, task_.rows);
+    finished_end_ = end;
     finished_sums_ = pair_sums_[0];
     std::swap(pair_sums_[0], pair_sums_[1]);
     SetLeft();
@@ -224,6 +229,7 @@ class SplitMultiplication final : SplitWork {
   const MatrixUnit& unit_;
   const SplitBlocking& blocking_;
   const SplitTask task_;
+  const bool has_few_rows_;
   const Operands& operands_;
   SplitBlocking::Scratch scratch_;
   // Rows that are to be split: of a part of the depth, from a step of some rows on.

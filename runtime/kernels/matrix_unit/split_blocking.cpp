@@ -27,6 +27,11 @@ constexpr double kUnitCycles = 1.52;
 constexpr double kOrdinaryCycles = 17;
 constexpr double kOrdinaryIntegerCycles = 13.5;
 constexpr double kWidenCycles = 140;
+// For few rows: of splitting a step of a panel, of a tile of rows that it is multiplied by, and
+// until all rows have been split.
+constexpr double kFewPanelCycles = 110;
+constexpr double kFewTileCycles = 72;
+constexpr double kFewStartCycles = 1500;
 // Cycles for the sums of a row and a panel to be stored, and read again, beside the unit, and to be
 // stored from registers.
 constexpr double kSumCycles = 8;
@@ -71,13 +76,19 @@ std::int64_t SplitBlocking::RowBlocks(std::int64_t rows) { return CeilDiv(rows, 
 
 double SplitBlocking::UnitCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth) {
   const auto steps = static_cast<double>(CeilDiv(depth, kSplitStep));
+  const auto tiles = static_cast<double>(CeilDiv(rows, kSplitRows));
   const double sums = static_cast<double>(rows) * static_cast<double>(panels);
   const double split_panels = static_cast<double>(RowBlocks(rows)) * static_cast<double>(panels);
-  const double split_rows = static_cast<double>(CeilDiv(panels, kPanels)) *
-                            static_cast<double>(CeilDiv(rows, kSplitRows));
-  return steps * (kUnitCycles * kSplitProducts * sums +
-                  kSplitParts * (kPanelTileCycles * split_panels + kRowTileCycles * split_rows)) +
-         kSumCycles * sums + kStartCycles;
+  const double split_rows = static_cast<double>(CeilDiv(panels, kPanels)) * tiles;
+  const double of_rest =
+      steps * kSplitParts * kRowTileCycles * split_rows + kSumCycles * sums + kStartCycles;
+  if (rows <= kSplitFewRows) {
+    const double of_step = kFewPanelCycles + kFewTileCycles * tiles;
+    return steps * of_step * static_cast<double>(panels) + of_rest + kFewStartCycles;
+  }
+  return steps *
+             (kUnitCycles * kSplitProducts * sums + kSplitParts * kPanelTileCycles * split_panels) +
+         of_rest;
 }
 
 double SplitBlocking::OrdinaryCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth,
@@ -124,12 +135,12 @@ SplitTasks SplitBlocking::TasksOf(std::int64_t rows, std::int64_t panels) const 
 
 SplitPiece SplitBlocking::PieceAt(const SplitTask& task, std::int64_t part,
                                   std::int64_t panel) const {
-  return {
-      .part = part,
-      .begin = depth_.begin(part),
-      .end = depth_.end(part),
-      .panel = panel,
-      .panels = static_cast<int>(std::min<std::int64_t>(kSplitPanels, task.last_panel - panel))};
+  const std::int64_t most = HasFewRows(task) && task.rows > kSplitPair ? 1 : kSplitPanels;
+  return {.part = part,
+          .begin = depth_.begin(part),
+          .end = depth_.end(part),
+          .panel = panel,
+          .panels = static_cast<int>(std::min(most, task.last_panel - panel))};
 }
 
 SplitPiece SplitBlocking::First(const SplitTask& task) const {

@@ -72,7 +72,15 @@ class SplitBlocking {
   const EvenSplit& depth() const { return depth_; }
   PanelNumbers numbers() const { return numbers_; }
 
-  /// The first piece of a task, and the one behind a piece, if there is one.
+  /// Whether panels are split as they are multiplied, see SplitProduct: for few rows. Those of a
+  /// TransformedPanel take as long to split as 64 rows to be multiplied, so they have the time of
+  /// all of them, two panels by 32.
+  bool HasFewRows(const SplitTask& task) const {
+    return task.rows <= (numbers_ == PanelNumbers::kTransformed ? kSplitPair : kSplitFewRows);
+  }
+
+  /// The first piece of a task, and the one behind a piece, if there is one. Panels are taken two
+  /// by two, or one by one where more than kSplitPair rows are few.
   SplitPiece First(const SplitTask& task) const;
   bool Advance(const SplitTask& task, SplitPiece& piece) const;
 

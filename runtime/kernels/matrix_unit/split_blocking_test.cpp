@@ -70,10 +70,11 @@ TEST(SplitBlocking, RowsAreCutEvenlyAndPanelsInPairs) {
   EXPECT_EQ(SplitBlocking(12544, 2, 768, kFloat).Tasks(113).rows.largest(), 111);
 }
 
-TEST(SplitBlocking, UnitPaysForManyRowsAndScaledPanels) {
+TEST(SplitBlocking, UnitPaysForATileOfRowsAndADepth) {
   EXPECT_TRUE(SplitBlocking::Pays(128, 48, 768, kFloat));
   EXPECT_TRUE(SplitBlocking::Pays(32, 64, 1024, PanelNumbers::kScaled));
-  EXPECT_FALSE(SplitBlocking::Pays(16, 64, 1024, kFloat));
+  EXPECT_TRUE(SplitBlocking::Pays(16, 64, 1024, kFloat));
+  EXPECT_FALSE(SplitBlocking::Pays(15, 64, 1024, kFloat));
   EXPECT_FALSE(SplitBlocking::Pays(128, 4, 16, kFloat));
 }
 

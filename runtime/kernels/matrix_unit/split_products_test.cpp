@@ -10,9 +10,9 @@ namespace poprt::kernels::testing {
 namespace {
 
 class NoWork final : public SplitWork {
-  void Before(std::int64_t /*row*/) override {}
+  void Before(std::int64_t /*end*/) override {}
   void Meanwhile() override {}
-  void After(std::int64_t /*row*/) override {}
+  void After(std::int64_t /*row*/, std::int64_t /*end*/) override {}
 };
 
 /// The products of 16 numbers with 16 others, as the unit computes them: the depth has one row.
