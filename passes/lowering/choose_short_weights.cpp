@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "passes/rewrite.hpp"
@@ -19,8 +20,13 @@ constexpr std::int64_t Floats(std::int64_t bytes) {
 /// Fewer weights stay in the first-level cache, from where they come as fast as they are used.
 constexpr std::int64_t kFewestWeights = Floats(64 << 10);
 
-/// Fewer come from a cache as fast as several rows are multiplied by them.
+/// Fewer come from a cache as fast as several rows are multiplied by them, where they stay in the
+/// second-level one.
 constexpr std::int64_t kFewestOfFewRows = Floats(4 << 20);
+
+/// Where those of all products of few rows are as many, none stays there, and fewer are enough.
+constexpr std::int64_t kManyOfFewRows = Floats(8 << 20);
+constexpr std::int64_t kFewestOfMany = Floats(1 << 20);
 
 /// Fewer filters, or weights of fewer rows than kManyRows, take little memory, and stay in a cache
 /// from where widening them takes longer than they take to come.
@@ -50,14 +56,32 @@ struct Weights {
   std::int64_t fewest = kFewestWeights;
 };
 
-Weights OfProduct(const ir::Graph& graph, const ir::Node& node) {
-  const Shape& x = graph.type(node.inputs[0]).shape;
-  const std::int64_t rows = ElementCount(Shape(x.begin(), x.end() - 1));
+std::int64_t RowsOf(const ir::Graph& graph, const ir::Node& product) {
+  const Shape& x = graph.type(product.inputs[0]).shape;
+  return ElementCount(Shape(x.begin(), x.end() - 1));
+}
+
+bool IsOfFewRows(std::int64_t rows) { return rows > 1 && rows <= kernels::kMostScaledRows; }
+
+std::int64_t FewestOfFewRows(const ir::Graph& graph) {
+  std::set<ir::ValueId> weights;
+  std::int64_t count = 0;
+  for (const ir::Node& node : graph.nodes) {
+    if (node.op != "FusedMatMul" || !IsOfFewRows(RowsOf(graph, node))) continue;
+    const Tensor* constant = graph.ConstantOf(node.inputs[1]);
+    if (constant == nullptr || !weights.insert(node.inputs[1]).second) continue;
+    count += constant->count();
+  }
+  return count >= kManyOfFewRows ? kFewestOfMany : kFewestOfFewRows;
+}
+
+Weights OfProduct(const ir::Graph& graph, const ir::Node& node, std::int64_t fewest_of_few_rows) {
+  const std::int64_t rows = RowsOf(graph, node);
   const bool has_columns = graph.type(node.outputs[0]).shape.back() >= kFewestColumns;
   if (node.attributes.has("bits") || !has_columns || rows < 1) return {};
   if (rows == 1 || rows >= kManyRows) return {.inputs = {1}};
   if (rows >= kSomeRows) return {.inputs = {1}, .fewest = kFewestWidened};
-  if (rows <= kernels::kMostScaledRows) return {.inputs = {1}, .fewest = kFewestOfFewRows};
+  if (IsOfFewRows(rows)) return {.inputs = {1}, .fewest = fewest_of_few_rows};
   return {};
 }
 
@@ -92,15 +116,15 @@ Weights OfConvolution(const ir::Graph& graph, const ir::Node& node) {
   return {.inputs = {1}, .fewest = kFewestWidened};
 }
 
-Weights WeightsOf(const ir::Graph& graph, const ir::Node& node) {
-  if (node.op == "FusedMatMul") return OfProduct(graph, node);
+Weights WeightsOf(const ir::Graph& graph, const ir::Node& node, std::int64_t fewest_of_few_rows) {
+  if (node.op == "FusedMatMul") return OfProduct(graph, node, fewest_of_few_rows);
   if (node.op == "BlockedConv") return OfConvolution(graph, node);
   if (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN") return OfRecurrent(graph, node);
   return {};
 }
 
-bool CanBeShort(const ir::Graph& graph, const ir::Node& node) {
-  const Weights weights = WeightsOf(graph, node);
+bool CanBeShort(const ir::Graph& graph, const ir::Node& node, std::int64_t fewest_of_few_rows) {
+  const Weights weights = WeightsOf(graph, node, fewest_of_few_rows);
   if (weights.inputs.empty()) return false;
   if (graph.type(node.inputs[0]).element != ElementType::kFloat32) return false;
   const auto constant = [&](std::size_t input) { return graph.ConstantOf(node.inputs[input]); };
@@ -113,9 +137,10 @@ bool CanBeShort(const ir::Graph& graph, const ir::Node& node) {
 }  // namespace
 
 absl::Status ChooseShortWeights(ir::Graph& graph, const PassContext&) {
-  Rewrite(graph, [](Rewriter& rewriter, ir::Node& node) {
+  const std::int64_t fewest_of_few_rows = FewestOfFewRows(graph);
+  Rewrite(graph, [fewest_of_few_rows](Rewriter& rewriter, ir::Node& node) {
     if (node.attributes.has("short_weights")) return false;
-    if (!CanBeShort(rewriter.graph(), node)) return false;
+    if (!CanBeShort(rewriter.graph(), node, fewest_of_few_rows)) return false;
     node.attributes.set("short_weights", std::int64_t{1});
     return true;
   });

@@ -63,6 +63,22 @@ TEST(ChooseShortWeightsTest, ProductsOfFewRowsOrManyWithLargeWeights) {
   EXPECT_FALSE(IsChosen({.attributes = {{"bits", std::int64_t{16}}}})) << "integers";
 }
 
+/// Of four rows by weights of 512 x 512 and, other than these, 512 x `others`.
+bool IsChosenBeside(std::int64_t others) {
+  GraphForTest g;
+  for (const std::int64_t columns : {std::int64_t{512}, others}) {
+    const auto x = g.Input("x", TensorType{ElementType::kFloat32, {4, 512}});
+    const auto w = g.Constant("w", Shape{512, columns}, Weights(512 * columns));
+    g.Output(g.Op("y", "FusedMatMul", {x, w}, Shape{4, columns}));
+  }
+  return IsChosen(std::move(g));
+}
+
+TEST(ChooseShortWeightsTest, FewWeightsOfFewRowsWhereTheyAreManyTogether) {
+  EXPECT_FALSE(IsChosenBeside(3583));
+  EXPECT_TRUE(IsChosenBeside(3584));
+}
+
 bool IsChosenFor(const std::string& op, std::int64_t batch, std::int64_t layout, double first) {
   constexpr std::int64_t kSteps = 9;
   constexpr std::int64_t kHidden = 128;
