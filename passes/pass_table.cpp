@@ -15,6 +15,7 @@
 #include "passes/conversion/eliminate_nop_flatten.hpp"
 #include "passes/conversion/eliminate_nop_pad.hpp"
 #include "passes/conversion/eliminate_nop_reshape.hpp"
+#include "passes/conversion/eliminate_nop_slice.hpp"
 #include "passes/conversion/eliminate_nop_transpose.hpp"
 #include "passes/conversion/eliminate_unused_initializer.hpp"
 #include "passes/conversion/final_check.hpp"
@@ -124,6 +125,7 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"eliminate_nop_reshape",
      "Removes Reshape, Squeeze and Unsqueeze that do not change the shape.", Stage::kConversion,
      EliminateNopReshape},
+    {"eliminate_nop_slice", "Removes Slice that takes all.", Stage::kConversion, EliminateNopSlice},
     {"eliminate_nop_transpose", "Removes Transpose that does not reorder anything.",
      Stage::kConversion, EliminateNopTranspose},
     {"eliminate_unused_initializer", "Removes constants that nobody reads.", Stage::kConversion,

@@ -26,6 +26,7 @@ const Names kSimplify = {
     "eliminate_nop_cast",
     "eliminate_nop_expand",
     "eliminate_nop_pad",
+    "eliminate_nop_slice",
     "fuse_consecutive_cast",
     "fuse_consecutive_squeeze",
     "fuse_consecutive_unsqueeze",

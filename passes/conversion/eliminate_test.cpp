@@ -33,6 +33,9 @@ TEST(EliminateNopTest, RemovesWhatChangesNothing) {
             kOnlyRelu2x3);
   EXPECT_EQ(Around("Reshape", type, type, {{"shape", Ints{2, 3}}}).After("eliminate_nop_reshape"),
             kOnlyRelu2x3);
+  EXPECT_EQ(Around("Slice", type, type, {{"starts", Ints{0}}, {"ends", Ints{9}}})
+                .After("eliminate_nop_slice"),
+            kOnlyRelu2x3);
   EXPECT_EQ(
       Around("Transpose", type, type, {{"perm", Ints{0, 1}}}).After("eliminate_nop_transpose"),
       kOnlyRelu2x3);
@@ -51,6 +54,11 @@ TEST(EliminateNopTest, KeepsWhatChangesSomething) {
   keeps("eliminate_nop_flatten", Around("Flatten", F32({2, 1, 3}), F32({2, 3})));
   // The shape stays, the elements move.
   keeps("eliminate_nop_pad", Around("Pad", F32({4}), F32({4}), {{"pads", Ints{1, -1}}}));
+  keeps("eliminate_nop_slice",
+        Around("Slice", F32({4}), F32({4}),
+               {{"starts", Ints{3}}, {"ends", Ints{-9}}, {"steps", Ints{-1}}}));
+  keeps("eliminate_nop_slice",
+        Around("Slice", F32({4}), F32({3}), {{"starts", Ints{0}}, {"ends", Ints{3}}}));
   keeps("eliminate_nop_reshape", Around("Reshape", F32({6}), F32({2, 3}), {{"shape", Ints{2, 3}}}));
   keeps("eliminate_nop_transpose",
         Around("Transpose", F32({2, 2}), F32({2, 2}), {{"perm", Ints{1, 0}}}));

@@ -15,6 +15,8 @@
 #include "passes/lowering/channel_shuffle.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/merge_groups.hpp"
+#include "runtime/kernels/ceil_div.hpp"
+#include "runtime/kernels/movement/slice_range.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -183,6 +185,35 @@ bool BlockSplit(Rewriter& rewriter, Node& split) {
   return true;
 }
 
+/// Of rows and columns, and of whole blocks of channels.
+bool BlockSlice(Rewriter& rewriter, Node& slice) {
+  const Graph& graph = rewriter.graph();
+  const TensorType& x = graph.type(slice.inputs[0]);
+  const TensorType& y = graph.type(slice.outputs[0]);
+  if (!CanBlock(x) || !CanBlock(y) || !IsBlocked(rewriter, slice.inputs[0])) return false;
+  std::vector<kernels::SliceRange> ranges = kernels::ResolveSlice(slice.attributes, x.shape);
+  kernels::SliceRange& channels = ranges[kChannelAxis];
+  const bool are_last = channels.start + channels.count == Channels(x);
+  const bool are_whole = channels.start % kBlock == 0 && (channels.count % kBlock == 0 || are_last);
+  if (channels.step != 1 || !are_whole) return false;
+  channels = {.start = channels.start / kBlock, .count = kernels::CeilDiv(channels.count, kBlock)};
+  Ints starts;
+  Ints ends;
+  Ints steps;
+  for (const kernels::SliceRange& range : ranges) {
+    if (range.step < 0) return false;
+    starts.push_back(range.start);
+    ends.push_back(range.start + (range.count - 1) * range.step + 1);
+    steps.push_back(range.step);
+  }
+  BecomeUnblocked(rewriter, slice, "Slice", {Block(rewriter, slice.inputs[0])},
+                  {{"axes", Ints{0, 1, 2, 3}},
+                   {"starts", std::move(starts)},
+                   {"ends", std::move(ends)},
+                   {"steps", std::move(steps)}});
+  return true;
+}
+
 bool BlockResize(Rewriter& rewriter, Node& resize) {
   const Graph& graph = rewriter.graph();
   if (!ResizesPixels(graph, resize) || !IsNearlyBlocked(rewriter, resize.inputs[0])) return false;
@@ -329,6 +360,7 @@ bool BlockNode(Rewriter& rewriter, Node& node) {
   if (node.op == "LRN") return BlockLrn(rewriter, node);
   if (node.op == "Concat") return BlockConcat(rewriter, node);
   if (node.op == "Split") return BlockSplit(rewriter, node);
+  if (node.op == "Slice") return BlockSlice(rewriter, node);
   if (node.op == "Resize") return BlockResize(rewriter, node);
   if (node.op == "Reshape") return BlockReshape(rewriter, node) || BlockNorm(rewriter, node);
   if (node.op == "InstanceNormalization" || node.op == "GroupNormalization") {

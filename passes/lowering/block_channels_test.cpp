@@ -434,6 +434,36 @@ TEST(BlockChannelsTest, JoinsAndCutsPartsOfBlocks) {
             "Concat:56 Split:28 JoinChannels:4 JoinChannels:2 Relu:2 UnblockChannels:28");
 }
 
+TEST(BlockChannelsTest, SlicesOfWholeBlocksAndOfPixelsAreTakenOfBlocks) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {2, 16, 5, 6}), 40, 3);
+  const auto last = g.Op("last", "Slice", {x}, {2, 24, 2, 6},
+                         {{"axes", Ints{1, 2}},
+                          {"starts", Ints{16, -4}},
+                          {"ends", Ints{99, 99}},
+                          {"steps", Ints{1, 2}}});
+  g.Output(g.Op("e", "Relu", {last}, {2, 24, 2, 6}));
+  EXPECT_EQ(g.Blocked({"block_channels", "eliminate_deadend"}),
+            "BlockChannels:1 BlockedConv:3 Slice:2 Relu:2 UnblockChannels:24");
+}
+
+TEST(BlockChannelsTest, SlicesOfPartsOfBlocksAreJoinedWhereTheyAreRead) {
+  Network g;
+  const auto x = g.Conv("a", g.Input("x", {2, 16, 5, 6}), 40, 3);
+  const auto slice = [&](const char* name, std::int64_t first, std::int64_t step) {
+    return g.Op(name, "Slice", {x}, {2, 12, 5, 6},
+                {{"axes", Ints{1}},
+                 {"starts", Ints{first}},
+                 {"ends", Ints{first + 12 * step}},
+                 {"steps", Ints{step}}});
+  };
+  g.Output(g.Op("e", "Relu", {slice("part", 12, 1)}, {2, 12, 5, 6}));
+  g.Output(g.Op("f", "Relu", {slice("every_other", 8, 2)}, {2, 12, 5, 6}));
+  EXPECT_EQ(g.Blocked({"block_channels", "eliminate_deadend"}),
+            "BlockChannels:1 BlockedConv:3 UnblockChannels:40 JoinChannels:1 Relu:1 "
+            "UnblockChannels:12 Slice:12 Relu:12");
+}
+
 /// The units of ShuffleNet's second version: what both halves become is joined, shuffled and cut.
 TEST(BlockChannelsTest, HalvesOfShuffledChannelsAreTakenFromWhereTheyAre) {
   Network g;

@@ -7,6 +7,7 @@
 
 #include "passes/lowering/channel_shuffle.hpp"
 #include "passes/lowering/fused_operator.hpp"
+#include "runtime/kernels/movement/slice_range.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::passes {
@@ -145,13 +146,30 @@ ChannelParts PartsOfRange(Rewriter& rewriter, ir::ValueId image, std::int64_t fi
   return parts;
 }
 
-/// What Concat, Split and shuffles of channels make the value of.
+/// What a Slice takes of the channels of an image of which it takes all else, in their order.
+std::optional<kernels::SliceRange> ChannelsOfSlice(const ir::Graph& graph, const ir::Node& slice) {
+  const Shape& whole = graph.type(slice.inputs[0]).shape;
+  const std::vector<kernels::SliceRange> ranges = kernels::ResolveSlice(slice.attributes, whole);
+  for (std::size_t axis = 0; axis < ranges.size(); ++axis) {
+    const bool is_whole = axis == kChannelAxis || ranges[axis].count == whole[axis];
+    if (!is_whole || ranges[axis].step != 1) return std::nullopt;
+  }
+  return ranges[kChannelAxis];
+}
+
+/// What Concat, Split, Slice and shuffles of channels make the value of.
 std::optional<ChannelParts> MovedParts(Rewriter& rewriter, ir::ValueId plain) {
   const ir::Graph& graph = rewriter.graph();
   const std::int64_t channels = ChannelsOf(graph, plain);
   if (ChannelShuffleOf(rewriter, plain)) return PartsOfRange(rewriter, plain, 0, channels);
   const ir::Node* node = rewriter.Producer(plain);
-  if (node == nullptr || !IsAlongChannels(*node)) return std::nullopt;
+  if (node == nullptr) return std::nullopt;
+  if (node->op == "Slice") {
+    const std::optional<kernels::SliceRange> range = ChannelsOfSlice(graph, *node);
+    if (!range) return std::nullopt;
+    return PartsOfRange(rewriter, node->inputs[0], range->start, range->count);
+  }
+  if (!IsAlongChannels(*node)) return std::nullopt;
   if (node->op == "Concat") return PartsOfConcat(rewriter, plain);
   if (node->op != "Split") return std::nullopt;
   std::int64_t first = 0;

@@ -92,8 +92,8 @@ ir::ValueId PixelsOf(Rewriter& rewriter, ir::ValueId planes);
 /// The blocked image that UnblockChannels makes the value of, or kAbsent.
 ir::ValueId BlockedOf(Rewriter& rewriter, ir::ValueId plain);
 
-/// Whether BlockedOf finds the value, or it is a Concat, Split or shuffle of channels most of which
-/// it finds.
+/// Whether BlockedOf finds the value, or it is a Concat, Split, Slice or shuffle of channels most
+/// of which it finds.
 bool IsBlocked(Rewriter& rewriter, ir::ValueId plain);
 
 /// The value as a blocked image: what BlockedOf finds, JoinChannels of what else IsBlocked, or a
