@@ -62,6 +62,7 @@
 #include "passes/lowering/lower_conv3d.hpp"
 #include "passes/lowering/lower_conv_transpose.hpp"
 #include "passes/lowering/lower_mean_to_pool.hpp"
+#include "passes/lowering/lower_pixel_conv.hpp"
 #include "passes/lowering/lower_quantize_pair.hpp"
 #include "passes/lowering/lower_quantized_add.hpp"
 #include "passes/lowering/lower_quantized_conv.hpp"
@@ -200,6 +201,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
      Stage::kLowering, LowerConvTranspose},
     {"lower_mean_to_pool", "Makes means over height and width poolings.", Stage::kLowering,
      LowerMeanToPool},
+    {"lower_pixel_conv", "Makes large convolutions of images of one pixel products of matrices.",
+     Stage::kLowering, LowerPixelConv},
     {"lower_quantize_pair", "Makes quantisation that is undone at once the rounding that it is.",
      Stage::kLowering, LowerQuantizePair},
     {"lower_quantized_add", "Adds quantised numbers in one step.", Stage::kLowering,

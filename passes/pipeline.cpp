@@ -88,6 +88,7 @@ const Names kLowering = {
     "fuse_residual_into_fused",
     "fuse_activation_into_fused",
     "lower_channel_matmul",
+    "lower_pixel_conv",
     "lower_to_fused_norm",
     "sink_channel_shuffle",
     "widen_half_images",

@@ -1,0 +1,72 @@
+#include "passes/lowering/lower_pixel_conv.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "passes/lowering/fused_operator.hpp"
+#include "passes/rewrite.hpp"
+
+namespace poprt::passes {
+namespace {
+
+using ir::Node;
+using ir::ValueId;
+
+/// Fewer are read as fast where they are, without conversions of what is around them.
+constexpr std::int64_t kFewestWeights = (64 << 10) / 4;
+
+constexpr const char* kOfWindow[] = {"auto_pad",     "dilations", "group",
+                                     "kernel_shape", "pads",      "strides"};
+
+/// [B, C, 1, ...] as [B, C].
+TensorType AsMatrix(const TensorType& image) {
+  return {image.element, {image.shape[0], image.shape[1]}};
+}
+
+bool IsOfPixels(const ir::Graph& graph, const Node& conv) {
+  const Shape& x = graph.type(conv.inputs[0]).shape;
+  const Shape& y = graph.type(conv.outputs[0]).shape;
+  const Shape& w = graph.type(conv.inputs[1]).shape;
+  const auto is_one = [](const Shape& shape) {
+    return ElementCount({shape.begin() + 2, shape.end()}) == 1;
+  };
+  return is_one(x) && is_one(y) && is_one(w) && w[1] == x[1] && ElementCount(w) >= kFewestWeights;
+}
+
+bool Lower(Rewriter& rewriter, Node& conv) {
+  ir::Graph& graph = rewriter.graph();
+  if (conv.op != "FusedConv" || HasInput(conv, kResidualInput)) return false;
+  const Tensor* constant = graph.ConstantOf(conv.inputs[1]);
+  if (constant == nullptr || !IsOfPixels(graph, conv)) return false;
+  const Tensor filters = *constant;
+  const auto reshape = [&](ValueId from, const TensorType& to, const std::string& name) {
+    return rewriter.Insert(graph.MakeNode("Reshape", {from}, to, {{"shape", to.shape}}, name));
+  };
+  const TensorType y = graph.type(conv.outputs[0]);
+  std::vector<ValueId> inputs = conv.inputs;
+  inputs[0] = reshape(inputs[0], AsMatrix(graph.type(inputs[0])), conv.name + "_row");
+  inputs[1] =
+      rewriter.AddConstant(graph.value(inputs[1]).name, filters.WithType(AsMatrix(filters.type())));
+  Attributes attributes{{"trans_b", std::int64_t{1}}};
+  for (const auto& [name, value] : conv.attributes.entries()) {
+    if (std::ranges::count(kOfWindow, name) == 0) attributes.set(name, value);
+  }
+  const ValueId product = rewriter.Insert(graph.MakeNode(
+      "FusedMatMul", std::move(inputs), AsMatrix(y), std::move(attributes), conv.name));
+  conv.op = "Reshape";
+  conv.inputs = {product};
+  conv.attributes = {{"shape", y.shape}};
+  return true;
+}
+
+}  // namespace
+
+absl::Status LowerPixelConv(ir::Graph& graph, const PassContext&) {
+  Rewrite(graph, Lower);
+  return absl::OkStatus();
+}
+
+}  // namespace poprt::passes
