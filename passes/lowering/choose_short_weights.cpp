@@ -69,8 +69,8 @@ std::int64_t FewestOfFewRows(const ir::Graph& graph) {
   for (const ir::Node& node : graph.nodes) {
     if (node.op != "FusedMatMul" || !IsOfFewRows(RowsOf(graph, node))) continue;
     const Tensor* constant = graph.ConstantOf(node.inputs[1]);
-    if (constant == nullptr || !weights.insert(node.inputs[1]).second) continue;
-    count += constant->count();
+    if (constant == nullptr || constant->element() != ElementType::kFloat32) continue;
+    if (weights.insert(node.inputs[1]).second) count += constant->count();
   }
   return count >= kManyOfFewRows ? kFewestOfMany : kFewestOfFewRows;
 }

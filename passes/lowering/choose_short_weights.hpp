@@ -8,7 +8,7 @@ namespace poprt::passes {
 /// for 128 rows and more weights are a small part of the time, and of memory the largest. Where
 /// these are 64 KiB and 64 columns or more, of float32, and not integers by choose_integer_weights,
 /// they are stored as integers of 16 bits with a scale for every 64 of a column
-/// (scaled_panels.hpp): of random numbers results are 2.3e-5 off. So are those of 64 rows and more
+/// (scaled_panels.hpp): of random numbers results are 2.3e-5 off. So are those of 64 to 127 rows
 /// from 1 MiB on, those of two to four rows from 4 MiB on, or from 1 MiB on where such products
 /// have 8 MiB together, the weights of the state of recurrent operators with one sequence,
 /// where they are 64 KiB or more, and with them those of the inputs where there is one step. Where

@@ -63,13 +63,15 @@ TEST(ChooseShortWeightsTest, ProductsOfFewRowsOrManyWithLargeWeights) {
   EXPECT_FALSE(IsChosen({.attributes = {{"bits", std::int64_t{16}}}})) << "integers";
 }
 
-/// Of four rows by weights of 512 x 512 and, other than these, 512 x `others`.
-bool IsChosenBeside(std::int64_t others) {
+/// Of four rows by weights of 512 x 512 and, other than these, so often by 512 x `others`.
+bool IsChosenBeside(std::int64_t others, int times = 1) {
   GraphForTest g;
   for (const std::int64_t columns : {std::int64_t{512}, others}) {
     const auto x = g.Input("x", TensorType{ElementType::kFloat32, {4, 512}});
     const auto w = g.Constant("w", Shape{512, columns}, Weights(512 * columns));
-    g.Output(g.Op("y", "FusedMatMul", {x, w}, Shape{4, columns}));
+    for (int i = 0; i < (columns == others ? times : 1); ++i) {
+      g.Output(g.Op("y", "FusedMatMul", {x, w}, Shape{4, columns}));
+    }
   }
   return IsChosen(std::move(g));
 }
@@ -77,6 +79,7 @@ bool IsChosenBeside(std::int64_t others) {
 TEST(ChooseShortWeightsTest, FewWeightsOfFewRowsWhereTheyAreManyTogether) {
   EXPECT_FALSE(IsChosenBeside(3583));
   EXPECT_TRUE(IsChosenBeside(3584));
+  EXPECT_FALSE(IsChosenBeside(1792, 2)) << "shared weights count once";
 }
 
 bool IsChosenFor(const std::string& op, std::int64_t batch, std::int64_t layout, double first) {

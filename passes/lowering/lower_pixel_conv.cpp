@@ -16,7 +16,7 @@ using ir::Node;
 using ir::ValueId;
 
 /// Fewer are read as fast where they are, without conversions of what is around them.
-constexpr std::int64_t kFewestWeights = (64 << 10) / 4;
+constexpr std::int64_t kFewestWeights = 1 << 14;
 
 constexpr const char* kOfWindow[] = {"auto_pad",     "dilations", "group",
                                      "kernel_shape", "pads",      "strides"};
@@ -26,6 +26,7 @@ TensorType AsMatrix(const TensorType& image) {
   return {image.element, {image.shape[0], image.shape[1]}};
 }
 
+/// With padding, the only pixel of the result may be one of zeros.
 bool IsOfPixels(const ir::Graph& graph, const Node& conv) {
   const Shape& x = graph.type(conv.inputs[0]).shape;
   const Shape& y = graph.type(conv.outputs[0]).shape;
@@ -33,7 +34,10 @@ bool IsOfPixels(const ir::Graph& graph, const Node& conv) {
   const auto is_one = [](const Shape& shape) {
     return ElementCount({shape.begin() + 2, shape.end()}) == 1;
   };
-  return is_one(x) && is_one(y) && is_one(w) && w[1] == x[1] && ElementCount(w) >= kFewestWeights;
+  const bool is_padded = std::ranges::any_of(conv.attributes.get_ints("pads"),
+                                             [](std::int64_t pad) { return pad != 0; });
+  return is_one(x) && is_one(y) && is_one(w) && !is_padded && w[1] == x[1] &&
+         ElementCount(w) >= kFewestWeights;
 }
 
 bool Lower(Rewriter& rewriter, Node& conv) {

@@ -38,19 +38,23 @@ TEST(LowerPixelConvTest, MultipliesRows) {
 
 TEST(LowerPixelConvTest, LeavesOthers) {
   GraphForTest g;
-  const auto conv = [&](const char* name, Shape x, Shape w, Shape y, bool has_residual = false) {
+  const auto conv = [&](const char* name, Shape x, Shape w, Shape y, bool has_residual = false,
+                        Attributes attributes = {}) {
     std::vector<ir::ValueId> inputs{g.Input(name, std::move(x))};
     const std::int64_t count = ElementCount(w);
     inputs.push_back(g.Constant("w", std::move(w), Ramp(count)));
     if (has_residual) inputs.insert(inputs.end(), {ir::kAbsent, g.Input("r", y)});
     const std::int64_t group = g.graph.type(inputs[0]).shape[1] / g.graph.type(inputs[1]).shape[1];
-    g.Output(g.Op("y", "FusedConv", std::move(inputs), std::move(y), {{"group", group}}));
+    attributes.set("group", group);
+    g.Output(g.Op("y", "FusedConv", std::move(inputs), std::move(y), std::move(attributes)));
   };
   conv("few", {1, 64, 1, 1}, {255, 64, 1, 1}, {1, 255, 1, 1});
   conv("pixels", {1, 64, 1, 2}, {256, 64, 1, 1}, {1, 256, 1, 2});
   conv("windows", {1, 64, 2, 2}, {256, 64, 2, 2}, {1, 256, 1, 1});
   conv("groups", {1, 256, 1, 1}, {256, 128, 1, 1}, {1, 256, 1, 1});
   conv("sum", {1, 64, 1, 1}, {256, 64, 1, 1}, {1, 256, 1, 1}, true);
+  conv("padding", {1, 64, 1, 1}, {256, 64, 1, 1}, {1, 256, 1, 1}, false,
+       {{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{3, 3}}});
   const std::string before = g.Text();
   EXPECT_EQ(g.After("lower_pixel_conv"), before);
 }

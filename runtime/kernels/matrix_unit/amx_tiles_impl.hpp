@@ -14,7 +14,7 @@ constexpr std::int64_t kTileRowsOfUnit = 16;
 constexpr int kRowBytes = 64;
 
 /// What LDTILECFG reads: 0 to 3 are sums, by the columns of the first tile of rows and of the
-/// second; 4 and 5 tiles of A; 6 and 7 of B.
+/// second, or by one column of four; 4 and 5 tiles of A; 6 and 7 of B.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1;
   std::uint8_t start_row = 0;

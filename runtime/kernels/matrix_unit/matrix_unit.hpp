@@ -69,7 +69,7 @@ inline constexpr TransformedTap kTapSums[kTransformedTaps] = {{1, {0}, {1}},
 
 /// Panels of columns of a product, at most.
 inline constexpr int kSplitPanels = 2;
-/// Rows whose sums are finished together.
+/// Rows of the two tiles that are multiplied at once.
 inline constexpr std::int64_t kSplitPair = 2 * kSplitRows;
 /// Floats of their sums from one panel to the next.
 inline constexpr std::int64_t kSplitPairSums = kSplitPair * kSplitGroup;
@@ -123,7 +123,8 @@ struct PanelsToSplit {
 struct SplitProduct {
   const std::uint16_t* a;  ///< [tile of rows][step][part], tiles from split_rows
   const std::uint16_t* b;  ///< [panel][step][part], tiles from split_panel; null for few rows:
-                           ///< kSplitPair, or kSplitFewRows by one panel
+                           ///< kSplitPair, or kSplitFewRows by one panel, not
+                           ///< by a TransformedPanel
   std::int64_t rows;
   int panels;
   std::int64_t steps;

@@ -238,26 +238,31 @@ void MultiplyMany(const SplitProduct& product) {
 }
 
 template <int kPanels, PanelNumbers kNumbers>
-void MultiplyFew(const SplitProduct& product) {
+void MultiplyFewPair(const SplitProduct& product) {
   PanelsSplitMeanwhile<kPanels, kNumbers> panels(product.split);
-  if (product.rows <= kSplitPair) return MultiplyPair<kPanels>(product, 0, panels);
-  if constexpr (kPanels == 1 && kNumbers != PanelNumbers::kTransformed) {
-    product.work->Before(product.rows);
-    float* const to = product.is_last ? product.pair_sums[0] : product.sums;
-    if (product.rows > 3 * kSplitRows) {
-      MultiplyColumn<4>(product, to, panels);
-    } else {
-      MultiplyColumn<3>(product, to, panels);
-    }
-    if (product.is_last) product.work->After(0, product.rows);
-  }
+  MultiplyPair<kPanels>(product, 0, panels);
+}
+
+template <int kTiles, PanelNumbers kNumbers>
+void MultiplyFewColumn(const SplitProduct& product) {
+  PanelsSplitMeanwhile<1, kNumbers> panels(product.split);
+  product.work->Before(product.rows);
+  MultiplyColumn<kTiles>(product, product.is_last ? product.pair_sums[0] : product.sums, panels);
+  if (product.is_last) product.work->After(0, product.rows);
+}
+
+template <PanelNumbers kNumbers>
+void MultiplyFew(const SplitProduct& product) {
+  if (product.rows > 3 * kSplitRows) return MultiplyFewColumn<4, kNumbers>(product);
+  if (product.rows > kSplitPair) return MultiplyFewColumn<3, kNumbers>(product);
+  if (product.panels == 2) return MultiplyFewPair<2, kNumbers>(product);
+  MultiplyFewPair<1, kNumbers>(product);
 }
 
 template <PanelNumbers kNumbers>
 void MultiplyAny(const SplitProduct& product) {
-  if (product.b == nullptr) {
-    if (product.panels == 2) return MultiplyFew<2, kNumbers>(product);
-    return MultiplyFew<1, kNumbers>(product);
+  if constexpr (kNumbers != PanelNumbers::kTransformed) {
+    if (product.b == nullptr) return MultiplyFew<kNumbers>(product);
   }
   if (product.panels == 2) return MultiplyMany<2, kNumbers>(product);
   MultiplyMany<1, kNumbers>(product);

@@ -96,7 +96,11 @@ class PanelsSplitMeanwhile {
   }
 
   /// As of PanelsSplitBefore.
-  const std::uint16_t* Tiles(std::int64_t step) const { return tiles_[step % 2]; }
+  const std::uint16_t* Tiles(std::int64_t step) const {
+    // g++ 12 does not know that tiles are loaded from there.
+    __asm__ volatile("" : : "m"(tiles_));
+    return tiles_[step % 2];
+  }
   std::int64_t Stride() const { return kStepNumbers; }
 
   template <int kNumber>

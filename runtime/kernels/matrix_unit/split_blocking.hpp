@@ -46,7 +46,7 @@ struct SplitPiece {
 };
 
 /// How a product of rows x depth by depth x panels * 16 is cut for the matrix unit. A task splits
-/// its rows into parts once for every part of the depth, and then panels two by two.
+/// its rows into parts once for every part of the depth, and then panels.
 class SplitBlocking {
  public:
   /// Extents are not negative.
@@ -59,7 +59,7 @@ class SplitBlocking {
   /// How often panels are split.
   static std::int64_t RowBlocks(std::int64_t rows);
 
-  /// Whether the unit is faster. Few rows are left to registers.
+  /// Whether the unit is faster. Fewer rows than a tile has are left to registers.
   static bool Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
                    PanelNumbers numbers);
 
@@ -73,10 +73,9 @@ class SplitBlocking {
   PanelNumbers numbers() const { return numbers_; }
 
   /// Whether panels are split as they are multiplied, see SplitProduct: for few rows. Those of a
-  /// TransformedPanel take as long to split as 64 rows to be multiplied, so they have the time of
-  /// all of them, two panels by 32.
+  /// TransformedPanel take longer to split, and have the time of all rows.
   bool HasFewRows(const SplitTask& task) const {
-    return task.rows <= (numbers_ == PanelNumbers::kTransformed ? kSplitPair : kSplitFewRows);
+    return numbers_ != PanelNumbers::kTransformed && task.rows <= kSplitFewRows;
   }
 
   /// The first piece of a task, and the one behind a piece, if there is one. Panels are taken two

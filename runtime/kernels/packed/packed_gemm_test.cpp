@@ -140,6 +140,7 @@ TEST(PackedGemm, HasTheSameBitsForFewRowsOfAMatrixUnitAsForMany) {
     for (const Tensor& weights : {w, Scaled(w)}) {
       const std::vector<float> all = Product(a, weights, kColumns, *loops);
       for (const std::int64_t rows : {16, 24, 32, 33, 48, 49, 64}) {
+        ASSERT_TRUE(SplitBlocking::Pays(rows, 8, kDepth, PanelNumbers::kFloat));
         SCOPED_TRACE(std::string(loops->instruction_set) + ", rows: " + std::to_string(rows));
         const Tensor first({ElementType::kFloat32, {rows, kDepth}}, a.as<float>().data());
         const std::vector<float> few = Product(first, weights, kColumns, *loops);
@@ -330,7 +331,11 @@ TEST(PackedGemm, AgreesForManyRows) {
 /// What is infinite, or not a number, has no parts.
 TEST(PackedGemm, AgreesForManyRowsThatAreNotFinite) {
   Random random(5);
-  CheckGemm(random, {.leading = {70}, .depth = 64, .n = 150, .residual = true, .specials = true});
+  for (const std::int64_t rows : {24, 50, 70}) {
+    SCOPED_TRACE(rows);
+    CheckGemm(random,
+              {.leading = {rows}, .depth = 64, .n = 150, .residual = true, .specials = true});
+  }
 }
 
 TEST(PackedGemm, AgreesForEveryActivation) {
