@@ -2,74 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 
-#include "passes/evaluate_for_test.hpp"
-#include "passes/graph_for_test.hpp"
+#include "passes/lowering/network_for_test.hpp"
 
-/// block_channels, unblock_before_enlarging, choose_winograd and fuse_pointwise_depthwise.
+/// block_channels and unblock_before_enlarging.
 namespace poprt::passes {
 namespace {
-
-constexpr double kRounding = 1e-4;
-
-std::vector<double> Ramp(std::int64_t count) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 7) / 8 - 0.4;
-  return values;
-}
-
-class Network : public GraphForTest {
- public:
-  /// A convolution with a square filter that keeps height and width.
-  ir::ValueId Conv(std::string_view name, ir::ValueId x, std::int64_t out_channels,
-                   std::int64_t side = 1, std::int64_t group = 1,
-                   ir::ValueId residual = ir::kAbsent, Attributes attributes = {}) {
-    Shape shape = graph.type(x).shape;
-    const Shape weights{out_channels, shape[1] / group, side, side};
-    shape[1] = out_channels;
-    std::vector<ir::ValueId> inputs = {
-        x, Constant(std::string(name) + "_w", weights, Ramp(ElementCount(weights)))};
-    if (residual != ir::kAbsent) inputs.insert(inputs.end(), {ir::kAbsent, residual});
-    attributes.set("group", group);
-    attributes.set("pads", Ints(4, side / 2));
-    return Op(name, "FusedConv", std::move(inputs), shape, std::move(attributes));
-  }
-
-  /// Two parts of the channels of an image.
-  std::array<ir::ValueId, 2> Cut(const std::string& name, ir::ValueId x, std::int64_t first,
-                                 std::int64_t second) {
-    std::array<ir::ValueId, 2> parts{};
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-      TensorType type = graph.type(x);
-      type.shape[1] = i == 0 ? first : second;
-      parts[i] = graph.AddValue(name + std::to_string(i), type);
-    }
-    graph.nodes.push_back(
-        {.name = name,
-         .op = "Split",
-         .inputs = {x},
-         .outputs = {parts[0], parts[1]},
-         .attributes = {{"axis", std::int64_t{1}}, {"split", Ints{first, second}}}});
-    return parts;
-  }
-
-  /// The text after the passes, without types and attributes; the result must compute the same.
-  std::string Blocked(std::initializer_list<const char*> passes = {"block_channels"}) {
-    const ir::Graph before = graph;
-    for (const char* pass : passes) After(pass);
-    EXPECT_EQ(ir::Verify(graph), std::nullopt);
-    EXPECT_LE(LargestDifference(before, graph), kRounding);
-    std::string text;
-    for (const ir::Node& node : graph.nodes) {
-      text += (text.empty() ? "" : " ") + node.op;
-      const Shape& shape = graph.type(node.outputs[0]).shape;
-      if (shape.size() > 1) text += ":" + std::to_string(shape[1]);
-    }
-    return text;
-  }
-};
 
 TEST(BlockChannelsTest, ConvertsAtTheBordersOnly) {
   Network g;
@@ -166,44 +105,6 @@ TEST(BlockChannelsTest, GroupsFindShuffledChannels) {
     EXPECT_EQ(g.Blocked({"sink_channel_shuffle", "block_channels", "eliminate_deadend"}),
               "BlockChannels:2 BlockedConv:3 BlockedConv:3 BlockedConv:3 UnblockChannels:36");
   }
-}
-
-TEST(FusePointwiseDepthwiseTest, LeavesOutTheImageBetween) {
-  Network g;
-  const auto x = g.Input("x", {2, 20, 9, 8});
-  const auto a = g.Conv("a", x, 40, 1, 4, ir::kAbsent,
-                        {{"activation", "clip"}, {"min", -0.5F}, {"max", 1.0F}});
-  const auto b =
-      g.Op("b", "FusedConv",
-           {a, g.Constant("b_w", {40, 1, 3, 3}, Ramp(360)), g.Constant("b_bias", {40}, Ramp(40))},
-           {2, 40, 5, 4},
-           {{"activation", "relu"},
-            {"group", std::int64_t{40}},
-            {"pads", Ints(4, 1)},
-            {"strides", Ints{2, 2}}});
-  g.Output(g.Conv("c", b, 24));
-  EXPECT_EQ(g.Blocked({"block_channels", "fuse_pointwise_depthwise"}),
-            "BlockChannels:2 BlockedPointwiseDepthwise:3 BlockedConv:2 UnblockChannels:24");
-}
-
-TEST(FusePointwiseDepthwiseTest, LeavesImagesThatOthersUse) {
-  Network g;
-  const auto a = g.Conv("a", g.Input("x", {1, 16, 4, 4}), 32);
-  g.Output(g.Conv("c", g.Conv("b", a, 32, 3, 32), 16, 1, 1, g.Conv("d", a, 16)));
-  EXPECT_EQ(g.Blocked({"block_channels", "fuse_pointwise_depthwise"}),
-            "BlockChannels:1 BlockedConv:2 BlockedConv:1 BlockedConv:2 BlockedConv:1 "
-            "UnblockChannels:16");
-  Network residual;
-  const auto x = residual.Input("x", {1, 32, 4, 4});
-  residual.Output(residual.Conv("b", residual.Conv("a", x, 32, 1, 1, x), 32, 3, 32));
-  EXPECT_EQ(
-      residual.Blocked({"block_channels", "fuse_pointwise_depthwise", "eliminate_duplicate_nodes"}),
-      "BlockChannels:2 BlockedConv:2 BlockedConv:2 UnblockChannels:32");
-  Network wide;
-  const auto w = wide.Conv("a", wide.Input("x", {1, 16, 3, 2000}), 32);
-  wide.Output(wide.Conv("b", w, 32, 3, 32));
-  EXPECT_EQ(wide.Blocked({"block_channels", "fuse_pointwise_depthwise"}),
-            "BlockChannels:1 BlockedConv:2 BlockedConv:2 UnblockChannels:32");
 }
 
 TEST(BlockChannelsTest, LeavesWhatBlocksDoNotPayFor) {
@@ -482,21 +383,6 @@ TEST(BlockChannelsTest, HalvesOfShuffledChannelsAreTakenFromWhereTheyAre) {
             "BlockChannels:1 BlockedConv:2 BlockedConv:2 JoinChannels:2 BlockedConv:2 "
             "UnblockChannels:24 JoinChannels:2 Relu:2 UnblockChannels:24 JoinChannels:3 Relu:3 "
             "UnblockChannels:48");
-}
-
-TEST(ChooseWinogradTest, TakesLargeFiltersOfStrideOne) {
-  Network g;
-  const auto input = g.Input("x", {1, 64, 16, 16});
-  g.Output(g.Conv("large", input, 64, 3));
-  g.Output(g.Conv("one", input, 64, 1));
-  g.Output(g.Conv("grouped", input, 64, 3, 4));
-  g.Output(g.Conv("wide", input, 64, 5));
-  g.Blocked({"block_channels", "choose_winograd"});
-  std::vector<std::int64_t> tiles;
-  for (const ir::Node& node : g.graph.nodes) {
-    if (node.op == "BlockedConv") tiles.push_back(node.attributes.get_int("winograd_tile", 0));
-  }
-  EXPECT_EQ(tiles, (std::vector<std::int64_t>{4, 0, 4, 4}));
 }
 
 }  // namespace

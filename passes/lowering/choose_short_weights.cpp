@@ -42,11 +42,11 @@ constexpr std::int64_t kFewestPixels = 49;
 constexpr std::int64_t kFewestColumns = kernels::kMostTilePanels * kernels::kPanel;
 
 /// Rows from which on products are about as fast by weights that are widened first: from the
-/// third-level cache 2 % slower, where a matrix unit takes their parts a third faster.
+/// third-level cache 2 % slower.
 constexpr std::int64_t kManyRows = 128;
 
-/// Rows from which on they are 5 to 10 % slower, but 1.2 to 1.3 times as fast with such a unit, and
-/// half as large. 32 rows are 12 to 20 % slower.
+/// Rows from which on they are 5 to 10 % slower, but 1.2 to 1.3 times as fast on a matrix unit. 32
+/// rows are 12 to 20 % slower.
 constexpr std::int64_t kSomeRows = 64;
 
 /// Inputs of an operator that may be short if they are large: those that it multiplies by. The last
@@ -56,6 +56,13 @@ struct Weights {
   std::int64_t fewest = kFewestWeights;
 };
 
+/// A product of float32, by weights that are no integers.
+bool IsOfFloats(const ir::Graph& graph, const ir::Node& node) {
+  return node.op == "FusedMatMul" && !node.attributes.has("bits") &&
+         graph.type(node.inputs[0]).element == ElementType::kFloat32 &&
+         graph.type(node.outputs[0]).shape.back() >= kFewestColumns;
+}
+
 std::int64_t RowsOf(const ir::Graph& graph, const ir::Node& product) {
   const Shape& x = graph.type(product.inputs[0]).shape;
   return ElementCount(Shape(x.begin(), x.end() - 1));
@@ -63,22 +70,21 @@ std::int64_t RowsOf(const ir::Graph& graph, const ir::Node& product) {
 
 bool IsOfFewRows(std::int64_t rows) { return rows > 1 && rows <= kernels::kMostScaledRows; }
 
+/// How many weights of few rows are enough in this graph.
 std::int64_t FewestOfFewRows(const ir::Graph& graph) {
   std::set<ir::ValueId> weights;
   std::int64_t count = 0;
   for (const ir::Node& node : graph.nodes) {
-    if (node.op != "FusedMatMul" || !IsOfFewRows(RowsOf(graph, node))) continue;
+    if (!IsOfFloats(graph, node) || !IsOfFewRows(RowsOf(graph, node))) continue;
     const Tensor* constant = graph.ConstantOf(node.inputs[1]);
-    if (constant == nullptr || constant->element() != ElementType::kFloat32) continue;
-    if (weights.insert(node.inputs[1]).second) count += constant->count();
+    if (constant != nullptr && weights.insert(node.inputs[1]).second) count += constant->count();
   }
   return count >= kManyOfFewRows ? kFewestOfMany : kFewestOfFewRows;
 }
 
 Weights OfProduct(const ir::Graph& graph, const ir::Node& node, std::int64_t fewest_of_few_rows) {
+  if (!IsOfFloats(graph, node)) return {};
   const std::int64_t rows = RowsOf(graph, node);
-  const bool has_columns = graph.type(node.outputs[0]).shape.back() >= kFewestColumns;
-  if (node.attributes.has("bits") || !has_columns || rows < 1) return {};
   if (rows == 1 || rows >= kManyRows) return {.inputs = {1}};
   if (rows >= kSomeRows) return {.inputs = {1}, .fewest = kFewestWidened};
   if (IsOfFewRows(rows)) return {.inputs = {1}, .fewest = fewest_of_few_rows};

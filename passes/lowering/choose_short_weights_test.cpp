@@ -64,15 +64,18 @@ TEST(ChooseShortWeightsTest, ProductsOfFewRowsOrManyWithLargeWeights) {
 }
 
 /// Of four rows by weights of 512 x 512 and, other than these, so often by 512 x `others`.
-bool IsChosenBeside(std::int64_t others, int times = 1) {
+bool IsChosenBeside(std::int64_t others, int times = 1, const Attributes& attributes = {}) {
   GraphForTest g;
-  for (const std::int64_t columns : {std::int64_t{512}, others}) {
+  const auto multiply = [&](ir::ValueId w, std::int64_t columns, const Attributes& of_product) {
     const auto x = g.Input("x", TensorType{ElementType::kFloat32, {4, 512}});
-    const auto w = g.Constant("w", Shape{512, columns}, Weights(512 * columns));
-    for (int i = 0; i < (columns == others ? times : 1); ++i) {
-      g.Output(g.Op("y", "FusedMatMul", {x, w}, Shape{4, columns}));
-    }
-  }
+    g.Output(g.Op("y", "FusedMatMul", {x, w}, Shape{4, columns}, of_product));
+  };
+  const auto weights = [&](std::int64_t columns) {
+    return g.Constant("w", Shape{512, columns}, Weights(512 * columns));
+  };
+  multiply(weights(512), 512, {});
+  const auto w = weights(others);
+  for (int i = 0; i < times; ++i) multiply(w, others, attributes);
   return IsChosen(std::move(g));
 }
 
@@ -80,6 +83,7 @@ TEST(ChooseShortWeightsTest, FewWeightsOfFewRowsWhereTheyAreManyTogether) {
   EXPECT_FALSE(IsChosenBeside(3583));
   EXPECT_TRUE(IsChosenBeside(3584));
   EXPECT_FALSE(IsChosenBeside(1792, 2)) << "shared weights count once";
+  EXPECT_FALSE(IsChosenBeside(3584, 1, {{"bits", std::int64_t{16}}})) << "integers do not count";
 }
 
 bool IsChosenFor(const std::string& op, std::int64_t batch, std::int64_t layout, double first) {

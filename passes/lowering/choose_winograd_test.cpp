@@ -8,6 +8,7 @@
 
 #include "passes/graph_for_test.hpp"
 #include "passes/lowering/convolution_cost.hpp"
+#include "passes/lowering/network_for_test.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -186,6 +187,21 @@ TEST(ChooseWinogradTest, NothingIsToBeDecidedWhereTheAlgorithmDoesNotFit) {
   GraphForTest g = Convolution(1, {{"strides", Ints{2, 2}}});
   g.After("choose_winograd", context);
   EXPECT_EQ(TileOf(g), 0);
+}
+
+TEST(ChooseWinogradTest, TakesLargeFiltersOfStrideOne) {
+  Network g;
+  const auto input = g.Input("x", {1, 64, 16, 16});
+  g.Output(g.Conv("large", input, 64, 3));
+  g.Output(g.Conv("one", input, 64, 1));
+  g.Output(g.Conv("grouped", input, 64, 3, 4));
+  g.Output(g.Conv("wide", input, 64, 5));
+  g.Blocked({"block_channels", "choose_winograd"});
+  std::vector<std::int64_t> tiles;
+  for (const ir::Node& node : g.graph.nodes) {
+    if (node.op == "BlockedConv") tiles.push_back(node.attributes.get_int("winograd_tile", 0));
+  }
+  EXPECT_EQ(tiles, (std::vector<std::int64_t>{4, 0, 4, 4}));
 }
 
 }  // namespace

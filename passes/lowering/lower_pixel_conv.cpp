@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,12 +45,11 @@ bool Lower(Rewriter& rewriter, Node& conv) {
   const Tensor* constant = graph.ConstantOf(conv.inputs[1]);
   if (constant == nullptr || !IsOfPixels(graph, conv)) return false;
   const Tensor filters = *constant;
-  const auto reshape = [&](ValueId from, const TensorType& to, const std::string& name) {
-    return rewriter.Insert(graph.MakeNode("Reshape", {from}, to, {{"shape", to.shape}}, name));
-  };
+  const TensorType x = AsMatrix(graph.type(conv.inputs[0]));
   const TensorType y = graph.type(conv.outputs[0]);
   std::vector<ValueId> inputs = conv.inputs;
-  inputs[0] = reshape(inputs[0], AsMatrix(graph.type(inputs[0])), conv.name + "_row");
+  inputs[0] = rewriter.Insert(
+      graph.MakeNode("Reshape", {inputs[0]}, x, {{"shape", x.shape}}, conv.name + "_row"));
   inputs[1] =
       rewriter.AddConstant(graph.value(inputs[1]).name, filters.WithType(AsMatrix(filters.type())));
   Attributes attributes{{"trans_b", std::int64_t{1}}};

@@ -24,7 +24,8 @@ bool Pays(const SplitConvShape& shape) {
   const auto steps = static_cast<double>(CeilDiv(shape.panels.depth, kSplitStep));
   const auto panels = static_cast<double>(shape.out_blocks);
   return pixels >= kSplitRows &&
-         SplitBlocking::UnitCycles(pixels, shape.out_blocks, shape.panels.depth) +
+         SplitBlocking::UnitCycles(pixels, shape.out_blocks, shape.panels.depth,
+                                   PanelNumbers::kTransformed) +
                  kReadCycles * steps * panels *
                      static_cast<double>(SplitBlocking::RowBlocks(pixels)) <
              SplitBlocking::OrdinaryCycles(pixels, shape.out_blocks, shape.panels.depth,

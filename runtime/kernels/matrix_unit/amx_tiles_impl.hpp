@@ -114,13 +114,12 @@ template <int kTiles>
 }
 
 template <int kTiles>
-[[gnu::always_inline]] inline void StoreColumn(void* sums) {
-  constexpr std::int64_t kTileBytes = kTileRowsOfUnit * kRowBytes;
+[[gnu::always_inline]] inline void StoreColumn(void* sums, std::int64_t rows) {
   auto* const first = static_cast<char*>(sums);
   _tile_stored(0, first, kRowBytes);
-  _tile_stored(1, first + kTileBytes, kRowBytes);
-  _tile_stored(2, first + 2 * kTileBytes, kRowBytes);
-  if constexpr (kTiles == 4) _tile_stored(3, first + 3 * kTileBytes, kRowBytes);
+  _tile_stored(1, first + rows, kRowBytes);
+  _tile_stored(2, first + 2 * rows, kRowBytes);
+  if constexpr (kTiles == 4) _tile_stored(3, first + 3 * rows, kRowBytes);
 }
 
 }  // namespace

@@ -79,27 +79,17 @@ template <int kTiles, int kPanels>
   if constexpr (kTiles == 2 && kPanels == 2) _tile_dpbf16ps(3, 5, 7);
 }
 
-/// Products of the first two tiles of rows of a column by the first part of a panel, in tile 7, or
-/// the second, in tile 6, and of the one or two behind them.
-template <int kPart>
-[[gnu::always_inline]] inline void MultiplyFirstTwo() {
-  if constexpr (kPart == 0) {
-    _tile_dpbf16ps(0, 4, 7);
-    _tile_dpbf16ps(1, 5, 7);
-  } else {
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 5, 6);
-  }
+/// As _tile_dpbf16ps, which takes digits only.
+template <int kSums, int kA, int kB>
+[[gnu::always_inline]] inline void MultiplyTile() {
+  __asm__ volatile("tdpbf16ps\t%%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kA), "i"(kB));
 }
-template <int kPart, int kTiles>
-[[gnu::always_inline]] inline void MultiplyOthers() {
-  if constexpr (kPart == 0) {
-    _tile_dpbf16ps(2, 4, 7);
-    if constexpr (kTiles == 2) _tile_dpbf16ps(3, 5, 7);
-  } else {
-    _tile_dpbf16ps(2, 4, 6);
-    if constexpr (kTiles == 2) _tile_dpbf16ps(3, 5, 6);
-  }
+
+/// One or two tiles of rows of a column, whose sums begin in kSums, by a part of its panel.
+template <int kSums, int kTiles, int kPanel>
+[[gnu::always_inline]] inline void MultiplyPart() {
+  MultiplyTile<kSums, 4, kPanel>();
+  if constexpr (kTiles == 2) MultiplyTile<kSums + 1, 5, kPanel>();
 }
 
 /// Bytes of the sums of a tile.
@@ -174,22 +164,22 @@ void MultiplyColumn(const SplitProduct& product, float* to, Panels& panels) {
     _tile_loadd(6, b + kSplitTile, kRowBytes);
     _tile_loadd(7, b, kRowBytes);
     LoadRows<2>(a, stride);
-    MultiplyFirstTwo<1>();
-    MultiplyFirstTwo<0>();
+    MultiplyPart<0, 2, 6>();
+    MultiplyPart<0, 2, 7>();
     meanwhile(ProductOfStep<0>());
     LoadRows<kOthers>(others, stride);
-    MultiplyOthers<1, kOthers>();
-    MultiplyOthers<0, kOthers>();
+    MultiplyPart<2, kOthers, 6>();
+    MultiplyPart<2, kOthers, 7>();
     meanwhile(ProductOfStep<1>());
     if (s % 2 == 1) awake.Keep();
     LoadRows<2>(a + kSplitTile, stride);
-    MultiplyFirstTwo<0>();
+    MultiplyPart<0, 2, 7>();
     LoadRows<kOthers>(others + kSplitTile, stride);
-    MultiplyOthers<0, kOthers>();
+    MultiplyPart<2, kOthers, 7>();
     meanwhile(ProductOfStep<2>());
     panels.Next();
   }
-  StoreColumn<kTiles>(to);
+  StoreColumn<kTiles>(to, kTileSumsBytes);
 }
 
 /// Where the sums of the pair of tiles of rows from `row` on are to be stored.

@@ -57,7 +57,7 @@ class SplitMultiplication final : SplitWork {
       : unit_(unit),
         blocking_(blocking),
         task_(task),
-        has_few_rows_(blocking.HasFewRows(task)),
+        has_few_rows_(SplitBlocking::AreFew(task.rows, blocking.numbers())),
         operands_(operands),
         scratch_(blocking.ScratchAt(memory)) {}
 

@@ -74,7 +74,8 @@ SplitBlocking::SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_
 
 std::int64_t SplitBlocking::RowBlocks(std::int64_t rows) { return CeilDiv(rows, kRows); }
 
-double SplitBlocking::UnitCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth) {
+double SplitBlocking::UnitCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth,
+                                 PanelNumbers numbers) {
   const auto steps = static_cast<double>(CeilDiv(depth, kSplitStep));
   const auto tiles = static_cast<double>(CeilDiv(rows, kSplitRows));
   const double sums = static_cast<double>(rows) * static_cast<double>(panels);
@@ -82,7 +83,7 @@ double SplitBlocking::UnitCycles(std::int64_t rows, std::int64_t panels, std::in
   const double split_rows = static_cast<double>(CeilDiv(panels, kPanels)) * tiles;
   const double of_rest =
       steps * kSplitParts * kRowTileCycles * split_rows + kSumCycles * sums + kStartCycles;
-  if (rows <= kSplitFewRows) {
+  if (AreFew(rows, numbers)) {
     const double of_step = kFewPanelCycles + kFewTileCycles * tiles;
     return steps * of_step * static_cast<double>(panels) + of_rest + kFewStartCycles;
   }
@@ -104,7 +105,7 @@ double SplitBlocking::OrdinaryCycles(std::int64_t rows, std::int64_t panels, std
 bool SplitBlocking::Pays(std::int64_t rows, std::int64_t panels, std::int64_t depth,
                          PanelNumbers numbers) {
   return rows >= kSplitRows && panels > 0 && depth >= kSplitGroup &&
-         UnitCycles(rows, panels, depth) < OrdinaryCycles(rows, panels, depth, numbers);
+         UnitCycles(rows, panels, depth, numbers) < OrdinaryCycles(rows, panels, depth, numbers);
 }
 
 SplitTask SplitTasks::At(std::int64_t number) const {
@@ -135,7 +136,8 @@ SplitTasks SplitBlocking::TasksOf(std::int64_t rows, std::int64_t panels) const 
 
 SplitPiece SplitBlocking::PieceAt(const SplitTask& task, std::int64_t part,
                                   std::int64_t panel) const {
-  const std::int64_t most = HasFewRows(task) && task.rows > kSplitPair ? 1 : kSplitPanels;
+  const std::int64_t most =
+      AreFew(task.rows, numbers_) && task.rows > kSplitPair ? 1 : kSplitPanels;
   return {.part = part,
           .begin = depth_.begin(part),
           .end = depth_.end(part),

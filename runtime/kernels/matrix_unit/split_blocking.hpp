@@ -53,7 +53,8 @@ class SplitBlocking {
   SplitBlocking(std::int64_t rows, std::int64_t panels, std::int64_t depth, PanelNumbers numbers);
 
   /// Estimates in processor cycles of a product on the unit and, by tiles of registers, without.
-  static double UnitCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth);
+  static double UnitCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth,
+                           PanelNumbers numbers);
   static double OrdinaryCycles(std::int64_t rows, std::int64_t panels, std::int64_t depth,
                                PanelNumbers numbers);
   /// How often panels are split.
@@ -72,10 +73,10 @@ class SplitBlocking {
   const EvenSplit& depth() const { return depth_; }
   PanelNumbers numbers() const { return numbers_; }
 
-  /// Whether panels are split as they are multiplied, see SplitProduct: for few rows. Those of a
+  /// Whether so few rows have panels split as they are multiplied, see SplitProduct. Those of a
   /// TransformedPanel take longer to split, and have the time of all rows.
-  bool HasFewRows(const SplitTask& task) const {
-    return numbers_ != PanelNumbers::kTransformed && task.rows <= kSplitFewRows;
+  static bool AreFew(std::int64_t rows, PanelNumbers numbers) {
+    return numbers != PanelNumbers::kTransformed && rows <= kSplitFewRows;
   }
 
   /// The first piece of a task, and the one behind a piece, if there is one. Panels are taken two

@@ -132,6 +132,7 @@ TEST(PackedGemm, HasTheSameBitsForFewRowsOfAMatrixUnitAsForMany) {
   constexpr std::int64_t kDepth = 809;
   constexpr std::int64_t kColumns = 120;
   constexpr std::int64_t kRows = 130;
+  ASSERT_TRUE(SplitBlocking::Pays(kRows, 8, kDepth, PanelNumbers::kFloat));
   const Tensor a = random.Values({ElementType::kFloat32, {kRows, kDepth}});
   const Tensor w = PackGemmWeights(random.Values({ElementType::kFloat32, {kDepth, kColumns}}),
                                    false, ElementType::kFloat32);
