@@ -5,6 +5,7 @@
 
 #include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
+#include "runtime/kernels/matrix_unit/started_unit.hpp"
 
 namespace poprt::kernels {
 namespace {
@@ -140,14 +141,14 @@ class SplitPlanesConv2d::Task {
   void Run(std::int64_t first, std::int64_t last) {
     SplitImage();
     std::fill_n(panel_, conv_.Steps() * kSplitStep * kBlock, 0.0F);
-    conv_.unit_->start(conv_.pairs_of_step_);
+    StartedUnit started(conv_.unit_);
+    started.Start(kSplitRows, conv_.pairs_of_step_);
     for (std::int64_t block = first; block < last; block += kSplitPanels) {
       const auto panels = static_cast<int>(std::min<std::int64_t>(kSplitPanels, last - block));
       for (int i = 0; i < panels; ++i) SplitPanel(block + i, i);
       Multiply(block, panels);
     }
     Finish(unfinished_);
-    conv_.unit_->stop();
   }
 
  private:

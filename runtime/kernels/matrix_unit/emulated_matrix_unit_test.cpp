@@ -184,8 +184,14 @@ void SplitPlanes(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
   }
 }
 
-/// As many pairs of numbers as a step has.
+/// As many rows as a tile has, and pairs of numbers as a step.
+thread_local std::int64_t rows_of_tile = 0;
 thread_local std::int64_t pairs_of_step = 0;
+
+void Start(std::int64_t rows, std::int64_t pairs) {
+  rows_of_tile = rows;
+  pairs_of_step = pairs;
+}
 
 void MultiplyPixels(const PixelsProduct& product) {
   alignas(64) std::uint16_t a[kSplitParts * kSplitTile] = {};
@@ -207,17 +213,30 @@ void MultiplyPixels(const PixelsProduct& product) {
   }
 }
 
+void MultiplyTile(const TileProduct& product) {
+  for (int panel = 0; panel < product.panels; ++panel) {
+    for (std::int64_t row = 0; row < rows_of_tile; ++row) {
+      for (std::int64_t step = 0; step < product.steps; ++step) {
+        const std::int64_t at = step * kSplitParts * kSplitTile;
+        MultiplyStep(product.a + at + row * kSplitStep, product.b[panel] + at,
+                     product.sums[panel] + row * kSplitGroup);
+      }
+    }
+  }
+}
+
 bool AreFinite(const float* numbers, std::int64_t count) {
-  return std::all_of(numbers, numbers + count, [](float x) { return std::isfinite(x); });
+  return std::all_of(numbers, numbers + count, [](float x) { return std::abs(x) < 0x1p127F; });
 }
 
 constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
                               .split_panel = SplitPanel,
                               .split_planes = SplitPlanes,
-                              .start = [](std::int64_t pairs) { pairs_of_step = pairs; },
+                              .start = Start,
                               .stop = [] {},
                               .multiply = Multiply,
                               .multiply_pixels = MultiplyPixels,
+                              .multiply_tile = MultiplyTile,
                               .are_finite = AreFinite};
 
 }  // namespace

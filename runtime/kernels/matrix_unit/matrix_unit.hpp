@@ -170,6 +170,19 @@ struct PixelsProduct {
   float* sums;  ///< [panel][kSplitPair][16]
 };
 
+/// Panels that a row tile is multiplied by at once, at most.
+inline constexpr int kTileProductPanels = 4;
+
+/// Adds A * B to the sums of a tile of rows and of up to four panels which have been split before,
+/// for many such products.
+struct TileProduct {
+  const std::uint16_t* a;  ///< [step][part], tiles from split_rows
+  std::int64_t steps;
+  int panels;
+  const std::uint16_t* b[kTileProductPanels];  ///< [step][part], tiles from split_panel
+  float* sums[kTileProductPanels];             ///< [row][16]
+};
+
 struct MatrixUnit {
   /// Writes rows of the tiles of both parts, kSplitTile apart: `tiles` is where the first of them
   /// lies in the first tile.
@@ -181,13 +194,16 @@ struct MatrixUnit {
   /// Writes both parts, `part` apart, of the pixels of a row, side by side, and of zeros behind
   /// them up to a multiple of 16 pixels.
   void (*split_planes)(const PlanesRow& row, std::int64_t part, std::uint16_t* to);
-  /// Between these two a thread can call multiply, if a step has kSplitGroup pairs of numbers, and
-  /// multiply_pixels.
-  void (*start)(std::int64_t pairs_of_step);
+  /// Between these two a thread can call the functions that multiply; with a step of kSplitGroup
+  /// pairs of numbers, which multiply_pixels may have fewer of, and a tile of kSplitRows rows,
+  /// which multiply_tile may have fewer of. It can start again, with others, before it stops.
+  void (*start)(std::int64_t rows_of_tile, std::int64_t pairs_of_step);
   void (*stop)();
   void (*multiply)(const SplitProduct& product);
   void (*multiply_pixels)(const PixelsProduct& product);
-  /// Whether none of `count` numbers is infinite or NaN.
+  void (*multiply_tile)(const TileProduct& product);
+  /// Whether all of `count` numbers are below 2^127: none is infinite or NaN, nor becomes so when
+  /// it is rounded.
   bool (*are_finite)(const float* numbers, std::int64_t count);
 };
 

@@ -190,7 +190,9 @@ PairSums SumsOfPair(const SplitProduct& product, std::int64_t row) {
   return {product.sums + row * kSplitGroup, LayoutOf(product.sums_stride)};
 }
 
-void Start(std::int64_t pairs_of_step) { ShapeTiles(kSplitRows, kSplitRows, pairs_of_step); }
+void Start(std::int64_t rows_of_tile, std::int64_t pairs_of_step) {
+  ShapeTiles(rows_of_tile, rows_of_tile, pairs_of_step);
+}
 void Stop() { _tile_release(); }
 
 /// Cycles that it takes to give tiles other shapes and then the same again. Up to so many are
@@ -214,7 +216,7 @@ void MultiplyPair(const SplitProduct& product, std::int64_t row, Panels& panels)
   } else {
     MultiplyTiles<1, kPanels>(product, row, sums, panels);
   }
-  if (shapes) Start(kSplitGroup);
+  if (shapes) Start(kSplitRows, kSplitGroup);
   if (product.is_last) product.work->After(row, end);
 }
 
@@ -338,15 +340,79 @@ void MultiplyPixels(const PixelsProduct& product) {
   MultiplyPixelTiles<1, 1>(product);
 }
 
-bool AreFinite(const float* numbers, std::int64_t count) {
-  constexpr int kInfinitiesAndNans = 0x99;
-  __mmask16 others = 0;
-  std::int64_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    others |= _mm512_fpclass_ps_mask(_mm512_loadu_ps(numbers + i), kInfinitiesAndNans);
+// ---- Tiles of rows by panels that have been split ----------------------------------------------
+
+/// The first parts of B in two panels, from kSums on, by both parts of A.
+template <int kSums, int kPanels>
+[[gnu::always_inline]] inline void MultiplyFirstParts(const std::uint16_t* const* b,
+                                                      std::int64_t at) {
+  _tile_loadd(6, b[kSums] + at, kRowBytes);
+  MultiplyTile<kSums, 4, 6>();
+  if constexpr (kPanels > kSums + 1) {
+    _tile_loadd(7, b[kSums + 1] + at, kRowBytes);
+    MultiplyTile<kSums + 1, 4, 7>();
   }
-  const __mmask16 rest = FirstLanes(static_cast<std::int32_t>(count - i));
-  others |= _mm512_fpclass_ps_mask(_mm512_maskz_loadu_ps(rest, numbers + i), kInfinitiesAndNans);
+  MultiplyTile<kSums, 5, 6>();
+  if constexpr (kPanels > kSums + 1) MultiplyTile<kSums + 1, 5, 7>();
+}
+
+/// The second ones by the first of A.
+template <int kSums, int kPanels>
+[[gnu::always_inline]] inline void MultiplySecondParts(const std::uint16_t* const* b,
+                                                       std::int64_t at) {
+  _tile_loadd(6, b[kSums] + at + kSplitTile, kRowBytes);
+  MultiplyTile<kSums, 4, 6>();
+  if constexpr (kPanels > kSums + 1) {
+    _tile_loadd(7, b[kSums + 1] + at + kSplitTile, kRowBytes);
+    MultiplyTile<kSums + 1, 4, 7>();
+  }
+}
+
+template <int kPanels>
+void MultiplyTileBy(const TileProduct& product) {
+  AwakeStores awake;
+  _tile_loadd(0, product.sums[0], kRowBytes);
+  if constexpr (kPanels > 1) _tile_loadd(1, product.sums[1], kRowBytes);
+  if constexpr (kPanels > 2) _tile_loadd(2, product.sums[2], kRowBytes);
+  if constexpr (kPanels > 3) _tile_loadd(3, product.sums[3], kRowBytes);
+  for (std::int64_t s = 0; s < product.steps; ++s) {
+    const std::int64_t at = s * kStepNumbers;
+    _tile_loadd(4, product.a + at, kRowBytes);
+    _tile_loadd(5, product.a + at + kSplitTile, kRowBytes);
+    MultiplyFirstParts<0, kPanels>(product.b, at);
+    if constexpr (kPanels > 2) MultiplyFirstParts<2, kPanels>(product.b, at);
+    if (s % 4 == 3) awake.Keep();
+    MultiplySecondParts<0, kPanels>(product.b, at);
+    if constexpr (kPanels > 2) MultiplySecondParts<2, kPanels>(product.b, at);
+  }
+  _tile_stored(0, product.sums[0], kRowBytes);
+  if constexpr (kPanels > 1) _tile_stored(1, product.sums[1], kRowBytes);
+  if constexpr (kPanels > 2) _tile_stored(2, product.sums[2], kRowBytes);
+  if constexpr (kPanels > 3) _tile_stored(3, product.sums[3], kRowBytes);
+}
+
+void MultiplyTileBySplitPanels(const TileProduct& product) {
+  switch (product.panels) {
+    case 1:
+      return MultiplyTileBy<1>(product);
+    case 2:
+      return MultiplyTileBy<2>(product);
+    case 3:
+      return MultiplyTileBy<3>(product);
+    default:
+      return MultiplyTileBy<4>(product);
+  }
+}
+
+bool AreFinite(const float* numbers, std::int64_t count) {
+  const __m512 limit = _mm512_set1_ps(0x1p127F);
+  __mmask16 others = 0;
+  const auto look = [&](__m512 x) {
+    others |= _mm512_cmp_ps_mask(_mm512_abs_ps(x), limit, _CMP_NLT_UQ);
+  };
+  std::int64_t i = 0;
+  for (; i + 16 <= count; i += 16) look(_mm512_loadu_ps(numbers + i));
+  look(_mm512_maskz_loadu_ps(FirstLanes(static_cast<std::int32_t>(count - i)), numbers + i));
   return others == 0;
 }
 
@@ -359,6 +425,7 @@ const MatrixUnit kAmxMatrixUnit = {.split_rows = SplitRowsOf,
                                    .stop = Stop,
                                    .multiply = Multiply,
                                    .multiply_pixels = MultiplyPixels,
+                                   .multiply_tile = MultiplyTileBySplitPanels,
                                    .are_finite = AreFinite};
 
 }  // namespace poprt::kernels

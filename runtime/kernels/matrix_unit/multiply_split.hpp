@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
+#include "runtime/kernels/matrix_unit/started_unit.hpp"
 
 namespace poprt::kernels {
 
@@ -62,7 +63,8 @@ class SplitMultiplication final : SplitWork {
         scratch_(blocking.ScratchAt(memory)) {}
 
   void Run() {
-    const Started started(unit_);
+    StartedUnit started(&unit_);
+    started.Start();
     SplitPiece piece = blocking_.First(task_);
     if (!has_few_rows_) SplitPanels(piece, scratch_.panels[0]);
     for (bool is_last = false; !is_last;) {
@@ -77,18 +79,6 @@ class SplitMultiplication final : SplitWork {
   }
 
  private:
-  /// That the unit has been started, as long as this lives.
-  class Started {
-   public:
-    explicit Started(const MatrixUnit& unit) : unit_(unit) { unit_.start(kSplitGroup); }
-    ~Started() { unit_.stop(); }
-    Started(const Started&) = delete;
-    Started& operator=(const Started&) = delete;
-
-   private:
-    const MatrixUnit& unit_;
-  };
-
   // ---- Operands -------------------------------------------------------------------------------
 
   PanelsToSplit PanelsOf(const SplitPiece& piece) const {

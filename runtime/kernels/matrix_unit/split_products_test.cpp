@@ -46,7 +46,7 @@ struct Products {
     product.start[0] = kNone;
     product.work = &work;
     unit.split_panel(PanelNumbers::kFloat, y, 1, b);
-    unit.start(kSplitGroup);
+    unit.start(kSplitRows, kSplitGroup);
     unit.multiply(product);
     unit.stop();
   }

@@ -13,13 +13,16 @@ namespace {
 /// Threads share out parts of the batch, or what each step of all sequences computes.
 template <typename T>
 void RunParts(const RecurrentPlan& plan, const KernelArguments& args) {
-  if (plan.sequences == plan.shape.batch) return RecurrentRun<T>(plan, args, 0).Run();
-  const std::int64_t parts = CeilDiv(plan.shape.batch, plan.sequences);
+  const bool is_alone = args.pool == nullptr || args.pool->size() == 1;
+  const std::int64_t sequences = is_alone ? plan.sequences_alone : plan.sequences;
+  if (sequences == plan.shape.batch) return RecurrentRun<T>(plan, args, 0, sequences).Run();
+  const std::int64_t parts = CeilDiv(plan.shape.batch, sequences);
   ForRanges(args.pool, parts, 1, [&](std::int64_t part, std::int64_t, int worker) {
     KernelArguments own = args;
     own.scratch += static_cast<std::size_t>(worker) * plan.scratch_bytes;
     own.pool = nullptr;
-    RecurrentRun<T>(plan, own, part * plan.sequences).Run();
+    const std::int64_t first = part * sequences;
+    RecurrentRun<T>(plan, own, first, std::min(sequences, plan.shape.batch - first)).Run();
   });
 }
 

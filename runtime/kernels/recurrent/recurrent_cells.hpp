@@ -25,17 +25,29 @@ struct LstmPanels {
   float limit;  ///< of what functions are applied to, infinity for none
 };
 
+/// The sums of GRU's gates of a panel of hidden units, tiles [row][16] of as many rows as there are
+/// sequences, and their states.
+struct GruRows {
+  std::int64_t rows;
+  float* update;
+  const float* reset;
+  const float* linear;  ///< the state times R, if that is linear before the reset
+  float* candidate;
+  const float* before;  ///< the state
+  float* passed;        ///< what the reset gate lets pass of it
+  std::int64_t stride;  ///< of the last two from one row to the next
+};
+
 struct RecurrentCells {
   /// cell = sigmoid(forget) * cell + sigmoid(in) * tanh(next), hidden = sigmoid(out) * tanh(cell),
   /// with peepholes and a limit where there are.
   void (*lstm)(const LstmPanels& panels);
   /// update = sigmoid(update), passed = sigmoid(reset) * before.
-  void (*gru_gates)(const float* reset, const float* before, float* update, float* passed);
+  void (*gru_gates)(const GruRows& rows);
   /// candidate = (1 - update) * tanh(candidate) + update * before.
-  void (*gru)(const float* update, const float* before, float* candidate);
+  void (*gru)(const GruRows& rows);
   /// The same with sigmoid(update) and candidate + sigmoid(reset) * linear.
-  void (*linear_gru)(const float* update, const float* reset, const float* linear,
-                     const float* before, float* candidate);
+  void (*linear_gru)(const GruRows& rows);
 };
 
 /// For each instruction set, see inner_loops.hpp.

@@ -73,31 +73,40 @@ void Lstm(const LstmPanels& panels) {
   return limited ? LstmOf<V, true, true>(panels) : LstmOf<V, true, false>(panels);
 }
 
+/// Calls f(where the vectors of each row lie in tiles, and in rows of states).
+template <class V, class F>
+[[gnu::always_inline]] inline void ForRows(const GruRows& r, F f) {
+  for (std::int64_t row = 0; row < r.rows; ++row) {
+    ForVectors<V>([=](int lane) POPRT_INLINED { f(row * kPanel + lane, row * r.stride + lane); });
+  }
+}
+
 template <class V>
-void GruGates(const float* reset, const float* before, float* update, float* passed) {
-  ForVectors<V>([=](int i) POPRT_INLINED {
-    V::Store(Sigmoid<V>(V::Load(update + i)), update + i);
-    V::Store(V::Mul(Sigmoid<V>(V::Load(reset + i)), V::Load(before + i)), passed + i);
+void GruGates(const GruRows& rows) {
+  const GruRows r = rows;
+  ForRows<V>(r, [=](std::int64_t i, std::int64_t at) POPRT_INLINED {
+    V::Store(Sigmoid<V>(V::Load(r.update + i)), r.update + i);
+    V::Store(V::Mul(Sigmoid<V>(V::Load(r.reset + i)), V::Load(r.before + at)), r.passed + at);
   });
 }
 
 template <class V>
-void Gru(const float* update, const float* before, float* candidate) {
-  ForVectors<V>([=](int i) POPRT_INLINED {
-    V::Store(
-        Blend<V>(V::Load(update + i), tile::Tanh<V>(V::Load(candidate + i)), V::Load(before + i)),
-        candidate + i);
+void Gru(const GruRows& rows) {
+  const GruRows r = rows;
+  ForRows<V>(r, [=](std::int64_t i, std::int64_t at) POPRT_INLINED {
+    const auto next = tile::Tanh<V>(V::Load(r.candidate + i));
+    V::Store(Blend<V>(V::Load(r.update + i), next, V::Load(r.before + at)), r.candidate + i);
   });
 }
 
 template <class V>
-void LinearGru(const float* update, const float* reset, const float* linear, const float* before,
-               float* candidate) {
-  ForVectors<V>([=](int i) POPRT_INLINED {
-    const auto passed = V::Mul(Sigmoid<V>(V::Load(reset + i)), V::Load(linear + i));
-    const auto sum = V::Add(V::Load(candidate + i), passed);
-    V::Store(Blend<V>(Sigmoid<V>(V::Load(update + i)), tile::Tanh<V>(sum), V::Load(before + i)),
-             candidate + i);
+void LinearGru(const GruRows& rows) {
+  const GruRows r = rows;
+  ForRows<V>(r, [=](std::int64_t i, std::int64_t at) POPRT_INLINED {
+    const auto passed = V::Mul(Sigmoid<V>(V::Load(r.reset + i)), V::Load(r.linear + i));
+    const auto next = tile::Tanh<V>(V::Add(V::Load(r.candidate + i), passed));
+    V::Store(Blend<V>(Sigmoid<V>(V::Load(r.update + i)), next, V::Load(r.before + at)),
+             r.candidate + i);
   });
 }
 

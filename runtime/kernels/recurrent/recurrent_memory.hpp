@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/kernel_binding.hpp"
+#include "runtime/kernels/matrix_unit/matrix_unit.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/packed/scaled_panels.hpp"
 #include "runtime/kernels/recurrent/recurrent_plan.hpp"
@@ -18,14 +20,15 @@ class RecurrentMemory {
  public:
   using C = Accumulator<T>;
 
-  /// Of the sequences of a part of the batch that begins with `first`.
-  RecurrentMemory(const RecurrentPlan& plan, const KernelArguments& args, std::int64_t first)
+  /// Of `count` sequences of the batch, from `first` on.
+  RecurrentMemory(const RecurrentPlan& plan, const KernelArguments& args, std::int64_t first,
+                  std::int64_t count)
       : plan_(plan),
         args_(args),
         memory_(reinterpret_cast<C*>(args.scratch)),
         lengths_(reinterpret_cast<std::int64_t*>(args.scratch + plan.lengths_at)),
         first_sequence_(first),
-        batch_(std::min(plan.sequences, plan.shape.batch - first)),
+        batch_(count),
         directions_(plan.options.directions) {}
 
  protected:
@@ -82,6 +85,15 @@ class RecurrentMemory {
                                         (thread * directions_ + d) *
                                             plan_.state_in_parts->Elements());
   }
+  /// Tiles of the matrix unit, where it multiplies by R: of a panel of R, and of the state, of a
+  /// thread.
+  std::uint16_t* SplitPanelOfR(std::int64_t d, std::int64_t number) const {
+    return SplitTiles(plan_.parts.split_r, d * plan_.gates * plan_.panels + number);
+  }
+  std::uint16_t* SplitState(std::int64_t d, int thread) const {
+    return SplitTiles(plan_.parts.split_state,
+                      (thread * directions_ + d) * CeilDiv(batch_, kSplitRows));
+  }
   const C* Bias(std::int64_t d, std::int64_t number) const {
     return memory_ + plan_.parts.bias + d * plan_.gates * plan_.padded + number * kPanel;
   }
@@ -135,6 +147,12 @@ class RecurrentMemory {
                                            : kElementOf<C>,
             .stride = step * PanelNumbers(input),
             .count = static_cast<int>(count)};
+  }
+
+  /// Of a number of rows or panels of R's depth.
+  std::uint16_t* SplitTiles(std::int64_t part, std::int64_t number) const {
+    return reinterpret_cast<std::uint16_t*>(memory_ + part) +
+           number * plan_.state_steps * kSplitParts * kSplitTile;
   }
 
   const RecurrentPlan& plan_;

@@ -13,7 +13,7 @@ namespace poprt::kernels {
 namespace {
 
 /// Rows of a chunk: enough to read weights rarely, few enough that the gates stay in a cache.
-constexpr std::int64_t kRowsOfChunk = 128;
+constexpr std::int64_t kRowsOfChunk = 256;
 /// Multiplications of a task of one step, some 0.7 microseconds, and of a step that is worth
 /// sharing out. Up to three rows are multiplied as fast as the weights come.
 constexpr std::int64_t kWorkOfTask = 1 << 15;
@@ -42,11 +42,6 @@ class PartList {
  private:
   std::int64_t end_ = 0;
 };
-
-/// Sequences of a batch, at most, that do not fill the vectors that functions have room for; and of
-/// LSTM, whose cells take several panels.
-constexpr std::int64_t kRowsOfCells = 2;
-constexpr std::int64_t kRowsOfLstmCells = 8;
 
 /// Those of RecurrentCells, and with a limit only where these have it.
 bool HasUsualFunctions(RecurrentKind kind, const RecurrentOptions& options) {
@@ -87,6 +82,30 @@ std::int64_t SequencesOfPart(const RecurrentPlan& plan) {
   return CeilDiv(shape.batch, 2 * CeilDiv(shape.batch, 2 * kMostSequences));
 }
 
+// Cycles of the unit for a step of the depth of a panel of R that has been split before and a tile
+// of the state's rows, and for each of these rows; of splitting such a step once for all steps of
+// time; and of a row, a panel and a step without the unit. Measured.
+constexpr double kTileCycles = 45;
+constexpr double kTileRowCycles = 2.9;
+constexpr double kSplitCycles = 160;
+constexpr double kOrdinaryRowCycles = 19;
+/// Sequences of a batch, at least, and numbers of their state, at most, that each thread splits.
+constexpr std::int64_t kFewestSplitRows = 6;
+constexpr std::int64_t kMostSplitNumbers = 1 << 17;
+/// From so many rows on no tile of registers has so few that it sums them in several chains, see
+/// RegisterTiles.
+constexpr std::int64_t kRowsOfOneChain = 8;
+
+/// Whether the state of `rows` sequences is multiplied faster on a matrix unit.
+bool SplittingPays(const RecurrentPlan& plan, std::int64_t rows) {
+  const RecurrentShape& shape = plan.shape;
+  if (rows < kFewestSplitRows || rows * plan.padded > kMostSplitNumbers) return false;
+  const auto tiles = static_cast<double>(CeilDiv(rows, kSplitRows));
+  const double on_unit = kTileCycles * tiles + kTileRowCycles * static_cast<double>(rows);
+  const double saved = kOrdinaryRowCycles * static_cast<double>(rows) - on_unit;
+  return saved * static_cast<double>(shape.steps) > kSplitCycles;
+}
+
 }  // namespace
 
 RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const InnerLoops& with)
@@ -97,23 +116,48 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       scaled_inputs(packed && call.inputs[RecurrentInput::kW].element == ElementType::kInt32),
+      scaled_state(packed && call.inputs[RecurrentInput::kR].element == ElementType::kInt32),
       gates(GatesOf(which)),
       panels(CeilDiv(shape.hidden, kPanel)),
       layout(gates, shape.hidden),
       padded(panels * kPanel) {
+  ChooseFunctions();
+  CutSequences(call);
+  CutIntoTasks();
+  PlaceParts(call);
+}
+
+void RecurrentPlan::ChooseFunctions() {
+  if (loops == &PortableInnerLoops()) return;
+  sigmoid = FunctionNamed(loops->element_functions, "sigmoid")->loop;
+  tanh = FunctionNamed(loops->element_functions, "tanh")->loop;
+  if (HasUsualFunctions(kind, options)) cells = &loops->recurrent_cells;
+}
+
+void RecurrentPlan::CutSequences(const KernelCall& call) {
   sequences = SequencesOfPart(*this);
-  unit = sequences <= kTileRows ? kMostTilePanels : kTilePanels;
-  chunk = std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, sequences));
+  const std::int64_t of_two_threads = std::min(2 * sequences, shape.batch);
+  chunk = std::max<std::int64_t>(1, kRowsOfChunk / std::max<std::int64_t>(1, of_two_threads));
   chunk = std::min(BlockSizes(call.attributes, {chunk})[0], std::max<std::int64_t>(1, shape.steps));
-  if (loops != &PortableInnerLoops()) {
-    sigmoid = FunctionNamed(loops->element_functions, "sigmoid")->loop;
-    tanh = FunctionNamed(loops->element_functions, "tanh")->loop;
-    const bool is_lstm = kind == RecurrentKind::kLstm;
-    const std::int64_t most = is_lstm ? kRowsOfLstmCells : kRowsOfCells;
-    if (sequences <= most && HasUsualFunctions(kind, options)) {
-      cells = &loops->recurrent_cells;
-    }
+  if (call.inputs[0].element != ElementType::kFloat64) matrix_unit = loops->matrix_unit;
+  const PanelNumbers numbers = half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
+  const bool splits_inputs =
+      matrix_unit != nullptr && !scaled_inputs && shape.inputs <= kMostSplitStride &&
+      SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, numbers);
+  // On the unit, and in one chain, no sum of a row depends on how many there are.
+  const bool has_equal_sums =
+      layout.shared == 0 && (splits_inputs || shape.batch / 2 >= kRowsOfOneChain);
+  sequences_alone = shape.batch <= kSplitRows && has_equal_sums ? shape.batch : sequences;
+  if (matrix_unit != nullptr && !scaled_state && SplittingPays(*this, sequences_alone)) {
+    state_steps = CeilDiv(shape.hidden, kSplitStep);
+  } else {
+    sequences_alone = sequences;
   }
+  if (splits_inputs) split.emplace(chunk * sequences_alone, gates * panels, shape.inputs, numbers);
+  unit = sequences <= kTileRows || SplitsState() ? kMostTilePanels : kTilePanels;
+}
+
+void RecurrentPlan::CutIntoTasks() {
   const std::int64_t d = options.directions;
   const std::int64_t rows = sequences == 0 ? 0 : std::max(sequences, kRowsForFree);
   const double work = static_cast<double>(d * gates * padded) * static_cast<double>(shape.hidden) *
@@ -132,6 +176,10 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
     const double wanted = std::min(input_work / kWorkOfInputTask, static_cast<double>(d * panels));
     input_tasks = std::max(tasks, static_cast<std::int64_t>(wanted));
   }
+}
+
+void RecurrentPlan::PlaceParts(const KernelCall& call) {
+  const std::int64_t d = options.directions;
   const bool linear = options.linear_before_reset;
   PartList list;
   parts.w = list.Add({packed ? 0 : d * gates, padded, shape.inputs});
@@ -140,31 +188,30 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
   parts.recurrent_bias = list.Add({linear ? d : 0, padded});
   const bool has_peepholes = InputOrAbsent(call, RecurrentInput::kP).defined();
   parts.peepholes = list.Add({has_peepholes ? d : 0, 3, padded});
-  parts.rows = list.Add({d, chunk, sequences, shape.inputs});
-  parts.tiles = list.Add({d, gates, chunk, sequences, padded});
-  parts.shared = list.Add({d, layout.shared, chunk, sequences, kPanel});
-  parts.hidden = list.Add({d, 2, sequences, padded});
-  parts.cell = list.Add({kind == RecurrentKind::kLstm ? d : 0, sequences, padded});
-  parts.reset = list.Add({kind == RecurrentKind::kGru ? d : 0, sequences, padded});
-  if (packed && call.inputs[RecurrentInput::kR].element == ElementType::kInt32) {
+  parts.rows = list.Add({d, chunk, sequences_alone, shape.inputs});
+  parts.tiles = list.Add({d, gates, chunk, sequences_alone, padded});
+  parts.shared = list.Add({d, layout.shared, chunk, sequences_alone, kPanel});
+  parts.hidden = list.Add({d, 2, sequences_alone, padded});
+  parts.cell = list.Add({kind == RecurrentKind::kLstm ? d : 0, sequences_alone, padded});
+  parts.reset = list.Add({kind == RecurrentKind::kGru ? d : 0, sequences_alone, padded});
+  const std::int64_t threads =
+      sequences < shape.batch ? 1 : std::min<std::int64_t>(tasks, kMostRoundParts);
+  if (scaled_state) {
     state_in_parts.emplace(*loops->wide_rows, 1, shape.hidden);
-    parts.in_parts =
-        list.Add({std::min<std::int64_t>(tasks, kMostRoundParts), d, state_in_parts->Elements()});
+    parts.in_parts = list.Add({threads, d, state_in_parts->Elements()});
+  }
+  if (SplitsState()) {
+    const std::int64_t tile = kSplitParts * kSplitTile / 2;  // in floats
+    parts.split_r = list.Add({d, gates, panels, state_steps, tile});
+    parts.split_state =
+        list.Add({threads, d, CeilDiv(sequences_alone, kSplitRows), state_steps, tile});
   }
   parts.end = list.end();
   const std::size_t size = call.inputs[0].element == ElementType::kFloat64 ? 8 : 4;
   lengths_at = static_cast<std::size_t>(parts.end) * size;
-  split_at = ScratchBytes(lengths_at + static_cast<std::size_t>(sequences) * 8);
+  split_at = ScratchBytes(lengths_at + static_cast<std::size_t>(sequences_alone) * 8);
   scratch_bytes = split_at;
-  const bool is_double = call.inputs[0].element == ElementType::kFloat64;
-  const PanelNumbers numbers = half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
-  if (loops->matrix_unit != nullptr && !is_double && !scaled_inputs &&
-      shape.inputs <= kMostSplitStride &&
-      SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, numbers)) {
-    matrix_unit = loops->matrix_unit;
-    split.emplace(chunk * sequences, gates * panels, shape.inputs, numbers);
-    scratch_bytes += split->ScratchBytes();
-  }
+  if (split) scratch_bytes += split->ScratchBytes();
 }
 
 }  // namespace poprt::kernels

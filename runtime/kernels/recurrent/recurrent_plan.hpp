@@ -28,17 +28,20 @@ struct RecurrentPlan {
   /// The processor's own forms of these, null where results are the same on every processor.
   ElementLoop sigmoid = nullptr;
   ElementLoop tanh = nullptr;
-  /// The same for few sequences, if all functions are those by default.
+  /// The same, if all functions are those by default.
   const RecurrentCells* cells = nullptr;
   bool packed = false;         ///< W and R come packed
   bool half_weights = false;   ///< and hold float16
   bool scaled_inputs = false;  ///< and W holds scaled panels
-  /// And R does: what it is multiplied by then.
+  bool scaled_state = false;   ///< and R does
+  /// What R is multiplied by then.
   std::optional<RowsInParts> state_in_parts = std::nullopt;
   std::int64_t gates = 0;
   /// Of the part of a batch that one thread computes alone, without waiting for others at each
   /// step; the last part may have fewer. All of them where threads share panels instead.
   std::int64_t sequences = 0;
+  /// The same where there is one thread: all that fit a tile of the matrix unit.
+  std::int64_t sequences_alone = 0;
   std::int64_t panels = 0;      ///< of 16 hidden units
   RecurrentPanelLayout layout;  ///< of W and R
   std::int64_t unit = 0;    ///< panels that are computed one after the other, most of them at once
@@ -51,9 +54,14 @@ struct RecurrentPlan {
   /// computed all of it, unless computing takes longer than reading what another core has computed.
   /// On the matrix unit there are as many as workers instead, where they are shared out.
   std::int64_t input_tasks = 1;
-  /// For the input's part, where a matrix unit is faster.
+  /// Null where the processor has none, and for float64.
   const MatrixUnit* matrix_unit = nullptr;
+  /// For the input's part, where the unit is faster.
   std::optional<SplitBlocking> split = std::nullopt;
+  /// For the state's part: steps of the unit's depth that R has. It is split once for all steps of
+  /// time. 0 where the unit is not faster.
+  std::int64_t state_steps = 0;
+  bool SplitsState() const { return state_steps > 0; }
 
   /// Parts of the scratch memory, counted in numbers of the type computed with.
   struct Parts {
@@ -70,12 +78,22 @@ struct RecurrentPlan {
     std::int64_t reset = 0;   ///< GRU: [directions, sequences, padded], or tiles of one step
     /// [threads of a step, directions] of state_in_parts, each thread's own
     std::int64_t in_parts = 0;
+    /// Tiles of the matrix unit: [directions, gates, panels] of R, and of the state, [threads of a
+    /// step, directions, tiles of rows].
+    std::int64_t split_r = 0;
+    std::int64_t split_state = 0;
     std::int64_t end = 0;
   };
   Parts parts;
   std::size_t lengths_at = 0;  ///< byte offset of int64[sequences]
   std::size_t split_at = 0;    ///< byte offset of what `split` needs, of each worker its own
   std::size_t scratch_bytes = 0;
+
+ private:
+  void ChooseFunctions();
+  void CutSequences(const KernelCall& call);
+  void CutIntoTasks();
+  void PlaceParts(const KernelCall& call);
 };
 
 }  // namespace poprt::kernels

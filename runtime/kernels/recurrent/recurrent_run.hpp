@@ -10,8 +10,7 @@
 #include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/row_tiles.hpp"
 #include "runtime/kernels/parallel.hpp"
-#include "runtime/kernels/recurrent/recurrent_inputs.hpp"
-#include "runtime/kernels/recurrent/recurrent_product.hpp"
+#include "runtime/kernels/recurrent/recurrent_state.hpp"
 #include "runtime/kernels/recurrent/recurrent_weights.hpp"
 #include "runtime/kernels/rounds.hpp"
 
@@ -20,8 +19,8 @@ namespace poprt::kernels {
 /// One run of a recurrent kernel on operands of type T. A step s of direction d is time s, or
 /// counted from the end of each sequence when the direction is reversed.
 template <typename T>
-class RecurrentRun : private RecurrentInputs<T> {
-  using Units = RecurrentInputs<T>;
+class RecurrentRun : private RecurrentState<T> {
+  using Units = RecurrentState<T>;
   using C = typename Units::C;
   using In = RecurrentInput;
 
@@ -31,6 +30,7 @@ class RecurrentRun : private RecurrentInputs<T> {
   void Run() {
     ReadLengths();
     PrepareWeights();
+    SplitR();
     for (std::int64_t d = 0; d < directions_; ++d) {
       ReadBias(d);
       ReadState(d);
@@ -58,11 +58,12 @@ class RecurrentRun : private RecurrentInputs<T> {
   }
 
  private:
-  using Units::AddShared;
+  using typename Units::PanelRange;
+  using typename Units::State;
+  using Units::AddState;
   using Units::args_;
   using Units::batch_;
   using Units::Cell;
-  using Units::CopyPanel;
   using Units::directions_;
   using Units::FinishLstmPanels;
   using Units::FinishPanel;
@@ -70,23 +71,17 @@ class RecurrentRun : private RecurrentInputs<T> {
   using Units::GatherRow;
   using Units::HasLstmCells;
   using Units::Hidden;
-  using Units::InParts;
   using Units::Input;
-  using Units::IsShared;
   using Units::lengths_;
-  using Units::Linear;
   using Units::memory_;
   using Units::Output;
   using Units::OutputRow;
   using Units::plan_;
   using Units::Project;
-  using Units::Reset;
+  using Units::SplitR;
+  using Units::StateOf;
   using Units::StateRow;
-  using Units::Tile;
-  using Units::TileStride;
   using Units::Time;
-  using Units::WeightPanel;
-  using Units::Weights;
 
   // ---- Before the steps -------------------------------------------------------------------
 
@@ -207,8 +202,9 @@ class RecurrentRun : private RecurrentInputs<T> {
   }
 
   void RunSteps(std::int64_t d, std::int64_t first, std::int64_t last) const {
+    StartedUnit matrix_unit(plan_.matrix_unit);
     for (std::int64_t step = first; step < last; ++step) {
-      for (int phase = 0; phase < Phases(); ++phase) RunStep(d, step, phase);
+      for (int phase = 0; phase < Phases(); ++phase) RunStep(d, step, phase, matrix_unit);
     }
   }
 
@@ -239,13 +235,14 @@ class RecurrentRun : private RecurrentInputs<T> {
       const bool forwards = Order(step) == TaskOrder::kForwards;
       const std::int64_t begin = part * plan_.tasks / parts;
       const std::int64_t end = (part + 1) * plan_.tasks / parts;
-      std::array<std::optional<RecurrentRows<C>>, 2> states;  // of directions
+      std::array<std::optional<State>, 2> states;  // of directions
+      StartedUnit matrix_unit(plan_.matrix_unit);
       for (std::int64_t i = begin; i < end; ++i) {
         ForUnits(forwards ? i : begin + end - 1 - i, plan_.tasks, plan_.unit,
                  [&](std::int64_t d, std::int64_t from, std::int64_t to) {
                    auto& state = states[static_cast<std::size_t>(d)];
-                   if (!state) state = State(d, step, phase, part);
-                   RunPanels(d, step, from, to, phase, *state);
+                   if (!state) state = StateOf(d, step, phase, part);
+                   RunPanels({d, from, to}, step, phase, *state, matrix_unit);
                  });
       }
     });
@@ -271,97 +268,29 @@ class RecurrentRun : private RecurrentInputs<T> {
   /// Few rows read every weight once a step: what the step before read last is read first, while it
   /// still is in a near cache.
   TaskOrder Order(std::int64_t step) const {
-    return batch_ <= kTileRows && step % 2 == 1 ? TaskOrder::kBackwards : TaskOrder::kForwards;
-  }
-
-  /// What R is multiplied by in a phase of a step, by a thread.
-  RecurrentRows<C> State(std::int64_t d, std::int64_t step, int phase, int thread) const {
-    RecurrentRows<C> rows{phase == 1 ? Reset(d) : Hidden(d, step), plan_.padded, batch_};
-    if constexpr (std::is_same_v<C, float>) {
-      if (!plan_.state_in_parts) return rows;
-      std::byte* const parts = InParts(d, thread);
-      if (!plan_.state_in_parts->Scale(rows.data, rows.stride, parts)) return rows;
-      rows.in_parts = &*plan_.state_in_parts;
-      rows.parts = parts;
-    }
-    return rows;
+    const bool are_few = batch_ <= kTileRows || plan_.SplitsState();
+    return are_few && step % 2 == 1 ? TaskOrder::kBackwards : TaskOrder::kForwards;
   }
 
   /// All panels of a step.
-  void RunStep(std::int64_t d, std::int64_t step, int phase) const {
-    const RecurrentRows<C> state = State(d, step, phase, 0);
+  void RunStep(std::int64_t d, std::int64_t step, int phase, StartedUnit& matrix_unit) const {
+    const State state = StateOf(d, step, phase, 0);
     const std::int64_t units = (plan_.panels - 1) / plan_.unit + 1;
     const bool forwards = Order(step) == TaskOrder::kForwards;
     for (std::int64_t i = 0; i < units; ++i) {
       const std::int64_t first = (forwards ? i : units - 1 - i) * plan_.unit;
-      RunPanels(d, step, first, std::min(first + plan_.unit, plan_.panels), phase, state);
+      RunPanels({d, first, std::min(first + plan_.unit, plan_.panels)}, step, phase, state,
+                matrix_unit);
     }
   }
 
-  /// Panels [first, last) of one unit.
-  void RunPanels(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last,
-                 int phase, const RecurrentRows<C>& state) const {
-    const bool linear = plan_.options.linear_before_reset;
-    const auto add = [&](std::int64_t gate, std::int64_t next_gate) {
-      const bool same_panels = next_gate > gate;
-      AddPanels(state, d, gate, first, last,
-                next_gate * plan_.panels + (same_panels ? first : last % plan_.panels),
-                {Tile(d, gate, first, step), TileStride()});
-    };
-    switch (plan_.kind) {
-      case RecurrentKind::kRnn:
-        add(0, 0);
-        break;
-      case RecurrentKind::kGru:
-        if (phase == 0) {
-          add(0, 1);
-          add(1, linear ? 2 : 0);
-        }
-        if (linear) {
-          AddLinear(d, first, last, state);
-        } else if (phase == 1) {
-          add(2, 2);
-        }
-        break;
-      case RecurrentKind::kLstm:
-        AddGates(d, step, first, last, state);
-    }
+  /// The panels of one unit.
+  void RunPanels(const PanelRange& panels, std::int64_t step, int phase, const State& state,
+                 StartedUnit& matrix_unit) const {
+    const auto [d, first, last] = panels;
+    AddState(panels, step, phase, state, matrix_unit);
     if (HasLstmCells()) return FinishLstmPanels(d, step, first, last);
     for (std::int64_t panel = first; panel < last; ++panel) FinishPanel(d, step, panel, phase);
-  }
-
-  /// LSTM: adds the state times R to the tiles of all gates, of one panel at once.
-  void AddGates(std::int64_t d, std::int64_t step, std::int64_t first, std::int64_t last,
-                const RecurrentRows<C>& state) const {
-    const std::int64_t panels = plan_.panels;
-    for (std::int64_t panel = first; panel < last; ++panel) {
-      if (IsShared(panel)) {
-        AddShared(d, In::kR, state, step);
-        continue;
-      }
-      AddProduct(*plan_.loops, state, Weights(In::kR, d, panel, plan_.gates, /*of_gates=*/true),
-                 WeightPanel(In::kR, d, (panel + 1) % panels),
-                 {Tile(d, panel, step), panels * TileStride()});
-    }
-  }
-
-  /// Adds rows * R of one gate to the tiles of panels; that of number `next` is multiplied by next.
-  void AddPanels(const RecurrentRows<C>& rows, std::int64_t d, std::int64_t gate,
-                 std::int64_t first, std::int64_t last, std::int64_t next,
-                 const RecurrentTiles<C>& tiles) const {
-    AddProduct(*plan_.loops, rows,
-               Weights(In::kR, d, gate * plan_.panels + first, last - first, /*of_gates=*/false),
-               WeightPanel(In::kR, d, next), tiles);
-  }
-
-  /// GRU: what the reset gate is multiplied by, when that is linear before.
-  void AddLinear(std::int64_t d, std::int64_t first, std::int64_t last,
-                 const RecurrentRows<C>& state) const {
-    for (std::int64_t panel = first; panel < last; ++panel) {
-      const C* bias = memory_ + plan_.parts.recurrent_bias + d * plan_.padded + panel * kPanel;
-      for (std::int64_t b = 0; b < batch_; ++b) CopyPanel(bias, Linear(d, panel) + b * kPanel);
-    }
-    AddPanels(state, d, 2, first, last, last % plan_.panels, {Linear(d, first), batch_ * kPanel});
   }
 
   std::int64_t longest_ = 0;  ///< steps that any sequence has

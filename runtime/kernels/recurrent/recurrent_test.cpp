@@ -232,18 +232,20 @@ TEST(RecurrentTest, ScaledWeightsAreForOneRow) {
   EXPECT_EQ(error_of(1, 1), "W of scaled panels is for one row of float32");
 }
 
-/// With a matrix unit, emulated where there is none.
-void ExpectSameOnUnit(const Case& test) {
+/// With a matrix unit, emulated where there is none. What is computed is `test`, `given` is the
+/// same for the kernel, with packed weights.
+void ExpectSameOnUnit(const Case& test, const Case& given) {
   for (const InnerLoops* loops : testing::AllInnerLoops()) {
     if (loops->matrix_unit == nullptr) continue;
     SCOPED_TRACE(loops->instruction_set);
-    ASSERT_TRUE(RecurrentPlan(test.kind, CallOf(test), *loops).split.has_value());
-    const BoundKernel kernel = BindRecurrent(test.kind, CallOf(test), *loops);
-    const auto alone = RunWithThreads(kernel, test, 1);
+    ASSERT_TRUE(testing::UsesUnit(RecurrentPlan(test.kind, CallOf(test), *loops)));
+    const BoundKernel kernel = BindRecurrent(given.kind, CallOf(given), *loops);
+    const auto alone = RunWithThreads(kernel, given, 1);
     ExpectReference(test, alone, testing::kUnitUlps);
-    for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, test, threads), alone);
+    for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, given, threads), alone);
   }
 }
+void ExpectSameOnUnit(const Case& test) { ExpectSameOnUnit(test, test); }
 
 TEST(RecurrentTest, MoreRowsAndPanelsThanTheMatrixUnitTakesAtOnce) {
   // 104 panels, in two parts of the depth.
@@ -254,6 +256,51 @@ TEST(RecurrentTest, MoreRowsAndPanelsThanTheMatrixUnitTakesAtOnce) {
   long_chunk.inputs[0] = RandomTensor(random, kFloat32, {600, 1, 160}, -1, 1);
   long_chunk.attributes.set("block_sizes", Ints{600});
   ExpectSameOnUnit(long_chunk);
+}
+
+TEST(RecurrentTest, StatesOfManySequencesMeetTheMatrixUnit) {
+  for (const RecurrentKind kind : kRecurrentKinds) {
+    // Of 8 and 16 sequences, of which one thread takes all at once, and of tiles that are not full.
+    for (const std::int64_t batch : {8, 16, 37}) {
+      for (const std::int64_t hidden : {48, 52}) {
+        SCOPED_TRACE(std::string(NameOf(kind)) + " of batch " + std::to_string(batch) + ", " +
+                     std::to_string(hidden) + " units");
+        const Case test = LargeCase(kind, "bidirectional", batch, kFloat32, 96, hidden);
+        for (const InnerLoops* loops : testing::AllInnerLoops()) {
+          if (loops->matrix_unit == nullptr) continue;
+          EXPECT_TRUE(RecurrentPlan(kind, CallOf(test), *loops).SplitsState());
+          if (batch > 16 || hidden == 52 || kind == RecurrentKind::kRnn) continue;
+          const RecurrentPlan packed(kind, CallOf(Packed(test)), *loops);
+          EXPECT_LE(packed.sequences, batch / 2);
+          EXPECT_EQ(packed.sequences_alone, batch);
+        }
+        ExpectSameOnUnit(test);
+        ExpectSameOnUnit(test, Packed(test));
+        Case linear = test;
+        linear.attributes.set("linear_before_reset", std::int64_t{1});
+        if (kind == RecurrentKind::kGru) ExpectSameOnUnit(linear, Packed(linear));
+      }
+    }
+  }
+  const Case half = LargeCase(RecurrentKind::kLstm, "forward", 8, kFloat16, 40, 52);
+  ExpectSameOnUnit(half, Packed(half));
+}
+
+TEST(RecurrentTest, StatesThatAreNotFiniteLeaveOtherSequencesAlone) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const RecurrentKind kind : kRecurrentKinds) {
+    for (const std::int64_t batch : {16, 20}) {
+      SCOPED_TRACE(std::string(NameOf(kind)) + " of batch " + std::to_string(batch));
+      Case test = LargeCase(kind, "forward", batch, kFloat32, 40, 48);
+      const auto state = test.inputs[5].as_mutable<float>();
+      state[0] = kInfinity;
+      state[5 * 48 + 47] = std::nanf("");
+      state[static_cast<std::size_t>(batch - 1) * 48 + 20] = 3.4e38F;  // infinite in bfloat16
+      ExpectSameOnUnit(test, Packed(test));
+      test.inputs[2].as_mutable<float>()[100] = -kInfinity;  // R
+      ExpectSameOnUnit(test, Packed(test));
+    }
+  }
 }
 
 TEST(RecurrentTest, GatesThatOverflowDoNotChangeThoseBesideThem) {

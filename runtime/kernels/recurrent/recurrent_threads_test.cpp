@@ -28,7 +28,7 @@ void ExpectSameWithThreads(std::string_view name, const Case& test) {
     return NameOf(k) == name || TunedNameOf(k) == name;
   });
   const bool uses_unit = name == TunedNameOf(kind) &&
-                         RecurrentPlan(kind, CallOf(test), BestInnerLoops()).split.has_value();
+                         testing::UsesUnit(RecurrentPlan(kind, CallOf(test), BestInnerLoops()));
   ExpectReference(test, alone, uses_unit ? testing::kUnitUlps : testing::kOrdinaryUlps);
   const BoundKernel kernel = FindKernel(name)->bind(CallOf(test));
   for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, test, threads), alone);
@@ -82,7 +82,7 @@ TEST(RecurrentThreadsTest, ThreadsShareOutSequences) {
           EXPECT_EQ(plan.sequences, batch == 9 ? 5 : 10);
           const BoundKernel kernel = FindKernel(TunedNameOf(kind))->bind(CallOf(packed));
           const auto alone = RunWithThreads(kernel, packed, 1);
-          ExpectReference(test, alone);
+          ExpectReference(test, alone, testing::kUnitUlps);
           for (const int threads : {2, 3}) {
             EXPECT_EQ(RunWithThreads(kernel, packed, threads), alone);
           }

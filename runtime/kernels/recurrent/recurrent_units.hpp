@@ -128,14 +128,6 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     return true;
   }
 
-  /// f(where the row of a sequence is in a tile, and in rows of padded units) for a panel.
-  template <typename F>
-  void ForRows(std::int64_t panel, const F& f) const {
-    for (std::int64_t b = 0; b < batch_; ++b) {
-      f(b * kPanel, b * plan_.padded + panel * kPanel);
-    }
-  }
-
   /// f(index within a tile, index within rows of padded units) for every element of a panel.
   template <typename F>
   void ForTile(std::int64_t panel, const F& f) const {
@@ -222,6 +214,18 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     for (std::int64_t gate : {0, 1}) Activate(d, 0, Tile(d, gate, panel, step));
   }
 
+  GruRows GruRowsOf(std::int64_t d, std::int64_t step, std::int64_t panel) const {
+    const bool is_linear = plan_.options.linear_before_reset;
+    return {.rows = batch_,
+            .update = Tile(d, 0, panel, step),
+            .reset = Tile(d, 1, panel, step),
+            .linear = is_linear ? Linear(d, panel) : nullptr,
+            .candidate = Tile(d, 2, panel, step),
+            .before = Hidden(d, step) + panel * kPanel,
+            .passed = is_linear ? nullptr : Reset(d) + panel * kPanel,
+            .stride = plan_.padded};
+  }
+
   /// Gates z and r, and the state that r lets pass.
   void FinishGruGates(std::int64_t d, std::int64_t step, std::int64_t panel) const {
     const C* const before = Hidden(d, step);
@@ -229,10 +233,7 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     C* const passed = Reset(d);
     if constexpr (std::is_same_v<C, float>) {
       if (plan_.cells != nullptr) {
-        C* const update = Tile(d, 0, panel, step);
-        return ForRows(panel, [=, this](std::int64_t i, std::int64_t at) {
-          plan_.cells->gru_gates(reset + i, before + at, update + i, passed + at);
-        });
+        return plan_.cells->gru_gates(GruRowsOf(d, step, panel));
       }
     }
     ActivateGates(d, step, panel);
@@ -245,11 +246,7 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     C* const candidate = Tile(d, 2, panel, step);
     if constexpr (std::is_same_v<C, float>) {
       if (plan_.cells != nullptr) {
-        const C* const update = Tile(d, 0, panel, step);
-        const C* const before = Hidden(d, step);
-        ForRows(panel, [=, this](std::int64_t i, std::int64_t at) {
-          plan_.cells->linear_gru(update + i, reset + i, linear + i, before + at, candidate + i);
-        });
+        plan_.cells->linear_gru(GruRowsOf(d, step, panel));
         return StoreHidden(d, step, panel, candidate);
       }
     }
@@ -264,9 +261,7 @@ class RecurrentUnits : protected RecurrentMemory<T> {
     const C* const before = Hidden(d, step);
     if constexpr (std::is_same_v<C, float>) {
       if (plan_.cells != nullptr) {
-        ForRows(panel, [=, this](std::int64_t i, std::int64_t at) {
-          plan_.cells->gru(update + i, before + at, candidate + i);
-        });
+        plan_.cells->gru(GruRowsOf(d, step, panel));
         return StoreHidden(d, step, panel, candidate);
       }
     }
