@@ -55,6 +55,7 @@
 #include "passes/lowering/fuse_residual_into_fused.hpp"
 #include "passes/lowering/fuse_scale_into_batched_matmul.hpp"
 #include "passes/lowering/fuse_transpose_into_blocks.hpp"
+#include "passes/lowering/fuse_transpose_into_recurrent.hpp"
 #include "passes/lowering/gelu_pattern.hpp"
 #include "passes/lowering/layer_norm_pattern.hpp"
 #include "passes/lowering/lift_to_image.hpp"
@@ -184,6 +185,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"fuse_transpose_into_blocks",
      "Reads and writes images whose channels come last where they become blocks of channels.",
      Stage::kLowering, FuseTransposeIntoBlocks},
+    {"fuse_transpose_into_recurrent",
+     "Has RNN, GRU and LSTM read and write sequences in the order in which they are.",
+     Stage::kLowering, FuseTransposeIntoRecurrent},
     {"gelu_pattern", "Finds GELU written with Tanh.", Stage::kLowering, GeluPattern},
     {"int64_to_int32", "Turns int64 into int32 everywhere, inputs and outputs included.",
      Stage::kConversion, Int64ToInt32},

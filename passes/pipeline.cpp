@@ -98,6 +98,7 @@ const Names kLowering = {
     "choose_winograd",
     "choose_integer_weights",
     "choose_short_weights",
+    "fuse_transpose_into_recurrent",
     "fuse_pointwise_depthwise",
     "eliminate_duplicate_nodes",  // a value that several convolutions read is converted once
     "lower_to_batched_matmul",

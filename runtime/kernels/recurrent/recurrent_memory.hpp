@@ -39,13 +39,12 @@ class RecurrentMemory {
   const T* Input(std::size_t i) const { return i < args_.inputs.size() ? args_.in<T>(i) : nullptr; }
   T* Output(std::size_t i) const { return i < args_.outputs.size() ? args_.out<T>(i) : nullptr; }
   std::int64_t InputRow(std::int64_t time, std::int64_t b) const {
-    return plan_.options.batch_first ? (first_sequence_ + b) * plan_.shape.steps + time
-                                     : time * plan_.shape.batch + first_sequence_ + b;
+    const auto [of_step, of_sequence, of_direction] = plan_.x_strides;
+    return time * of_step + (first_sequence_ + b) * of_sequence;
   }
   std::int64_t OutputRow(std::int64_t d, std::int64_t time, std::int64_t b) const {
-    return plan_.options.batch_first
-               ? ((first_sequence_ + b) * plan_.shape.steps + time) * directions_ + d
-               : (time * directions_ + d) * plan_.shape.batch + first_sequence_ + b;
+    const auto [of_step, of_sequence, of_direction] = plan_.y_strides;
+    return time * of_step + (first_sequence_ + b) * of_sequence + d * of_direction;
   }
   std::int64_t StateRow(std::int64_t d, std::int64_t b) const {
     return plan_.options.batch_first ? (first_sequence_ + b) * directions_ + d

@@ -86,6 +86,47 @@ bool Flag(const Attributes& attributes, std::string_view name) {
   return value == 1;
 }
 
+/// The axes of ONNX in the order of an attribute, of all axes with the last one at its end.
+template <std::size_t kCount>
+std::array<RecurrentAxis, kCount> Ordered(const std::array<RecurrentAxis, kCount>& axes,
+                                          const Ints& order, std::string_view name) {
+  if (order.empty()) return axes;
+  bool is_order = order.size() == kCount + 1 && order.back() == std::int64_t{kCount};
+  for (std::int64_t axis = 0; axis < std::int64_t{kCount}; ++axis) {
+    is_order = is_order && std::ranges::count(order, axis) == 1;
+  }
+  Require(is_order, "attribute '" + std::string(name) + "' is no order of " +
+                        std::to_string(kCount + 1) + " axes whose last one stays");
+  std::array<RecurrentAxis, kCount> ordered;
+  for (std::size_t i = 0; i < kCount; ++i) ordered[i] = axes[static_cast<std::size_t>(order[i])];
+  return ordered;
+}
+
+/// The axes of X and Y of a layout and, of X, before, and of Y, behind a Transpose.
+void ReadAxes(const Attributes& attributes, RecurrentOptions& options) {
+  using enum RecurrentAxis;
+  using XAxes = std::array<RecurrentAxis, 2>;
+  using YAxes = std::array<RecurrentAxis, 3>;
+  const XAxes x = options.batch_first ? XAxes{kSequence, kStep} : XAxes{kStep, kSequence};
+  const YAxes y = options.batch_first ? YAxes{kSequence, kStep, kDirection}
+                                      : YAxes{kStep, kDirection, kSequence};
+  // The other order of two axes is its own inverse.
+  options.x_axes = Ordered(x, attributes.get_ints("x_perm"), "x_perm");
+  options.y_axes = Ordered(y, attributes.get_ints("y_perm"), "y_perm");
+}
+
+std::int64_t ExtentOf(RecurrentAxis axis, const RecurrentShape& shape, std::int64_t directions) {
+  switch (axis) {
+    case RecurrentAxis::kStep:
+      return shape.steps;
+    case RecurrentAxis::kSequence:
+      return shape.batch;
+    case RecurrentAxis::kDirection:
+      return directions;
+  }
+  return 1;
+}
+
 /// The operands and what is wrong with them.
 class Operands {
  public:
@@ -117,12 +158,24 @@ class Operands {
 std::vector<TensorType> RecurrentShape::Outputs(const RecurrentOptions& options,
                                                 ElementType element) const {
   const std::int64_t d = options.directions;
-  if (options.batch_first) {
-    const TensorType state{element, {batch, d, hidden}};
-    return {{element, {batch, steps, d, hidden}}, state, state};
+  const TensorType state{element,
+                         options.batch_first ? Shape{batch, d, hidden} : Shape{d, batch, hidden}};
+  Shape y(options.y_axes.size() + 1, hidden);
+  for (std::size_t i = 0; i < options.y_axes.size(); ++i) {
+    y[i] = ExtentOf(options.y_axes[i], *this, d);
   }
-  const TensorType state{element, {d, batch, hidden}};
-  return {{element, {steps, d, batch, hidden}}, state, state};
+  return {{element, y}, state, state};
+}
+
+RecurrentStrides RowStrides(std::span<const RecurrentAxis> axes, const RecurrentShape& shape,
+                            std::int64_t directions) {
+  RecurrentStrides strides{};
+  std::int64_t rows = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    strides[static_cast<std::size_t>(axes[i])] = rows;
+    rows *= ExtentOf(axes[i], shape, directions);
+  }
+  return strides;
 }
 
 RecurrentOptions ReadRecurrentOptions(RecurrentKind kind, const Attributes& attributes) {
@@ -134,6 +187,7 @@ RecurrentOptions ReadRecurrentOptions(RecurrentKind kind, const Attributes& attr
   options.directions = direction == "bidirectional" ? 2 : 1;
   options.first_reversed = direction == "reverse";
   options.batch_first = Flag(attributes, "layout");
+  ReadAxes(attributes, options);
   if (kind == RecurrentKind::kLstm) options.input_forget = Flag(attributes, "input_forget");
   if (kind == RecurrentKind::kGru) {
     options.linear_before_reset = attributes.get_int("linear_before_reset", 0) != 0;
@@ -156,8 +210,9 @@ RecurrentShape CheckRecurrentOperands(RecurrentKind kind, const RecurrentOptions
   }
   const TensorType& x = operands[In::kX];
   const TensorType& r = operands[In::kR];
-  RecurrentShape shape{.steps = x.shape[options.batch_first ? 1 : 0],
-                       .batch = x.shape[options.batch_first ? 0 : 1],
+  const std::size_t of_steps = options.x_axes[0] == RecurrentAxis::kStep ? 0 : 1;
+  RecurrentShape shape{.steps = x.shape[of_steps],
+                       .batch = x.shape[1 - of_steps],
                        .inputs = x.shape[2],
                        .hidden = packed ? attributes.get_int("hidden_size", 0) : r.shape[2]};
   Require(attributes.get_int("hidden_size", shape.hidden) == shape.hidden,

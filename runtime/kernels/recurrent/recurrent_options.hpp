@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,10 +25,16 @@ constexpr std::size_t ActivationsOf(RecurrentKind kind) {
   return kind == RecurrentKind::kRnn ? 1 : kind == RecurrentKind::kGru ? 2 : 3;
 }
 
+/// What an axis of X or Y but the last one counts.
+enum class RecurrentAxis : std::uint8_t { kStep, kSequence, kDirection };
+
 struct RecurrentOptions {
   std::int64_t directions = 1;
   bool first_reversed = false;  ///< the only direction runs from the end to the beginning
   bool batch_first = false;     ///< layout 1
+  /// The axes of X and of Y but the last one, in their order.
+  std::array<RecurrentAxis, 2> x_axes{};
+  std::array<RecurrentAxis, 3> y_axes{};
   bool input_forget = false;
   bool linear_before_reset = false;
   /// Bound of the inputs of activations; infinity for none.
@@ -45,6 +53,11 @@ struct RecurrentShape {
   std::vector<TensorType> Outputs(const RecurrentOptions& options, ElementType element) const;
 };
 
+/// Of each RecurrentAxis: how many rows lie from one of its indices to the next.
+using RecurrentStrides = std::array<std::int64_t, 3>;
+RecurrentStrides RowStrides(std::span<const RecurrentAxis> axes, const RecurrentShape& shape,
+                            std::int64_t directions);
+
 /// Positions of the operands. RNN and GRU have those up to kInitialH.
 struct RecurrentInput {
   static constexpr std::size_t kX = 0;
@@ -58,8 +71,10 @@ struct RecurrentInput {
 };
 
 /// Attributes of ONNX: activations, activation_alpha, activation_beta, clip, direction, layout,
-/// input_forget (LSTM), linear_before_reset (GRU). Throws KernelError for what ONNX does not allow
-/// and std::invalid_argument for attributes of another type.
+/// input_forget (LSTM), linear_before_reset (GRU). Attributes of ours: x_perm and y_perm, the
+/// orders of axes by which a Transpose would make ONNX's X of what is given, and what is wanted of
+/// ONNX's Y; the last axis stays. Throws KernelError for what ONNX does not allow and
+/// std::invalid_argument for attributes of another type.
 RecurrentOptions ReadRecurrentOptions(RecurrentKind kind, const Attributes& attributes);
 
 /// Checks all operands against each other and the attribute hidden_size. W and R are

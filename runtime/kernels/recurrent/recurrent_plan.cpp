@@ -112,6 +112,8 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
     : kind(which),
       options(ReadRecurrentOptions(which, call.attributes)),
       shape(CheckRecurrentOperands(which, options, call.attributes, call.inputs)),
+      x_strides(RowStrides(options.x_axes, shape, options.directions)),
+      y_strides(RowStrides(options.y_axes, shape, options.directions)),
       loops(&with),
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),

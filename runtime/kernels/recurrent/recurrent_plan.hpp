@@ -24,6 +24,8 @@ struct RecurrentPlan {
   RecurrentKind kind;
   RecurrentOptions options;
   RecurrentShape shape;
+  RecurrentStrides x_strides;  ///< of X, and of Y
+  RecurrentStrides y_strides;
   const InnerLoops* loops;
   /// The processor's own forms of these, null where results are the same on every processor.
   ElementLoop sigmoid = nullptr;

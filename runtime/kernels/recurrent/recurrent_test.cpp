@@ -117,6 +117,36 @@ TEST(RecurrentTest, MatchesTheEquations) {
   });
 }
 
+/// `tensor` with its axes in another order.
+Tensor Transposed(const Tensor& tensor, const Ints& perm) {
+  Shape shape;
+  for (const std::int64_t axis : perm) {
+    shape.push_back(tensor.shape()[static_cast<std::size_t>(axis)]);
+  }
+  return RunOnce("Transpose", {tensor}, {{tensor.element(), shape}}, {{"perm", perm}}).front();
+}
+
+TEST(RecurrentTest, AxesComeInAnyOrder) {
+  ForSeeds(100, [](std::mt19937& random) {
+    const Case test = RandomCase(random);
+    const auto plain =
+        RunOnce(TunedNameOf(test.kind), test.inputs, test.outputs(), test.attributes);
+    Case ordered = test;
+    Ints perm{0, 1, 2};
+    std::ranges::shuffle(perm, random);
+    perm.push_back(3);
+    ordered.attributes.set("y_perm", perm);
+    if (random() % 2 == 0) {
+      ordered.attributes.set("x_perm", Ints{1, 0, 2});
+      ordered.inputs[0] = Transposed(test.inputs[0], {1, 0, 2});
+    }
+    auto found =
+        RunOnce(TunedNameOf(test.kind), ordered.inputs, ordered.outputs(), ordered.attributes);
+    EXPECT_EQ(found[0], Transposed(plain[0], perm));
+    for (std::size_t i = 1; i < plain.size(); ++i) EXPECT_EQ(found[i], plain[i]);
+  });
+}
+
 TEST(RecurrentTest, SequencesWithoutStepsEndInZeros) {
   const auto halves = [](const Shape& shape) {
     return FromValues(kFloat32, shape, Values(static_cast<std::size_t>(ElementCount(shape)), 0.5));
@@ -344,6 +374,10 @@ TEST(RecurrentTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(BindError("RNN", inputs, outputs), "");
   EXPECT_EQ(BindError("RNN", inputs, outputs, {{"hidden_size", std::int64_t{5}}}),
             "attribute 'hidden_size' is 5, but input 2 (R) is float32[1, 4, 4]");
+  EXPECT_EQ(BindError("RNN", inputs, outputs, {{"y_perm", Ints{0, 3, 1, 2}}}),
+            "attribute 'y_perm' is no order of 4 axes whose last one stays");
+  EXPECT_EQ(BindError("RNN", inputs, outputs, {{"x_perm", Ints{0, 0, 2}}}),
+            "attribute 'x_perm' is no order of 3 axes whose last one stays");
   EXPECT_EQ(BindError("RNN", inputs, outputs, {{"direction", std::string("up")}}),
             "attribute 'direction' is \"up\", allowed are forward, reverse, bidirectional");
   EXPECT_EQ(BindError("RNN", inputs, outputs, {{"activations", Strings{"Tanh", "Tanh"}}}),
