@@ -7,6 +7,7 @@
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/split_conv2d.hpp"
+#include "runtime/kernels/blocked/split_image_conv2d.hpp"
 #include "runtime/kernels/blocked/task_grid.hpp"
 #include "runtime/kernels/blocked/tile_taps.hpp"
 #include "runtime/kernels/even_split.hpp"
@@ -114,7 +115,9 @@ struct BlockedConv2d {
   StoredPanels weights;  ///< of output blocks
   BlockedEpilogue epilogue;
   ConvBlocking blocking;
-  std::optional<SplitConv2d> split = std::nullopt;  ///< where a matrix unit is faster
+  // Where a matrix unit is faster, one of these.
+  std::optional<SplitConv2d> split = std::nullopt;
+  std::optional<SplitImageConv2d> split_image = std::nullopt;
   std::size_t tiles_bytes = 0;
   std::size_t taps_bytes = 0;     ///< of tiles and taps
   std::size_t tables_bytes = 0;   ///< these, then widened weights
@@ -227,11 +230,50 @@ struct BlockedConv2d {
     });
   }
 
+  void RunSplitImage(const KernelArguments& args) const {
+    split_image->Run(args, tables_bytes, scratch_bytes,
+                     [&](const SplitImageConv2d::Pixels& pixels, std::int64_t block, int worker) {
+                       const std::int64_t image_group = pixels.image * group + block / out_blocks;
+                       const std::int64_t first_out = block % out_blocks;
+                       for (std::int64_t x = pixels.first; x < pixels.last; ++x) {
+                         const std::int64_t pixel = pixels.row * out.width + x;
+                         RunPart(args, {image_group, pixel, pixel + 1, first_out, first_out + 1},
+                                 args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
+                       }
+                     });
+  }
+
   void Run(const KernelArguments& args) const {
     if (split.has_value()) return RunSplit(args);
+    if (split_image.has_value()) return RunSplitImage(args);
     args.pool->Run(in.batch * group * blocking.Grid().count(), [&](std::int64_t index, int worker) {
       RunTask(args, index, args.scratch + static_cast<std::size_t>(worker) * scratch_bytes);
     });
+  }
+
+  void PlanUnit(const InnerLoops& loops) {
+    if (!weights.AreScaled()) {
+      split_image = SplitImageConv2d::Plan(
+          loops,
+          {.in_blocks = in_blocks,
+           .last_channels = last_channels,
+           .group = group,
+           .out = out,
+           .rows = PaddedRows(window, {in.height, in.width}, {out.height, out.width}),
+           .half_weights = weights.element == ElementType::kFloat16},
+          epilogue);
+    }
+    if (split_image.has_value()) return;
+    split = SplitConv2d::Plan(loops,
+                              {.in = in,
+                               .out = out,
+                               .group = group,
+                               .in_blocks = in_blocks,
+                               .out_blocks = out_blocks,
+                               .last_channels = last_channels,
+                               .window = window,
+                               .panels = weights},
+                              epilogue);
   }
 
   void PlanScratch() {
@@ -243,7 +285,9 @@ struct BlockedConv2d {
     tiles_bytes = FloatScratchBytes(tiles * kTileFloats);
     taps_bytes = tiles_bytes + FloatScratchBytes(*taps * kTapFloats);
     tables_bytes = taps_bytes + FloatScratchBytes(weights.WidenedFloats(kernels->outs, MostRows()));
-    scratch_bytes = tables_bytes + (split.has_value() ? split->scratch_bytes() : 0);
+    scratch_bytes = tables_bytes;
+    if (split.has_value()) scratch_bytes += split->scratch_bytes();
+    if (split_image.has_value()) scratch_bytes += split_image->scratch_bytes();
   }
 };
 
@@ -304,16 +348,7 @@ BoundKernel BindBlockedConv2d(const KernelCall& call, const InnerLoops& loops) {
                                               .taps = *taps,
                                               .pixel_step = pixel_step})});
   const Ints block_sizes = conv->blocking.Cut(call.attributes);
-  conv->split = SplitConv2d::Plan(loops,
-                                  {.in = conv->in,
-                                   .out = conv->out,
-                                   .group = group,
-                                   .in_blocks = in_blocks,
-                                   .out_blocks = out_blocks,
-                                   .last_channels = conv->last_channels,
-                                   .window = conv->window,
-                                   .panels = weights},
-                                  conv->epilogue);
+  conv->PlanUnit(loops);
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },
           .scratch_bytes = conv->scratch_bytes,

@@ -7,7 +7,7 @@
 #include "runtime/kernels/block_sizes.hpp"
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/pack_blocked.hpp"
-#include "runtime/kernels/blocked/split_planes_conv2d.hpp"
+#include "runtime/kernels/blocked/split_image_conv2d.hpp"
 #include "runtime/kernels/even_split.hpp"
 #include "runtime/kernels/packed/packed_kernels.hpp"
 #include "runtime/kernels/window/padded_rows.hpp"
@@ -48,7 +48,7 @@ struct PlanesConv2d {
   std::size_t planes_bytes = 0;
   std::size_t tables_bytes = 0;   ///< planes and offsets
   std::size_t scratch_bytes = 0;  ///< these and what the unit needs
-  std::optional<SplitPlanesConv2d> split = {};
+  std::optional<SplitImageConv2d> split = {};
 
   /// The input of a strip, with zeros for padding.
   void CopyPadded(const float* image, std::int64_t out_row, std::int64_t out_rows,
@@ -114,7 +114,7 @@ struct PlanesConv2d {
   /// On the matrix unit, but for what is not finite.
   void RunSplit(const KernelArguments& args) const {
     split->Run(args, tables_bytes, scratch_bytes,
-               [&](const SplitPlanesConv2d::Pixels& pixels, std::int64_t block, int worker) {
+               [&](const SplitImageConv2d::Pixels& pixels, std::int64_t block, int worker) {
                  RunPart(args,
                          {.image = pixels.image,
                           .first_row = pixels.row,
@@ -193,13 +193,13 @@ BoundKernel BindBlockedConv2dPlanes(const KernelCall& call, const InnerLoops& lo
   conv->planes_bytes = FloatScratchBytes(*plane_floats);
   conv->tables_bytes = conv->planes_bytes + FloatScratchBytes(*pixels);
   conv->split =
-      SplitPlanesConv2d::Plan(loops,
-                              {.planes = in.channels,
-                               .out = conv->out,
-                               .rows = rows,
-                               .half_weights = half_weights,
-                               .rows_of_task = std::max<std::int64_t>(1, strips.largest())},
-                              conv->epilogue);
+      SplitImageConv2d::Plan(loops,
+                             {.planes = in.channels,
+                              .out = conv->out,
+                              .rows = rows,
+                              .half_weights = half_weights,
+                              .rows_of_task = std::max<std::int64_t>(1, strips.largest())},
+                             conv->epilogue);
   conv->scratch_bytes =
       conv->tables_bytes + (conv->split.has_value() ? conv->split->scratch_bytes() : 0);
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },

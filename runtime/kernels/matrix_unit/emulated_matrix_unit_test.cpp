@@ -184,6 +184,15 @@ void SplitPlanes(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
   }
 }
 
+void SplitPixels(const float* from, std::int64_t pixels, std::int32_t lanes, std::int64_t part,
+                 std::uint16_t* to) {
+  for (std::int64_t i = 0; i < pixels * kSplitGroup; ++i) {
+    const float x = i % kSplitGroup < lanes ? from[i] : 0;
+    to[i] = UpperHalf(x);
+    to[part + i] = UpperHalf(x - AsFloat(to[i]));
+  }
+}
+
 /// As many rows as a tile has, and pairs of numbers as a step.
 thread_local std::int64_t rows_of_tile = 0;
 thread_local std::int64_t pairs_of_step = 0;
@@ -232,6 +241,7 @@ bool AreFinite(const float* numbers, std::int64_t count) {
 constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
                               .split_panel = SplitPanel,
                               .split_planes = SplitPlanes,
+                              .split_pixels = SplitPixels,
                               .start = Start,
                               .stop = [] {},
                               .multiply = Multiply,

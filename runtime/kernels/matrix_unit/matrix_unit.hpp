@@ -157,7 +157,7 @@ struct PlanesRow {
 /// One or two tiles of 16 rows of A, which are output pixels side by side, times one or two panels.
 /// All distances are counted in numbers.
 struct PixelsProduct {
-  const std::uint16_t* a;            ///< first parts, from split_planes
+  const std::uint16_t* a;            ///< first parts, from split_planes or split_pixels
   std::int64_t part;                 ///< from first parts to second ones
   std::int64_t pixel;                ///< from what an output pixel reads to what the next one does
   std::int64_t second;               ///< from the first tile to the second, if there is one
@@ -194,6 +194,10 @@ struct MatrixUnit {
   /// Writes both parts, `part` apart, of the pixels of a row, side by side, and of zeros behind
   /// them up to a multiple of 16 pixels.
   void (*split_planes)(const PlanesRow& row, std::int64_t part, std::uint16_t* to);
+  /// Writes both parts, `part` apart, of pixels of 16 channels, those behind the first `lanes` as
+  /// zeros.
+  void (*split_pixels)(const float* from, std::int64_t pixels, std::int32_t lanes,
+                       std::int64_t part, std::uint16_t* to);
   /// Between these two a thread can call the functions that multiply; with a step of kSplitGroup
   /// pairs of numbers, which multiply_pixels may have fewer of, and a tile of kSplitRows rows,
   /// which multiply_tile may have fewer of. It can start again, with others, before it stops.

@@ -274,7 +274,8 @@ void Multiply(const SplitProduct& product) {
   }
 }
 
-// ---- Images of planes --------------------------------------------------------------------------
+// ---- Images that are split where they lie
+// --------------------------------------------------------------------------
 
 template <int kPairs>
 void SplitPlanesOf(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
@@ -307,6 +308,21 @@ void SplitPlanesOf(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
 void SplitPlanes(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
   if (row.planes <= 2) return SplitPlanesOf<1>(row, part, to);
   SplitPlanesOf<2>(row, part, to);
+}
+
+void SplitPixels(const float* from, std::int64_t pixels, std::int32_t lanes, std::int64_t part,
+                 std::uint16_t* to) {
+  const __mmask16 mask = FirstLanes(lanes);
+  const auto store = [](__m512i numbers, std::uint16_t* at) {
+    const __m256i upper = _mm512_cvtepi32_epi16(_mm512_srli_epi32(numbers, 16));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), upper);
+  };
+  for (std::int64_t pixel = 0; pixel < pixels; ++pixel, from += kSplitGroup, to += kSplitGroup) {
+    const __m512 x = _mm512_maskz_loadu_ps(mask, from);
+    const __m512i rounded = Rounded(x);
+    store(rounded, to);
+    store(RoundedRest(x, rounded), to + part);
+  }
 }
 
 template <int kTiles, int kPanels>
@@ -421,6 +437,7 @@ bool AreFinite(const float* numbers, std::int64_t count) {
 const MatrixUnit kAmxMatrixUnit = {.split_rows = SplitRowsOf,
                                    .split_panel = SplitPanel,
                                    .split_planes = SplitPlanes,
+                                   .split_pixels = SplitPixels,
                                    .start = Start,
                                    .stop = Stop,
                                    .multiply = Multiply,

@@ -1,4 +1,4 @@
-#include "runtime/kernels/blocked/split_planes_conv2d.hpp"
+#include "runtime/kernels/blocked/split_image_conv2d.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,38 +10,49 @@
 namespace poprt::kernels {
 namespace {
 
-/// Rows of the image are padded to multiples of it, which split_planes writes at once.
+/// Rows of planes are padded to multiples of it, which split_planes writes at once.
 constexpr std::int64_t kPixelsAtOnce = kSplitRows;
 /// Beyond these filters are rare, and distances would grow.
 constexpr std::int64_t kMostSide = 64;
 constexpr std::int64_t kMostStride = 64;
 /// Tiles that are multiplied at once.
 constexpr std::int64_t kTilesAtOnce = kSplitPair / kSplitRows;
-/// Tiles of output pixels of a task that share the work of splitting weights, where as many rows of
-/// the image stay in the second-level cache: these are at most so many numbers of each part.
+/// Tiles of output pixels of a task that share the work of splitting weights, and tasks that
+/// workers share out, as far as the rows of the image stay in the second-level cache: these are at
+/// most so many numbers of each part.
 constexpr std::int64_t kTilesOfTask = 16;
+constexpr std::int64_t kTasks = 4;
 constexpr std::int64_t kNumbersOfTask = 1 << 18;
 
-// Cycles of the unit for a product of two tiles, and for a tile of sums beside them; of splitting a
-// panel's step; of splitting 16 pixels of the image; until the unit has something to do. Without
-// the unit, of an output pixel for a tap of a plane and a block. Measured.
+// Cycles of the unit for a product of two tiles, from near or, where those of a panel have more
+// steps, from the second-level cache; and for a tile of sums beside them; of splitting a panel's
+// step; of splitting 16 pixels of planes, and one of a block; until the unit has something to do.
+// Without the unit, of an output pixel for a tap of a channel and a block; and where rows of
+// products are split, so many times what that takes without finding them. Measured.
 constexpr double kProductCycles = 24;
+constexpr double kFarProductCycles = 30;
+constexpr std::int64_t kNearSteps = 12;
 constexpr double kSumsCycles = 72;
 constexpr double kPanelStepCycles = 220;
 constexpr double kPixelsCycles = 40;
+constexpr double kBlockPixelCycles = 9;
 constexpr double kStartCycles = 3000;
 constexpr double kOrdinaryCycles = 0.65;
+constexpr double kFindingRows = 1.2;
 
 /// At least one.
-std::int64_t TilesOfRow(const SplitPlanesShape& shape) {
+std::int64_t TilesOfRow(const SplitImageShape& shape) {
   return std::max<std::int64_t>(1, CeilDiv(shape.out.width, kSplitRows));
 }
 
 /// Output rows of a task.
-std::int64_t RowsOfTask(const SplitPlanesShape& shape, std::int64_t row_numbers) {
+std::int64_t RowsOfTask(const SplitImageShape& shape, std::int64_t row_numbers) {
   std::int64_t rows = shape.rows_of_task;
-  const std::int64_t enough = CeilDiv(kTilesOfTask, TilesOfRow(shape));
-  while (rows < enough && shape.rows.Count(rows + 1) * row_numbers <= kNumbersOfTask) ++rows;
+  const std::int64_t enough = std::max(CeilDiv(kTilesOfTask, TilesOfRow(shape)),
+                                       CeilDiv(shape.out.height * shape.Images(), kTasks));
+  while (rows < std::min(enough, shape.out.height) &&
+         shape.rows.Count(rows + 1) * row_numbers <= kNumbersOfTask)
+    ++rows;
   return rows;
 }
 
@@ -49,14 +60,17 @@ constexpr std::int64_t kTileNumbers = kSplitParts * kSplitTile;  ///< both parts
 
 }  // namespace
 
-SplitPlanesConv2d::SplitPlanesConv2d(const InnerLoops& loops, const SplitPlanesShape& shape,
-                                     const BlockedEpilogue& epilogue)
+SplitImageConv2d::SplitImageConv2d(const InnerLoops& loops, const SplitImageShape& shape,
+                                   const BlockedEpilogue& epilogue)
     : unit_(loops.matrix_unit),
       kernels_(&loops.conv),
       gemm_(&loops.gemm),
       shape_(shape),
       epilogue_(epilogue),
-      places_(shape.planes <= 2 ? 2 : kMostSplitPlanes),
+      places_(shape.IsInBlocks()  ? kBlock
+              : shape.planes <= 2 ? 2
+                                  : kMostSplitPlanes),
+      pixels_at_once_(shape.IsInBlocks() ? 1 : kPixelsAtOnce),
       strips_(0, 1) {
   const Window& window = shape.rows.window;
   const std::int64_t pairs = window.kernel[1] * places_ / 2;
@@ -64,87 +78,117 @@ SplitPlanesConv2d::SplitPlanesConv2d(const InnerLoops& loops, const SplitPlanesS
   pairs_of_step_ = CeilDiv(pairs, parts_of_row_);
   const std::int64_t last_pixel = (TilesOfRow(shape) * kSplitRows - 1) * window.strides[1];
   const std::int64_t read = CeilDiv(2 * pairs_of_step_ * parts_of_row_, places_);
-  const std::int64_t written =
-      shape.rows.Left() + CeilDiv(shape.rows.Kept(), kPixelsAtOnce) * kPixelsAtOnce;
+  const std::int64_t written = shape.rows.Left() + Written();
   row_numbers_ =
-      CeilDiv(std::max(last_pixel + read, written), kPixelsAtOnce) * kPixelsAtOnce * places_;
-  strips_ = EvenSplit(shape.out.height, RowsOfTask(shape, row_numbers_));
-  for (std::int64_t row = 0; row < window.kernel[0]; ++row) {
-    for (std::int64_t part = 0; part < parts_of_row_; ++part) {
-      step_offsets_.push_back(static_cast<std::int32_t>(row * window.dilations[0] * row_numbers_ +
-                                                        part * 2 * pairs_of_step_));
+      CeilDiv(std::max(last_pixel + read, written), pixels_at_once_) * pixels_at_once_ * places_;
+  strips_ = EvenSplit(shape.out.height, RowsOfTask(shape, Sheets() * row_numbers_));
+  for (std::int64_t sheet = 0; sheet < Sheets(); ++sheet) {
+    for (std::int64_t row = 0; row < window.kernel[0]; ++row) {
+      for (std::int64_t part = 0; part < parts_of_row_; ++part) {
+        step_offsets_.push_back(static_cast<std::int32_t>(sheet * NumbersOfSheet() +
+                                                          row * window.dilations[0] * row_numbers_ +
+                                                          part * 2 * pairs_of_step_));
+      }
     }
   }
+  if (shape.IsInBlocks()) {
+    for (std::int64_t tap = 0; tap < shape.in_blocks * Taps(); ++tap) {
+      for (std::int64_t channel = 0; channel < kBlock; ++channel) {
+        panel_rows_.push_back(PanelRowOf(tap / Taps(), channel, tap % Taps()));
+      }
+    }
+    return;
+  }
   for (std::int64_t plane = 0; plane < shape.planes; ++plane) {
-    for (std::int64_t tap = 0; tap < Taps(); ++tap) panel_rows_.push_back(PanelRowOf(plane, tap));
+    for (std::int64_t tap = 0; tap < Taps(); ++tap) {
+      panel_rows_.push_back(PanelRowOf(0, plane, tap));
+    }
   }
 }
 
-std::int32_t SplitPlanesConv2d::PanelRowOf(std::int64_t plane, std::int64_t tap) const {
-  const std::int64_t columns = shape_.rows.window.kernel[1];
+std::int64_t SplitImageConv2d::Written() const {
+  return CeilDiv(shape_.rows.Kept(), pixels_at_once_) * pixels_at_once_;
+}
+
+std::int32_t SplitImageConv2d::PanelRowOf(std::int64_t sheet, std::int64_t place,
+                                          std::int64_t tap) const {
+  const Ints& kernel = shape_.rows.window.kernel;
   const std::int64_t of_step = 2 * pairs_of_step_;
-  const std::int64_t i = tap % columns * places_ + plane;
-  const std::int64_t step = tap / columns * parts_of_row_ + i / of_step;
+  const std::int64_t i = tap % kernel[1] * places_ + place;
+  const std::int64_t row = sheet * kernel[0] + tap / kernel[1];
+  const std::int64_t step = row * parts_of_row_ + i / of_step;
   return static_cast<std::int32_t>(step * kSplitStep + i % 2 * kSplitGroup + i % of_step / 2);
 }
 
-std::optional<SplitPlanesConv2d> SplitPlanesConv2d::Plan(const InnerLoops& loops,
-                                                         const SplitPlanesShape& shape,
-                                                         const BlockedEpilogue& epilogue) {
+std::optional<SplitImageConv2d> SplitImageConv2d::Plan(const InnerLoops& loops,
+                                                       const SplitImageShape& shape,
+                                                       const BlockedEpilogue& epilogue) {
   const Window& window = shape.rows.window;
   if (loops.matrix_unit == nullptr || shape.planes > kMostSplitPlanes || window.dilations[1] != 1 ||
-      std::max(window.kernel[0], window.kernel[1]) > kMostSide || window.strides[1] > kMostStride) {
+      std::max(window.kernel[0], window.kernel[1]) > kMostSide ||
+      std::max(window.strides[0], window.strides[1]) > kMostStride) {
     return std::nullopt;
   }
-  const SplitPlanesConv2d conv(loops, shape, epilogue);
-  if (conv.NumbersOfPart() > kMostSplitStride || conv.UnitCycles() >= conv.OrdinaryCycles()) {
+  const SplitImageConv2d conv(loops, shape, epilogue);
+  if (conv.NumbersOfPart() > kMostSplitStride || conv.UnitCycles() >= conv.OtherCycles()) {
     return std::nullopt;
   }
   return conv;
 }
 
-double SplitPlanesConv2d::UnitCycles() const {
-  const auto blocks = static_cast<double>(shape_.out.blocks);
+double SplitImageConv2d::UnitCycles() const {
+  const auto blocks = static_cast<double>(shape_.OutBlocks());
   const auto steps = static_cast<double>(Steps());
   const auto tiles = static_cast<double>(shape_.out.height * TilesOfRow(shape_));
-  const std::int64_t groups = NumbersOfPart() / places_ / kPixelsAtOnce;
-  const double of_strip = blocks * steps * kPanelStepCycles +
-                          static_cast<double>(groups) * kPixelsCycles + kStartCycles;
+  const auto groups = static_cast<double>(NumbersOfPart() / places_ / pixels_at_once_);
+  const double of_group = shape_.IsInBlocks() ? kBlockPixelCycles : kPixelsCycles;
+  const double of_strip = blocks * steps * kPanelStepCycles + groups * of_group + kStartCycles;
+  const double of_product = Steps() > kNearSteps ? kFarProductCycles : kProductCycles;
   return static_cast<double>(strips_.blocks()) * of_strip +
-         tiles * blocks * (steps * kSplitProducts * kProductCycles + kSumsCycles);
+         tiles * blocks * (steps * kSplitProducts * of_product + kSumsCycles);
 }
 
-double SplitPlanesConv2d::OrdinaryCycles() const {
-  return static_cast<double>(shape_.out.Pixels() * shape_.out.blocks) *
-         static_cast<double>(shape_.planes * Taps()) * kOrdinaryCycles;
+double SplitImageConv2d::OtherCycles() const {
+  const std::int64_t pixels = shape_.out.Pixels();
+  const std::int64_t blocks = shape_.OutBlocks();
+  const std::int64_t depth =
+      (shape_.IsInBlocks() ? shape_.in_blocks * kBlock : shape_.planes) * Taps();
+  const double ordinary =
+      static_cast<double>(pixels * blocks) * static_cast<double>(depth) * kOrdinaryCycles;
+  if (!shape_.IsInBlocks()) return ordinary;
+  const PanelNumbers numbers = shape_.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
+  return std::min(ordinary,
+                  SplitBlocking::UnitCycles(pixels, blocks, depth, numbers) * kFindingRows);
 }
 
 // ---- A task ------------------------------------------------------------------------------------
 
-/// Some output rows of an image by some output blocks.
-class SplitPlanesConv2d::Task {
+/// Some output rows of a group of an image by some output blocks.
+class SplitImageConv2d::Task {
  public:
-  Task(const SplitPlanesConv2d& conv, const KernelArguments& args, std::int64_t image,
+  Task(const SplitImageConv2d& conv, const KernelArguments& args, std::int64_t image_group,
        std::int64_t strip, std::byte* memory, const Compute& compute, int worker)
       : conv_(conv),
         args_(args),
         compute_(compute),
         worker_(worker),
-        image_(image),
+        image_group_(image_group),
         first_row_(conv.strips_.begin(strip)),
         last_row_(conv.strips_.end(strip)),
         parts_(reinterpret_cast<std::uint16_t*>(memory)),
         tiles_(parts_ + kSplitParts * conv.NumbersOfPart()),
         panel_(reinterpret_cast<float*>(tiles_ + kSplitPanels * conv.Steps() * kTileNumbers)) {}
 
-  /// Of output blocks [first, last).
+  /// Of output blocks [first, last) of the group.
   void Run(std::int64_t first, std::int64_t last) {
     SplitImage();
     std::fill_n(panel_, conv_.Steps() * kSplitStep * kBlock, 0.0F);
     StartedUnit started(conv_.unit_);
     started.Start(kSplitRows, conv_.pairs_of_step_);
-    for (std::int64_t block = first; block < last; block += kSplitPanels) {
-      const auto panels = static_cast<int>(std::min<std::int64_t>(kSplitPanels, last - block));
+    const std::int64_t group = image_group_ % conv_.shape_.group * conv_.shape_.OutBlocks();
+    for (std::int64_t block = group + first; block < group + last; block += kSplitPanels) {
+      const auto panels =
+          static_cast<int>(std::min<std::int64_t>(kSplitPanels, group + last - block));
       for (int i = 0; i < panels; ++i) SplitPanel(block + i, i);
       Multiply(block, panels);
     }
@@ -166,27 +210,42 @@ class SplitPlanesConv2d::Task {
     const PaddedRows& rows = conv_.shape_.rows;
     const std::int64_t part = conv_.NumbersOfPart();
     const std::int64_t left = rows.Left() * conv_.places_;
-    const std::int64_t written =
-        left + CeilDiv(rows.Kept(), kPixelsAtOnce) * kPixelsAtOnce * conv_.places_;
-    const std::int64_t plane = rows.in_height * rows.in_width;
-    const float* const image = args_.in<float>(0) + image_ * conv_.shape_.planes * plane;
+    const std::int64_t written = left + conv_.Written() * conv_.places_;
     const std::int64_t first = first_row_ * rows.window.strides[0] - rows.window.pads_begin[0];
-    std::uint16_t* to = parts_;
-    for (std::int64_t row = first; row < first + rows.Count(last_row_ - first_row_);
-         ++row, to += conv_.row_numbers_) {
-      const bool is_inside = row >= 0 && row < rows.in_height;
-      for (int i = 0; i < kSplitParts; ++i) {
-        std::uint16_t* const of_part = to + i * part;
-        std::fill_n(of_part, is_inside ? left : conv_.row_numbers_, 0);
-        if (is_inside) std::fill(of_part + written, of_part + conv_.row_numbers_, 0);
+    const std::int64_t last = first + rows.Count(last_row_ - first_row_);
+    for (std::int64_t sheet = 0; sheet < conv_.Sheets(); ++sheet) {
+      std::uint16_t* to = parts_ + sheet * conv_.NumbersOfSheet();
+      for (std::int64_t row = first; row < last; ++row, to += conv_.row_numbers_) {
+        const bool is_inside = row >= 0 && row < rows.in_height;
+        for (int i = 0; i < kSplitParts; ++i) {
+          std::uint16_t* const of_part = to + i * part;
+          std::fill_n(of_part, is_inside ? left : conv_.row_numbers_, 0);
+          if (is_inside) std::fill(of_part + written, of_part + conv_.row_numbers_, 0);
+        }
+        if (is_inside) SplitRow(sheet, row, to + left);
       }
-      if (!is_inside) continue;
-      conv_.unit_->split_planes({.first = image + row * rows.in_width,
-                                 .plane = plane,
-                                 .planes = conv_.shape_.planes,
-                                 .pixels = rows.Kept()},
-                                part, to + left);
     }
+  }
+
+  void SplitRow(std::int64_t sheet, std::int64_t row, std::uint16_t* to) const {
+    const SplitImageShape& shape = conv_.shape_;
+    const PaddedRows& rows = shape.rows;
+    const std::int64_t plane = rows.in_height * rows.in_width;
+    const std::int64_t part = conv_.NumbersOfPart();
+    if (!shape.IsInBlocks()) {
+      conv_.unit_->split_planes(
+          {.first = args_.in<float>(0) + image_group_ * shape.planes * plane + row * rows.in_width,
+           .plane = plane,
+           .planes = shape.planes,
+           .pixels = rows.Kept()},
+          part, to);
+      return;
+    }
+    const bool is_last = sheet + 1 == shape.in_blocks;
+    const std::int64_t block = image_group_ * shape.in_blocks + sheet;
+    conv_.unit_->split_pixels(
+        args_.in<float>(0) + (block * plane + row * rows.in_width) * kBlock, rows.Kept(),
+        static_cast<std::int32_t>(is_last ? shape.last_channels : kBlock), part, to);
   }
 
   /// The weights of a block in the order of the numbers of a row of A, two in each pair.
@@ -212,7 +271,7 @@ class SplitPlanesConv2d::Task {
   Pixels TileAt(std::int64_t tile) const {
     const std::int64_t of_row = TilesOfRow(conv_.shape_);
     const std::int64_t first = tile % of_row * kSplitRows;
-    return {image_, first_row_ + tile / of_row, first,
+    return {image_group_ / conv_.shape_.group, first_row_ + tile / of_row, first,
             std::min(first + kSplitRows, conv_.shape_.out.width)};
   }
 
@@ -294,11 +353,11 @@ class SplitPlanesConv2d::Task {
         pixels.last - pixels.first, args_.out<float>(0) + at);
   }
 
-  const SplitPlanesConv2d& conv_;
+  const SplitImageConv2d& conv_;
   const KernelArguments& args_;
   const Compute& compute_;
   const int worker_;
-  const std::int64_t image_;
+  const std::int64_t image_group_;
   const std::int64_t first_row_;
   const std::int64_t last_row_;
   std::uint16_t* const parts_;  ///< [part][row of the image][pixel][place]
@@ -309,20 +368,19 @@ class SplitPlanesConv2d::Task {
   Sums unfinished_{};
 };
 
-std::size_t SplitPlanesConv2d::scratch_bytes() const {
+std::size_t SplitImageConv2d::scratch_bytes() const {
   return static_cast<std::size_t>(kSplitParts * NumbersOfPart() +
                                   kSplitPanels * Steps() * kTileNumbers) *
              sizeof(std::uint16_t) +
          static_cast<std::size_t>(Steps() * kSplitStep * kBlock) * sizeof(float);
 }
 
-void SplitPlanesConv2d::Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
-                            const Compute& compute) const {
-  const std::int64_t strips = shape_.out.batch * strips_.blocks();
+void SplitImageConv2d::Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
+                           const Compute& compute) const {
   const EvenSplit blocks = BlocksOfTask(args.pool->size());
-  args.pool->Run(strips * blocks.blocks(), [&](std::int64_t task, int worker) {
-    const std::int64_t strip = task % strips;
-    const std::int64_t part = task / strips;
+  args.pool->Run(Strips() * blocks.blocks(), [&](std::int64_t task, int worker) {
+    const std::int64_t strip = task % Strips();
+    const std::int64_t part = task / Strips();
     Task(*this, args, strip / strips_.blocks(), strip % strips_.blocks(),
          args.scratch + static_cast<std::size_t>(worker) * stride + offset, compute, worker)
         .Run(blocks.begin(part), blocks.end(part));
@@ -330,13 +388,13 @@ void SplitPlanesConv2d::Run(const KernelArguments& args, std::size_t offset, std
 }
 
 /// Where workers would have unequally much to do, they share out the output blocks, too.
-EvenSplit SplitPlanesConv2d::BlocksOfTask(int workers) const {
-  const std::int64_t strips = shape_.out.batch * strips_.blocks();
-  for (std::int64_t largest = shape_.out.blocks; largest > 0; largest -= kSplitPanels) {
-    const EvenSplit blocks(shape_.out.blocks, largest, kSplitPanels);
-    if (strips * blocks.blocks() % workers == 0) return blocks;
+EvenSplit SplitImageConv2d::BlocksOfTask(int workers) const {
+  const std::int64_t out_blocks = shape_.OutBlocks();
+  for (std::int64_t largest = out_blocks; largest > 0; largest -= kSplitPanels) {
+    const EvenSplit blocks(out_blocks, largest, kSplitPanels);
+    if (Strips() * blocks.blocks() % workers == 0) return blocks;
   }
-  return {shape_.out.blocks, shape_.out.blocks};
+  return {out_blocks, out_blocks};
 }
 
 }  // namespace poprt::kernels

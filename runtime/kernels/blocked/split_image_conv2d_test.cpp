@@ -1,10 +1,9 @@
-#include "runtime/kernels/blocked/split_planes_conv2d.hpp"
+#include "runtime/kernels/blocked/split_image_conv2d.hpp"
 
 #include "gtest/gtest.h"
 #include "runtime/kernels/blocked/blocked_conv_testing.hpp"
 
-// First convolutions that are large enough for a matrix unit, which is emulated where there is
-// none.
+// Convolutions that are large enough for a matrix unit, which is emulated where there is none.
 namespace poprt::kernels::testing {
 namespace {
 
@@ -13,13 +12,18 @@ bool UsesUnit(const ConvCase& c) {
   const Window window = ResolveWindow(attributes, {c.height, c.width}, c.kernel);
   const Shape out = WindowOutputExtents(window, {c.height, c.width}, false);
   const BlockedEpilogue epilogue(attributes);
-  return SplitPlanesConv2d::Plan(EmulatedUnitLoops(),
-                                 {.planes = c.channels,
-                                  .out = {c.batch, BlocksOf(c.outs), out[0], out[1]},
-                                  .rows = PaddedRows(window, {c.height, c.width}, out),
-                                  .half_weights = c.half_weights,
-                                  .rows_of_task = 1},
-                                 epilogue)
+  const bool has_planes = c.form == Form::kPlanes;
+  const std::int64_t in_blocks = BlocksOf(c.channels);
+  return SplitImageConv2d::Plan(EmulatedUnitLoops(),
+                                {.planes = has_planes ? c.channels : 0,
+                                 .in_blocks = has_planes ? 0 : in_blocks,
+                                 .last_channels = c.channels - (in_blocks - 1) * kBlock,
+                                 .group = c.group,
+                                 .out = {c.batch, BlocksOf(c.group * c.outs), out[0], out[1]},
+                                 .rows = PaddedRows(window, {c.height, c.width}, out),
+                                 .half_weights = c.half_weights,
+                                 .rows_of_task = 1},
+                                epilogue)
       .has_value();
 }
 
@@ -37,11 +41,28 @@ ConvCase LargeCase(Random& random) {
   return c;
 }
 
-void CheckLargeCases(int count, bool specials) {
+/// Of one or two blocks of channels, with filters whose rows have one to four steps.
+ConvCase LargeBlockedCase(Random& random) {
+  ConvCase c = RandomCase(random, Form::kBlocked);
+  c.batch = random.Int(1, 2);
+  c.group = random.Int(1, 2);
+  c.channels = c.group == 1 ? random.Int(10, 32) : 16;
+  c.outs = c.group == 1 ? random.Int(1, 48) : 16 * random.Int(1, 2);
+  c.kernel = {random.Int(3, 6), random.Int(3, 7)};
+  c.strides = {random.Int(1, 3), random.Int(1, 3)};
+  c.dilations = {random.Int(1, 2), 1};
+  c.pads = {random.Int(0, 3), random.Int(0, 4), random.Int(0, 3), random.Int(0, 4)};
+  c.height = (c.kernel[0] - 1) * c.dilations[0] + random.Int(20, 30);
+  c.width = c.kernel[1] + 48 * c.strides[1];
+  c.scaled_weights = false;
+  return c;
+}
+
+void CheckLargeCases(Form form, int count, bool specials) {
   int using_unit = 0;
   ForSeeds(count, [&](std::mt19937& seeds) {
     Random random(seeds());
-    ConvCase c = LargeCase(random);
+    ConvCase c = form == Form::kPlanes ? LargeCase(random) : LargeBlockedCase(random);
     c.specials = specials;
     if (specials) c.activation = "";
     using_unit += UsesUnit(c) ? 1 : 0;
@@ -50,11 +71,54 @@ void CheckLargeCases(int count, bool specials) {
   EXPECT_GT(using_unit, count / 2);
 }
 
-TEST(SplitPlanesConv2d, AgreesWithNaiveConvolution) { CheckLargeCases(6, false); }
+TEST(SplitImageConv2d, AgreesWithNaiveConvolution) {
+  CheckLargeCases(Form::kPlanes, 6, false);
+  CheckLargeCases(Form::kBlocked, 6, false);
+}
 
-TEST(SplitPlanesConv2d, ComputesWhatIsNotFiniteWithoutTheUnit) { CheckLargeCases(4, true); }
+TEST(SplitImageConv2d, ComputesWhatIsNotFiniteWithoutTheUnit) {
+  CheckLargeCases(Form::kPlanes, 4, true);
+  CheckLargeCases(Form::kBlocked, 4, true);
+}
 
-TEST(SplitPlanesConv2d, AgreesOnFirstLayersOfNetworks) {
+TEST(SplitImageConv2d, AgreesOnBlocksOfChannels) {
+  Random random(3);
+  const ConvCase halving{.channels = 16,
+                         .outs = 32,
+                         .height = 40,
+                         .width = 96,
+                         .kernel = {3, 3},
+                         .strides = {2, 2},
+                         .pads = {1, 1, 1, 1},
+                         .activation = "relu",
+                         .bias = true,
+                         .residual = true};
+  EXPECT_TRUE(UsesUnit(halving));
+  CheckConv(random, halving);
+  ConvCase c = halving;
+  c.channels = 21;
+  c.half_weights = true;
+  EXPECT_TRUE(UsesUnit(c)) << "spare channels";
+  CheckConv(random, c);
+  c = halving;
+  c.kernel = {21, 11};
+  c.height = 41;
+  c.width = 60;
+  c.strides = {2, 1};
+  c.pads = {10, 5, 10, 5};
+  c.outs = 16;
+  EXPECT_TRUE(UsesUnit(c)) << "many steps";
+  CheckConv(random, c);
+  c = halving;
+  c.channels = 128;
+  c.outs = 256;
+  EXPECT_FALSE(UsesUnit(c)) << "rows of products are faster";
+  c = halving;
+  c.dilations = {1, 2};
+  EXPECT_FALSE(UsesUnit(c)) << "taps do not lie side by side";
+}
+
+TEST(SplitImageConv2d, AgreesOnFirstLayersOfNetworks) {
   Random random(1);
   ConvCase c{.form = Form::kPlanes,
              .batch = 2,
@@ -84,7 +148,7 @@ TEST(SplitPlanesConv2d, AgreesOnFirstLayersOfNetworks) {
   CheckConv(random, c);
 }
 
-TEST(SplitPlanesConv2d, AgreesOnUnusualWindows) {
+TEST(SplitImageConv2d, AgreesOnUnusualWindows) {
   Random random(2);
   const ConvCase large{.form = Form::kPlanes,
                        .channels = 4,
@@ -117,7 +181,7 @@ TEST(SplitPlanesConv2d, AgreesOnUnusualWindows) {
   CheckConv(random, c);
 }
 
-TEST(SplitPlanesConv2d, IsNotChosenWhereItGainsNothing) {
+TEST(SplitImageConv2d, IsNotChosenWhereItGainsNothing) {
   const ConvCase large{.form = Form::kPlanes,
                        .channels = 3,
                        .outs = 64,
