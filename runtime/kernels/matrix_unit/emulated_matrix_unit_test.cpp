@@ -83,6 +83,10 @@ float NumberAt(PanelNumbers numbers, const void* panel, std::int64_t k, std::int
     case PanelNumbers::kScaled:
     case PanelNumbers::kInteger:
       return ScaledAt(static_cast<const std::uint32_t*>(panel), k, column);
+    case PanelNumbers::kRows: {
+      const auto& rows = *static_cast<const RowsPanel*>(panel);
+      return column < rows.columns ? rows.first[k * rows.stride + column] : 0;
+    }
     case PanelNumbers::kTransformed:
       break;
   }

@@ -35,10 +35,17 @@ inline constexpr int kSplitParts = 2;
 inline constexpr int kSplitProducts = 3;
 
 /// What the numbers of a panel are: float32, float16, scaled (packed/scaled_panels.hpp), the same
-/// but multiplied as integers without a unit (quantized/pack_integers.hpp), or those of a
-/// TransformedPanel. Parts of the depth begin at multiples of kScaledBlock, whatever they are.
-enum class PanelNumbers : std::uint8_t { kFloat, kHalf, kScaled, kInteger, kTransformed };
+/// but multiplied as integers without a unit (quantized/pack_integers.hpp), or those of a RowsPanel
+/// or a TransformedPanel. Parts of the depth begin at multiples of kScaledBlock, whatever they are.
+enum class PanelNumbers : std::uint8_t { kFloat, kHalf, kScaled, kInteger, kRows, kTransformed };
 static_assert(kScaledBlock % kSplitStep == 0);
+
+/// Columns of a matrix of float32 that are read where they lie.
+struct RowsPanel {
+  const float* first;    ///< those of the first row
+  std::int64_t stride;   ///< floats from one row to the next
+  std::int32_t columns;  ///< up to 16; zeros are behind them
+};
 
 /// Filters of 3x3 taps, [input block][tap][16 channels][16], that were transformed for Winograd's
 /// tiles of 2 and scaled. With U = G g G^T of the rows (-1, 0, 0), (1, 1, 1) / 2,

@@ -51,6 +51,8 @@ void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std
     case PanelNumbers::kScaled:
     case PanelNumbers::kInteger:
       return SplitPanelOf<PanelNumbers::kScaled>(panel, depth, tiles);
+    case PanelNumbers::kRows:
+      return SplitPanelOf<PanelNumbers::kRows>(panel, depth, tiles);
     case PanelNumbers::kTransformed:
       return SplitPanelOf<PanelNumbers::kTransformed>(panel, depth, tiles);
   }
@@ -269,6 +271,8 @@ void Multiply(const SplitProduct& product) {
     case PanelNumbers::kScaled:
     case PanelNumbers::kInteger:
       return MultiplyAny<PanelNumbers::kScaled>(product);
+    case PanelNumbers::kRows:
+      return MultiplyAny<PanelNumbers::kRows>(product);
     case PanelNumbers::kTransformed:
       return MultiplyAny<PanelNumbers::kTransformed>(product);
   }

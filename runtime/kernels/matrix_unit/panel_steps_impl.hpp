@@ -132,6 +132,55 @@ class PanelSteps {
   const Number* step_ = nullptr;
 };
 
+template <>
+class PanelSteps<PanelNumbers::kRows> {
+ public:
+  PanelSteps() = default;
+  explicit PanelSteps(const void* panel) : PanelSteps(*static_cast<const RowsPanel*>(panel)) {}
+
+  [[gnu::always_inline]] void Next() { first_ += kSplitStep * stride_; }
+
+  /// The same rows of the panels behind these, which two may be multiplied by at once.
+  [[gnu::always_inline]] void Fetch(std::int64_t row) const {
+    constexpr std::int64_t kPanelsAhead = kSplitPanels * kSplitGroup * std::int64_t{sizeof(float)};
+    for (std::int64_t r = row; r < row + kPieceRows; ++r) {
+      FetchLine(first_ + r * stride_, kPanelsAhead);
+      FetchLine(first_ + (r + kSplitGroup) * stride_, kPanelsAhead);
+    }
+  }
+
+  [[gnu::always_inline]] void Split(std::int64_t row, std::uint16_t* tiles) const {
+    for (std::int64_t r = row; r < row + kPieceRows; ++r) {
+      StoreParts(Row(r), Row(r + kSplitGroup), r, tiles);
+    }
+  }
+
+  struct Copy {
+    alignas(64) float numbers[kSplitStep * kSplitGroup];
+  };
+  void EndIn(std::int64_t rows, Copy& copy) {
+    for (std::int64_t r = 0; r < kSplitStep; ++r) {
+      _mm512_store_ps(copy.numbers + r * kSplitGroup, r < rows ? Row(r) : _mm512_setzero_ps());
+    }
+    first_ = copy.numbers;
+    stride_ = kSplitGroup;
+  }
+
+ private:
+  explicit PanelSteps(const RowsPanel& panel)
+      : first_(panel.first),
+        stride_(panel.stride),
+        lanes_(static_cast<__mmask16>((1U << panel.columns) - 1)) {}
+
+  [[gnu::always_inline]] __m512 Row(std::int64_t row) const {
+    return _mm512_maskz_loadu_ps(lanes_, first_ + row * stride_);
+  }
+
+  const float* first_ = nullptr;
+  std::int64_t stride_ = 0;
+  __mmask16 lanes_ = 0;
+};
+
 /// A tap of 16 rows of a TransformedPanel.
 class TransformedGroup {
  public:

@@ -197,9 +197,20 @@ struct BatchMatMul {
            FloatScratchBytes((kSplitPanels + 1) * FloatsOfSplitPanel() + Rest().ScratchFloats());
   }
 
+  /// Whether columns of B are split where they lie.
+  bool ReadsRows() const { return split->numbers() == PanelNumbers::kRows; }
+  RowsPanel RowsPanelAt(const Product& product, std::int64_t panel, std::int64_t k) const {
+    const std::int64_t column = panel * kPanel;
+    return {.first = reinterpret_cast<const float*>(product.b) + k * columns + column,
+            .stride = columns,
+            .columns = static_cast<std::int32_t>(std::min(kPanel, columns - column))};
+  }
+
   void RunSplitTask(const Product& product, const SplitTask& task, std::byte* scratch) const {
     auto* const panels = reinterpret_cast<float*>(scratch + split->ScratchBytes());
+    RowsPanel rows_panels[kSplitPanels];
     const auto panel_at = [&](std::int64_t panel, std::int64_t k, std::int64_t n) -> const void* {
+      if (ReadsRows()) return &(rows_panels[panel % kSplitPanels] = RowsPanelAt(product, panel, k));
       float* const packed = panels + panel % kSplitPanels * FloatsOfSplitPanel();
       Pack(product.b, product.b_end, panel, k, n, packed);
       return packed;
@@ -331,7 +342,8 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
       matmul->blocking.ScratchFloats() +
       BatchMatMul::PanelFloats(kMostTilePanels, matmul->blocking.depth.largest()));
   matmul->unit = loops.matrix_unit;
-  matmul->split = PlanSplitBlock(matmul->unit, rows, panels, depth, PanelNumbers::kFloat);
+  matmul->split = PlanSplitBlock(matmul->unit, rows, panels, depth,
+                                 half || transposed ? PanelNumbers::kFloat : PanelNumbers::kRows);
   if (matmul->split.has_value()) matmul->scratch_bytes = matmul->SplitScratch();
   return {.run = [matmul](const KernelArguments& args) { matmul->Run(args); },
           .scratch_bytes = matmul->scratch_bytes,
