@@ -92,6 +92,7 @@ Weights OfProduct(const ir::Graph& graph, const ir::Node& node, std::int64_t few
 }
 
 Weights OfRecurrent(const ir::Graph& graph, const ir::Node& node) {
+  if (node.attributes.has("x_perm")) return {};
   const Shape& x = graph.type(node.inputs[0]).shape;
   const std::int64_t sequences = x.at(node.attributes.get_int("layout", 0) != 0 ? 0 : 1);
   if (sequences != 1) return {};

@@ -45,6 +45,10 @@ TEST(FuseTransposeIntoRecurrentTest, LeavesOthers) {
   // Read in two orders.
   transpose(y, {5, 2, 2, 4}, {0, 2, 1, 3});
   transpose(y, {2, 5, 2, 4}, {2, 0, 1, 3});
+  // Wanted as it is, too.
+  const auto both = BothWays(g, g.Input("x", {5, 2, 3}));
+  g.Output(both);
+  transpose(both, {5, 2, 2, 4}, {0, 2, 1, 3});
   // Hidden units and inputs that do not lie side by side.
   transpose(BothWays(g, g.Input("x", {5, 2, 3})), {4, 5, 2, 2}, {3, 0, 1, 2});
   const auto turned =

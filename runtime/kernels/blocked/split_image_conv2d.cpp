@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/kernels/blocked/split_conv2d.hpp"
 #include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/matrix_unit/split_blocking.hpp"
 #include "runtime/kernels/matrix_unit/started_unit.hpp"
@@ -22,6 +23,7 @@ constexpr std::int64_t kTilesAtOnce = kSplitPair / kSplitRows;
 /// most so many numbers of each part.
 constexpr std::int64_t kTilesOfTask = 16;
 constexpr std::int64_t kTasks = 4;
+constexpr std::int64_t kFewestTasks = 2;
 constexpr std::int64_t kNumbersOfTask = 1 << 18;
 
 // Cycles of the unit for a product of two tiles, from near or, where those of a panel have more
@@ -82,26 +84,32 @@ SplitImageConv2d::SplitImageConv2d(const InnerLoops& loops, const SplitImageShap
   row_numbers_ =
       CeilDiv(std::max(last_pixel + read, written), pixels_at_once_) * pixels_at_once_ * places_;
   strips_ = EvenSplit(shape.out.height, RowsOfTask(shape, Sheets() * row_numbers_));
+  FindSteps();
+  FindPanelRows();
+}
+
+void SplitImageConv2d::FindSteps() {
+  const Window& window = shape_.rows.window;
   for (std::int64_t sheet = 0; sheet < Sheets(); ++sheet) {
     for (std::int64_t row = 0; row < window.kernel[0]; ++row) {
+      const std::int64_t first =
+          sheet * NumbersOfSheet() + row * window.dilations[0] * row_numbers_;
       for (std::int64_t part = 0; part < parts_of_row_; ++part) {
-        step_offsets_.push_back(static_cast<std::int32_t>(sheet * NumbersOfSheet() +
-                                                          row * window.dilations[0] * row_numbers_ +
-                                                          part * 2 * pairs_of_step_));
+        step_offsets_.push_back(static_cast<std::int32_t>(first + part * 2 * pairs_of_step_));
       }
     }
   }
-  if (shape.IsInBlocks()) {
-    for (std::int64_t tap = 0; tap < shape.in_blocks * Taps(); ++tap) {
-      for (std::int64_t channel = 0; channel < kBlock; ++channel) {
-        panel_rows_.push_back(PanelRowOf(tap / Taps(), channel, tap % Taps()));
-      }
+}
+
+void SplitImageConv2d::FindPanelRows() {
+  const std::int64_t taps = Taps();
+  if (shape_.IsInBlocks()) {
+    for (std::int64_t i = 0; i < shape_.in_blocks * taps * kBlock; ++i) {
+      panel_rows_.push_back(PanelRowOf(i / kBlock / taps, i % kBlock, i / kBlock % taps));
     }
-    return;
-  }
-  for (std::int64_t plane = 0; plane < shape.planes; ++plane) {
-    for (std::int64_t tap = 0; tap < Taps(); ++tap) {
-      panel_rows_.push_back(PanelRowOf(0, plane, tap));
+  } else {
+    for (std::int64_t i = 0; i < shape_.planes * taps; ++i) {
+      panel_rows_.push_back(PanelRowOf(0, i / taps, i % taps));
     }
   }
 }
@@ -120,19 +128,35 @@ std::int32_t SplitImageConv2d::PanelRowOf(std::int64_t sheet, std::int64_t place
   return static_cast<std::int32_t>(step * kSplitStep + i % 2 * kSplitGroup + i % of_step / 2);
 }
 
+namespace {
+
+/// Whether distances within what the first strip reads fit 32 bits and, of blocks, its parts the
+/// second-level cache.
+bool IsSmall(const SplitImageShape& shape) {
+  const Window& window = shape.rows.window;
+  if (window.dilations[1] != 1 || std::max(window.kernel[0], window.kernel[1]) > kMostSide ||
+      std::max(window.strides[0], window.strides[1]) > kMostStride) {
+    return false;
+  }
+  // At least as many pixels as a row has with what is written and read behind it.
+  const std::int64_t pixels = shape.rows.width + kMostSide + (window.strides[1] + 2) * kSplitRows;
+  const std::int64_t places = shape.IsInBlocks() ? shape.in_blocks * kBlock : kMostSplitPlanes;
+  const auto numbers = CheckedElementCount({shape.rows.Count(shape.rows_of_task), pixels, places});
+  return numbers && *numbers <= (shape.IsInBlocks() ? kNumbersOfTask : kMostSplitStride);
+}
+
+}  // namespace
+
 std::optional<SplitImageConv2d> SplitImageConv2d::Plan(const InnerLoops& loops,
                                                        const SplitImageShape& shape,
                                                        const BlockedEpilogue& epilogue) {
-  const Window& window = shape.rows.window;
-  if (loops.matrix_unit == nullptr || shape.planes > kMostSplitPlanes || window.dilations[1] != 1 ||
-      std::max(window.kernel[0], window.kernel[1]) > kMostSide ||
-      std::max(window.strides[0], window.strides[1]) > kMostStride) {
+  if (loops.matrix_unit == nullptr || shape.planes > kMostSplitPlanes || !IsSmall(shape)) {
     return std::nullopt;
   }
   const SplitImageConv2d conv(loops, shape, epilogue);
-  if (conv.NumbersOfPart() > kMostSplitStride || conv.UnitCycles() >= conv.OtherCycles()) {
-    return std::nullopt;
-  }
+  // Rows of products are cut more finely than rows of an image.
+  const bool is_whole = shape.IsInBlocks() && conv.Strips() < kFewestTasks;
+  if (is_whole || conv.UnitCycles() >= conv.OtherCycles()) return std::nullopt;
   return conv;
 }
 
@@ -155,7 +179,7 @@ double SplitImageConv2d::OtherCycles() const {
       (shape_.IsInBlocks() ? shape_.in_blocks * kBlock : shape_.planes) * Taps();
   const double ordinary =
       static_cast<double>(pixels * blocks) * static_cast<double>(depth) * kOrdinaryCycles;
-  if (!shape_.IsInBlocks()) return ordinary;
+  if (!shape_.IsInBlocks() || Taps() > SplitConv2d::kMostTaps) return ordinary;
   const PanelNumbers numbers = shape_.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
   return std::min(ordinary,
                   SplitBlocking::UnitCycles(pixels, blocks, depth, numbers) * kFindingRows);
@@ -324,9 +348,9 @@ class SplitImageConv2d::Task {
   /// the right, times zero, but not on those that are computed beside them.
   void FinishTile(const Pixels& pixels, std::int64_t block, const float* sums) const {
     const auto is_finite = [&](std::int64_t pixel) {
-      return conv_.unit_->are_finite(sums + (pixel - pixels.first) * kBlock, kBlock);
+      return conv_.unit_->are_below(kInfiniteSum, sums + (pixel - pixels.first) * kBlock, kBlock);
     };
-    if (conv_.unit_->are_finite(sums, (pixels.last - pixels.first) * kBlock)) {
+    if (conv_.unit_->are_below(kInfiniteSum, sums, (pixels.last - pixels.first) * kBlock)) {
       return FinishPixels(pixels, block, sums);
     }
     for (std::int64_t first = pixels.first; first < pixels.last;) {
@@ -360,7 +384,7 @@ class SplitImageConv2d::Task {
   const std::int64_t image_group_;
   const std::int64_t first_row_;
   const std::int64_t last_row_;
-  std::uint16_t* const parts_;  ///< [part][row of the image][pixel][place]
+  std::uint16_t* const parts_;  ///< [part][sheet][row of the image][pixel][place]
   std::uint16_t* const tiles_;  ///< [panel][step][part]
   float* const panel_;          ///< [step][32][16], zeros where there is no weight
   alignas(64) float memory_[2][kSplitPanels * kSplitPairSums];

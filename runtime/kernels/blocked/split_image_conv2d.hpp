@@ -69,6 +69,9 @@ class SplitImageConv2d {
 
   class Task;
 
+  void FindSteps();
+  void FindPanelRows();
+
   EvenSplit BlocksOfTask(int workers) const;
   std::int64_t Strips() const { return shape_.Images() * strips_.blocks(); }
 

@@ -116,6 +116,16 @@ TEST(SplitImageConv2d, AgreesOnBlocksOfChannels) {
   c = halving;
   c.dilations = {1, 2};
   EXPECT_FALSE(UsesUnit(c)) << "taps do not lie side by side";
+  c = halving;
+  c.height = 1;
+  c.width = 2000;
+  c.kernel = {1, 3};
+  c.pads = {0, 1, 0, 1};
+  EXPECT_FALSE(UsesUnit(c)) << "one row, which threads could not share";
+  c = {.channels = 16384, .outs = 16, .kernel = {2, 1}};
+  c.dilations = {(1 << 30) - 1, 1};
+  c.pads = {(1 << 30) - 1, (1 << 20) - 1, 0, 0};
+  EXPECT_FALSE(UsesUnit(c)) << "2^64 numbers";
 }
 
 TEST(SplitImageConv2d, AgreesOnFirstLayersOfNetworks) {

@@ -238,8 +238,8 @@ void MultiplyTile(const TileProduct& product) {
   }
 }
 
-bool AreFinite(const float* numbers, std::int64_t count) {
-  return std::all_of(numbers, numbers + count, [](float x) { return std::abs(x) < 0x1p127F; });
+bool AreBelow(float limit, const float* numbers, std::int64_t count) {
+  return std::all_of(numbers, numbers + count, [=](float x) { return std::abs(x) < limit; });
 }
 
 constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
@@ -251,7 +251,7 @@ constexpr MatrixUnit kUnit = {.split_rows = SplitRowsOf,
                               .multiply = Multiply,
                               .multiply_pixels = MultiplyPixels,
                               .multiply_tile = MultiplyTile,
-                              .are_finite = AreFinite};
+                              .are_below = AreBelow};
 
 }  // namespace
 

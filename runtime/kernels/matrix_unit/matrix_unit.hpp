@@ -28,6 +28,9 @@ inline constexpr std::int64_t kSplitAtOnce = kSplitRows / 2;
 /// Numbers of a row of A, and rows of B, that a step of the depth covers: two groups.
 inline constexpr std::int64_t kSplitGroup = kPanel;
 inline constexpr std::int64_t kSplitStep = 2 * kSplitGroup;
+/// Sums from here on count as infinite, which numbers close to the largest become when they are
+/// rounded.
+inline constexpr float kInfiniteSum = 0x1p127F;
 /// Bfloat16 numbers of a tile: 16 rows by a step of the depth, or the same of 16 columns.
 inline constexpr std::int64_t kSplitTile = kSplitRows * kSplitStep;
 /// Parts of a number, and products of those of two.
@@ -44,7 +47,7 @@ static_assert(kScaledBlock % kSplitStep == 0);
 struct RowsPanel {
   const float* first;    ///< those of the first row
   std::int64_t stride;   ///< floats from one row to the next
-  std::int32_t columns;  ///< up to 16; zeros are behind them
+  std::int32_t columns;  ///< up to 16; those behind them count as zeros and are not read
 };
 
 /// Filters of 3x3 taps, [input block][tap][16 channels][16], that were transformed for Winograd's
@@ -213,9 +216,8 @@ struct MatrixUnit {
   void (*multiply)(const SplitProduct& product);
   void (*multiply_pixels)(const PixelsProduct& product);
   void (*multiply_tile)(const TileProduct& product);
-  /// Whether all of `count` numbers are below 2^127: none is infinite or NaN, nor becomes so when
-  /// it is rounded.
-  bool (*are_finite)(const float* numbers, std::int64_t count);
+  /// Whether all of `count` numbers are between -limit and limit, and none is NaN.
+  bool (*are_below)(float limit, const float* numbers, std::int64_t count);
 };
 
 /// For processors with AMX for bfloat16 beside AVX-512.

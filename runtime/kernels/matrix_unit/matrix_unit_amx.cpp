@@ -278,8 +278,7 @@ void Multiply(const SplitProduct& product) {
   }
 }
 
-// ---- Images that are split where they lie
-// --------------------------------------------------------------------------
+// ---- Images that are split where they lie ------------------------------------------------------
 
 template <int kPairs>
 void SplitPlanesOf(const PlanesRow& row, std::int64_t part, std::uint16_t* to) {
@@ -424,11 +423,11 @@ void MultiplyTileBySplitPanels(const TileProduct& product) {
   }
 }
 
-bool AreFinite(const float* numbers, std::int64_t count) {
-  const __m512 limit = _mm512_set1_ps(0x1p127F);
+bool AreBelow(float limit, const float* numbers, std::int64_t count) {
+  const __m512 limits = _mm512_set1_ps(limit);
   __mmask16 others = 0;
   const auto look = [&](__m512 x) {
-    others |= _mm512_cmp_ps_mask(_mm512_abs_ps(x), limit, _CMP_NLT_UQ);
+    others |= _mm512_cmp_ps_mask(_mm512_abs_ps(x), limits, _CMP_NLT_UQ);
   };
   std::int64_t i = 0;
   for (; i + 16 <= count; i += 16) look(_mm512_loadu_ps(numbers + i));
@@ -447,6 +446,6 @@ const MatrixUnit kAmxMatrixUnit = {.split_rows = SplitRowsOf,
                                    .multiply = Multiply,
                                    .multiply_pixels = MultiplyPixels,
                                    .multiply_tile = MultiplyTileBySplitPanels,
-                                   .are_finite = AreFinite};
+                                   .are_below = AreBelow};
 
 }  // namespace poprt::kernels

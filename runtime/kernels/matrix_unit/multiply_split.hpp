@@ -199,7 +199,8 @@ class SplitMultiplication final : SplitWork {
     const std::int64_t panels = task.last_panel - task.first_panel;
     bool are_finite = true;
     for (std::int64_t panel = 0; panel < panels; ++panel) {
-      are_finite &= unit_.are_finite(sums + panel * kSplitPairSums, task.rows * kSplitGroup);
+      are_finite &=
+          unit_.are_below(kInfiniteSum, sums + panel * kSplitPairSums, task.rows * kSplitGroup);
     }
     if (are_finite) return operands_.finish(task, sums);
     for (std::int64_t panel = 0; panel < panels; ++panel) {
@@ -207,7 +208,7 @@ class SplitMultiplication final : SplitWork {
         const float* const of_row = sums + panel * kSplitPairSums + row * kSplitGroup;
         const SplitTask one{task.first_row + row, 1, task.first_panel + panel,
                             task.first_panel + panel + 1};
-        if (unit_.are_finite(of_row, kSplitGroup)) {
+        if (unit_.are_below(kInfiniteSum, of_row, kSplitGroup)) {
           operands_.finish(one, of_row);
         } else {
           operands_.compute(one.first_row, one.first_panel);

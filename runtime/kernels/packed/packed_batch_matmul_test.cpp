@@ -114,6 +114,18 @@ TEST(PackedBatchMatMul, AgreesOnAMatrixUnit) {
   CheckBatch(
       random,
       {.batch_a = {2}, .batch_b = {2}, .rows = 70, .depth = 75, .columns = 100, .specials = true});
+  // Few rows, which have columns split as they are multiplied.
+  for (const std::int64_t rows : {24, 40, 60}) {
+    for (const std::int64_t depth : {128, 100}) {
+      ASSERT_TRUE(SplitBlocking::Pays(rows, 50, depth, PanelNumbers::kRows));
+      CheckBatch(random, {.batch_a = {},
+                          .batch_b = {2},
+                          .rows = rows,
+                          .depth = depth,
+                          .columns = 795,
+                          .specials = depth == 100});
+    }
+  }
 }
 
 TEST(PackedBatchMatMul, ScratchMemoryDoesNotGrowWithTheDepth) {

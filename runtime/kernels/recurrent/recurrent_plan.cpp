@@ -146,7 +146,7 @@ void RecurrentPlan::CutSequences(const KernelCall& call) {
   const bool splits_inputs =
       matrix_unit != nullptr && !scaled_inputs && shape.inputs <= kMostSplitStride &&
       SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, numbers);
-  // On the unit, and in one chain, no sum of a row depends on how many there are.
+  // On the unit, in one chain, and row by row, no sum depends on how many rows there are.
   const bool has_equal_sums =
       layout.shared == 0 && (splits_inputs || shape.batch / 2 >= kRowsOfOneChain);
   sequences_alone = shape.batch <= kSplitRows && has_equal_sums ? shape.batch : sequences;

@@ -72,12 +72,12 @@ struct RecurrentPlan {
     std::int64_t bias = 0;            ///< [directions, gates, padded]
     std::int64_t recurrent_bias = 0;  ///< [directions, padded]: that of R, GRU's gate h
     std::int64_t peepholes = 0;       ///< [directions, 3, padded]
-    std::int64_t rows = 0;    ///< [directions, chunk, sequences, inputs]: X in order of steps
-    std::int64_t tiles = 0;   ///< [directions, gates, panels, chunk, sequences, 16]
-    std::int64_t shared = 0;  ///< [directions, shared panels, chunk, sequences, 16]
-    std::int64_t hidden = 0;  ///< [directions, 2, sequences, padded]: before and after a step
-    std::int64_t cell = 0;    ///< [directions, sequences, padded]
-    std::int64_t reset = 0;   ///< GRU: [directions, sequences, padded], or tiles of one step
+    std::int64_t rows = 0;    ///< [directions, chunk, sequences_alone, inputs]: X in order of steps
+    std::int64_t tiles = 0;   ///< [directions, gates, panels, chunk, sequences_alone, 16]
+    std::int64_t shared = 0;  ///< [directions, shared panels, chunk, sequences_alone, 16]
+    std::int64_t hidden = 0;  ///< [directions, 2, sequences_alone, padded]: before and after a step
+    std::int64_t cell = 0;    ///< [directions, sequences_alone, padded]
+    std::int64_t reset = 0;   ///< GRU: [directions, sequences_alone, padded], or tiles of one step
     /// [threads of a step, directions] of state_in_parts, each thread's own
     std::int64_t in_parts = 0;
     /// Tiles of the matrix unit: [directions, gates, panels] of R, and of the state, [threads of a
@@ -87,7 +87,7 @@ struct RecurrentPlan {
     std::int64_t end = 0;
   };
   Parts parts;
-  std::size_t lengths_at = 0;  ///< byte offset of int64[sequences]
+  std::size_t lengths_at = 0;  ///< byte offset of int64[sequences_alone]
   std::size_t split_at = 0;    ///< byte offset of what `split` needs, of each worker its own
   std::size_t scratch_bytes = 0;
 

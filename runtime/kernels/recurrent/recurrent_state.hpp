@@ -52,13 +52,13 @@ class RecurrentState : protected RecurrentInputs<T> {
     RecurrentRows<C> rows;
     /// The same for the matrix unit, [tile of rows][step of the depth][part], if that multiplies.
     const std::uint16_t* tiles = nullptr;
-    bool are_finite = true;  ///< or such rows are zeros in `tiles`
+    bool are_below = true;  ///< kStateLimit; other rows are zeros in `tiles`
   };
 
-  /// Splits R for the matrix unit, once for all steps, unless it has numbers that are not finite.
+  /// Splits R for the matrix unit, once for all steps, unless it has numbers that are too large.
   void SplitR() {
     if (!plan_.SplitsState()) return;
-    std::array<std::atomic<bool>, 2> are_finite{true, true};
+    std::array<std::atomic<bool>, 2> are_split{true, true};
     const std::int64_t panels = plan_.gates * plan_.layout.of_gate;
     ForRanges(args_.pool, directions_ * panels, kPanelsOfTask,
               [&](std::int64_t begin, std::int64_t end, int) {
@@ -67,11 +67,11 @@ class RecurrentState : protected RecurrentInputs<T> {
                   const std::int64_t gate = i % panels / plan_.layout.of_gate;
                   const std::int64_t panel = i % plan_.layout.of_gate;
                   if (!SplitPanel(d, gate * plan_.panels + panel)) {
-                    are_finite[static_cast<std::size_t>(d)] = false;
+                    are_split[static_cast<std::size_t>(d)] = false;
                   }
                 }
               });
-    for (std::size_t d = 0; d < r_is_split_.size(); ++d) r_is_split_[d] = are_finite[d];
+    for (std::size_t d = 0; d < r_is_split_.size(); ++d) r_is_split_[d] = are_split[d];
   }
 
   /// What R is multiplied by in a phase of a step, by a thread.
@@ -88,7 +88,7 @@ class RecurrentState : protected RecurrentInputs<T> {
   void AddState(const PanelRange& panels, std::int64_t step, int phase, const State& state,
                 StartedUnit& unit) const {
     if (plan_.options.linear_before_reset) FillLinear(panels);
-    if (state.tiles != nullptr) return AddOnUnit(panels, step, phase, state, unit);
+    if (plan_.SplitsState()) return AddOnUnit(panels, step, phase, state, unit);
     if (plan_.kind == RecurrentKind::kLstm) return AddOfAllGates(panels, step, state.rows);
     AddOfEachGate(panels, step, phase, state.rows);
   }
@@ -96,6 +96,11 @@ class RecurrentState : protected RecurrentInputs<T> {
  private:
   /// Panels that a thread splits at once, some 2 microseconds.
   static constexpr std::int64_t kPanelsOfTask = 16;
+
+  /// Of what is multiplied on the matrix unit, so that no sum of products overflows, of up to
+  /// kMostSplitNumbers: it could become NaN where it is infinite otherwise.
+  static constexpr float kStateLimit = 0x1p40F;
+  static constexpr float kWeightLimit = 0x1p60F;
 
   struct GateRange {
     std::int64_t first;
@@ -168,18 +173,18 @@ class RecurrentState : protected RecurrentInputs<T> {
 
   // ---- On the matrix unit -------------------------------------------------------------------
 
-  /// Whether all of a panel is finite, or else it is not split.
+  /// Whether all of a panel is below kWeightLimit, or else it is not split.
   bool SplitPanel(std::int64_t d, std::int64_t number) const {
     const void* const panel = WeightPanel(In::kR, d, number);
     const std::int64_t depth = plan_.shape.hidden;
-    if (!IsFinitePanel(panel, depth * kPanel)) return false;
+    if (!IsPanelBelowLimit(panel, depth * kPanel)) return false;
     const PanelNumbers numbers = plan_.half_weights ? PanelNumbers::kHalf : PanelNumbers::kFloat;
     plan_.matrix_unit->split_panel(numbers, panel, depth, SplitPanelOfR(d, number));
     return true;
   }
-  bool IsFinitePanel(const void* panel, std::int64_t count) const {
+  bool IsPanelBelowLimit(const void* panel, std::int64_t count) const {
     if (!plan_.half_weights) {
-      return plan_.matrix_unit->are_finite(static_cast<const float*>(panel), count);
+      return plan_.matrix_unit->are_below(kWeightLimit, static_cast<const float*>(panel), count);
     }
     constexpr std::uint16_t kExponent = 0x7c00;
     const auto* const halves = static_cast<const std::uint16_t*>(panel);
@@ -192,75 +197,85 @@ class RecurrentState : protected RecurrentInputs<T> {
     const RecurrentRows<float>& rows = state.rows;
     std::uint16_t* const tiles = SplitState(d, thread);
     state.tiles = tiles;
-    state.are_finite = unit.are_finite(rows.data, rows.rows * rows.stride);
+    state.are_below = unit.are_below(kStateLimit, rows.data, rows.rows * rows.stride);
     const RowMajorRows found(rows.stride);
     for (std::int64_t row = 0; row < rows.rows; row += kSplitAtOnce) {
       const float* const from = rows.data + row * rows.stride;
-      SplitRows some;
-      some.rows = static_cast<std::int32_t>(std::min(kSplitAtOnce, rows.rows - row));
+      const std::int64_t count = std::min(kSplitAtOnce, rows.rows - row);
+      std::int32_t offsets[kSplitAtOnce];
+      for (std::int64_t r = 0; r < count; ++r) {
+        offsets[r] =
+            IsLeftOut(state, row + r) ? kSplitZeros : static_cast<std::int32_t>(r * rows.stride);
+      }
       std::uint16_t* to = tiles + row / kSplitRows * plan_.state_steps * kStepNumbers +
                           row % kSplitRows * kSplitStep;
       for (std::int64_t k = 0; k < plan_.shape.hidden; k += kSplitStep, to += kStepNumbers) {
+        SplitRows some;
         found.Find(from + k, plan_.shape.hidden - k, some);
-        std::int32_t offsets[kSplitAtOnce];
-        if (!state.are_finite) LeaveOut(rows, row, some, offsets);
+        some.offsets[0] = some.offsets[1] = offsets;
+        some.rows = static_cast<std::int32_t>(count);
         unit.split_rows(some, to);
       }
     }
   }
 
-  /// Has rows from one on that are not finite count as zeros.
-  void LeaveOut(const RecurrentRows<float>& rows, std::int64_t first, SplitRows& some,
-                std::int32_t* offsets) const {
-    for (std::int32_t r = 0; r < some.rows; ++r) {
-      offsets[r] = IsFinite(rows, first + r) ? some.offsets[0][r] : kSplitZeros;
-    }
-    some.offsets[0] = some.offsets[1] = offsets;
-  }
-  bool IsFinite(const RecurrentRows<float>& rows, std::int64_t row) const {
-    return plan_.matrix_unit->are_finite(rows.data + row * rows.stride, rows.stride);
+  /// Whether a row is multiplied without the unit: each alone, so that nothing depends on how many
+  /// there are.
+  bool IsLeftOut(const State& state, std::int64_t row) const {
+    if (state.tiles == nullptr) return true;
+    const RecurrentRows<float>& rows = state.rows;
+    return !state.are_below &&
+           !plan_.matrix_unit->are_below(kStateLimit, rows.data + row * rows.stride, rows.stride);
   }
 
-  /// As many panels at once as the unit takes, whatever gates they are of.
   void AddOnUnit(const PanelRange& range, std::int64_t step, int phase, const State& state,
                  StartedUnit& unit) const {
     if constexpr (std::is_same_v<C, float>) {
-      const std::int64_t d = range.direction;
+      const PanelRange own{range.direction, range.first,
+                           std::min(range.last, plan_.layout.of_gate)};
       const GateRange gates = GatesOfPhase(phase);
-      const std::int64_t of_panel = gates.last - gates.first;
-      const std::int64_t last = std::min(range.last, plan_.layout.of_gate);
-      const std::int64_t count = (last - range.first) * of_panel;
-      for (std::int64_t row = 0; row < batch_; row += kSplitRows) {
-        unit.Start(std::min(kSplitRows, batch_ - row));
-        const std::uint16_t* const a =
-            state.tiles + row / kSplitRows * plan_.state_steps * kStepNumbers;
-        for (std::int64_t i = 0; i < count; i += kTileProductPanels) {
-          TileProduct product{.a = a, .steps = plan_.state_steps, .panels = 0, .b = {}, .sums = {}};
-          for (; product.panels < kTileProductPanels && i + product.panels < count;
-               ++product.panels) {
-            const std::int64_t gate = gates.first + (i + product.panels) % of_panel;
-            const std::int64_t panel = range.first + (i + product.panels) / of_panel;
-            product.b[product.panels] = SplitPanelOfR(d, gate * plan_.panels + panel);
-            product.sums[product.panels] = Sums(d, gate, panel, step).first + row * kPanel;
-          }
-          plan_.matrix_unit->multiply_tile(product);
-        }
-      }
-      if (last < range.last) AddShared(d, In::kR, state.rows, step);
-      if (!state.are_finite) AddLeftOut({d, range.first, last}, step, gates, state.rows);
+      if (state.tiles != nullptr) MultiplyTiles(own, step, gates, state.tiles, unit);
+      if (state.tiles == nullptr || !state.are_below) AddLeftOut(own, step, gates, state);
+      if (own.last < range.last) AddShared(range.direction, In::kR, state.rows, step);
     }
   }
 
-  /// Adds the rows that are not finite.
+  /// As many panels at once as the unit takes, whatever gates they are of.
+  void MultiplyTiles(const PanelRange& range, std::int64_t step, const GateRange& gates,
+                     const std::uint16_t* tiles, StartedUnit& unit) const {
+    const std::int64_t of_panel = gates.last - gates.first;
+    const std::int64_t count = (range.last - range.first) * of_panel;
+    for (std::int64_t row = 0; row < batch_; row += kSplitRows) {
+      unit.Start(std::min(kSplitRows, batch_ - row));
+      TileProduct product{.a = tiles + row / kSplitRows * plan_.state_steps * kStepNumbers,
+                          .steps = plan_.state_steps,
+                          .panels = 0,
+                          .b = {},
+                          .sums = {}};
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t gate = gates.first + i % of_panel;
+        const std::int64_t panel = range.first + i / of_panel;
+        product.b[product.panels] = SplitPanelOfR(range.direction, gate * plan_.panels + panel);
+        product.sums[product.panels] =
+            Sums(range.direction, gate, panel, step).first + row * kPanel;
+        if (++product.panels < kTileProductPanels && i + 1 < count) continue;
+        plan_.matrix_unit->multiply_tile(product);
+        product.panels = 0;
+      }
+    }
+  }
+
   void AddLeftOut(const PanelRange& range, std::int64_t step, const GateRange& gates,
-                  const RecurrentRows<float>& rows) const {
-    for (std::int64_t row = 0; row < rows.rows; ++row) {
-      if (IsFinite(rows, row)) continue;
+                  const State& state) const {
+    const RecurrentRows<float>& rows = state.rows;
+    const std::int64_t count = range.last - range.first;
+    for (std::int64_t row = 0; row < rows.rows && count > 0; ++row) {
+      if (!IsLeftOut(state, row)) continue;
       for (std::int64_t gate = gates.first; gate < gates.last; ++gate) {
         const std::int64_t number = gate * plan_.panels + range.first;
         const RecurrentTiles<C> sums = Sums(range.direction, gate, range.first, step);
         AddProduct(*plan_.loops, {rows.data + row * rows.stride, rows.stride, 1},
-                   Weights(In::kR, range.direction, number, range.last - range.first, false),
+                   Weights(In::kR, range.direction, number, count, /*of_gates=*/false),
                    WeightPanel(In::kR, range.direction, number),
                    {sums.first + row * kPanel, sums.stride});
       }

@@ -319,9 +319,9 @@ TEST(RecurrentTest, StatesOfManySequencesMeetTheMatrixUnit) {
 TEST(RecurrentTest, StatesThatAreNotFiniteLeaveOtherSequencesAlone) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const RecurrentKind kind : kRecurrentKinds) {
-    for (const std::int64_t batch : {16, 20}) {
+    for (const std::int64_t batch : {6, 13, 16, 20}) {
       SCOPED_TRACE(std::string(NameOf(kind)) + " of batch " + std::to_string(batch));
-      Case test = LargeCase(kind, "forward", batch, kFloat32, 40, 48);
+      Case test = LargeCase(kind, "forward", batch, kFloat32, 96, 48);
       const auto state = test.inputs[5].as_mutable<float>();
       state[0] = kInfinity;
       state[5 * 48 + 47] = std::nanf("");
@@ -329,6 +329,21 @@ TEST(RecurrentTest, StatesThatAreNotFiniteLeaveOtherSequencesAlone) {
       ExpectSameOnUnit(test, Packed(test));
       test.inputs[2].as_mutable<float>()[100] = -kInfinity;  // R
       ExpectSameOnUnit(test, Packed(test));
+    }
+  }
+}
+
+TEST(RecurrentTest, StatesWhoseProductsOverflowAreInfinite) {
+  for (const std::int64_t batch : {8, 20}) {
+    Case test = LargeCase(RecurrentKind::kGru, "forward", batch, kFloat32, 96, 48);
+    test.attributes.set("linear_before_reset", std::int64_t{1});
+    std::ranges::fill(test.inputs[4].as_mutable<std::int32_t>(), 1);
+    test.inputs[5].as_mutable<float>()[3 * 48] = 1.007e38F;
+    test.inputs[2].as_mutable<float>()[0] = 1e5F;  // of the update gate, which is 1 then
+    for (const InnerLoops* loops : testing::AllInnerLoops()) {
+      const BoundKernel kernel = BindRecurrent(test.kind, CallOf(test), *loops);
+      const auto found = RunWithThreads(kernel, test, 1);
+      EXPECT_EQ(found[1].as<float>()[3 * 48], 1.007e38F) << loops->instruction_set;
     }
   }
 }
