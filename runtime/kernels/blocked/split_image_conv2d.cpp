@@ -164,9 +164,10 @@ double SplitImageConv2d::UnitCycles() const {
   const auto blocks = static_cast<double>(shape_.OutBlocks());
   const auto steps = static_cast<double>(Steps());
   const auto tiles = static_cast<double>(shape_.out.height * TilesOfRow(shape_));
-  const auto groups = static_cast<double>(NumbersOfPart() / places_ / pixels_at_once_);
+  const std::int64_t groups = NumbersOfPart() / places_ / pixels_at_once_;
   const double of_group = shape_.IsInBlocks() ? kBlockPixelCycles : kPixelsCycles;
-  const double of_strip = blocks * steps * kPanelStepCycles + groups * of_group + kStartCycles;
+  const double of_strip =
+      blocks * steps * kPanelStepCycles + static_cast<double>(groups) * of_group + kStartCycles;
   const double of_product = Steps() > kNearSteps ? kFarProductCycles : kProductCycles;
   return static_cast<double>(strips_.blocks()) * of_strip +
          tiles * blocks * (steps * kSplitProducts * of_product + kSumsCycles);
