@@ -53,9 +53,25 @@ std::int64_t RowsOfTask(const SplitImageShape& shape, std::int64_t row_numbers) 
   const std::int64_t enough = std::max(CeilDiv(kTilesOfTask, TilesOfRow(shape)),
                                        CeilDiv(shape.out.height * shape.Images(), kTasks));
   while (rows < std::min(enough, shape.out.height) &&
-         shape.rows.Count(rows + 1) * row_numbers <= kNumbersOfTask)
+         shape.rows.Count(rows + 1) * row_numbers <= kNumbersOfTask) {
     ++rows;
+  }
   return rows;
+}
+
+/// Whether distances within what the first strip reads fit 32 bits and, of blocks, its parts the
+/// second-level cache.
+bool IsSmall(const SplitImageShape& shape) {
+  const Window& window = shape.rows.window;
+  if (window.dilations[1] != 1 || std::max(window.kernel[0], window.kernel[1]) > kMostSide ||
+      std::max(window.strides[0], window.strides[1]) > kMostStride) {
+    return false;
+  }
+  // At least as many pixels as a row has with what is written and read behind it.
+  const std::int64_t pixels = shape.rows.width + kMostSide + (window.strides[1] + 2) * kSplitRows;
+  const std::int64_t places = shape.IsInBlocks() ? shape.in_blocks * kBlock : kMostSplitPlanes;
+  const auto numbers = CheckedElementCount({shape.rows.Count(shape.rows_of_task), pixels, places});
+  return numbers && *numbers <= (shape.IsInBlocks() ? kNumbersOfTask : kMostSplitStride);
 }
 
 constexpr std::int64_t kTileNumbers = kSplitParts * kSplitTile;  ///< both parts of a panel's step
@@ -127,25 +143,6 @@ std::int32_t SplitImageConv2d::PanelRowOf(std::int64_t sheet, std::int64_t place
   const std::int64_t step = row * parts_of_row_ + i / of_step;
   return static_cast<std::int32_t>(step * kSplitStep + i % 2 * kSplitGroup + i % of_step / 2);
 }
-
-namespace {
-
-/// Whether distances within what the first strip reads fit 32 bits and, of blocks, its parts the
-/// second-level cache.
-bool IsSmall(const SplitImageShape& shape) {
-  const Window& window = shape.rows.window;
-  if (window.dilations[1] != 1 || std::max(window.kernel[0], window.kernel[1]) > kMostSide ||
-      std::max(window.strides[0], window.strides[1]) > kMostStride) {
-    return false;
-  }
-  // At least as many pixels as a row has with what is written and read behind it.
-  const std::int64_t pixels = shape.rows.width + kMostSide + (window.strides[1] + 2) * kSplitRows;
-  const std::int64_t places = shape.IsInBlocks() ? shape.in_blocks * kBlock : kMostSplitPlanes;
-  const auto numbers = CheckedElementCount({shape.rows.Count(shape.rows_of_task), pixels, places});
-  return numbers && *numbers <= (shape.IsInBlocks() ? kNumbersOfTask : kMostSplitStride);
-}
-
-}  // namespace
 
 std::optional<SplitImageConv2d> SplitImageConv2d::Plan(const InnerLoops& loops,
                                                        const SplitImageShape& shape,
