@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "passes/lowering/fused_operator.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/ceil_div.hpp"
 #include "runtime/kernels/packed/tile_sizes.hpp"
@@ -126,7 +127,7 @@ Weights OfConvolution(const ir::Graph& graph, const ir::Node& node) {
 Weights WeightsOf(const ir::Graph& graph, const ir::Node& node, std::int64_t fewest_of_few_rows) {
   if (node.op == "FusedMatMul") return OfProduct(graph, node, fewest_of_few_rows);
   if (node.op == "BlockedConv") return OfConvolution(graph, node);
-  if (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN") return OfRecurrent(graph, node);
+  if (IsRecurrent(node)) return OfRecurrent(graph, node);
   return {};
 }
 

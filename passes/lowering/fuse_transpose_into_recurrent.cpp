@@ -1,6 +1,7 @@
 #include "passes/lowering/fuse_transpose_into_recurrent.hpp"
 
 #include "compiler/ir/placement.hpp"
+#include "passes/lowering/fused_operator.hpp"
 #include "passes/permutation.hpp"
 #include "passes/rewrite.hpp"
 
@@ -8,10 +9,6 @@ namespace poprt::passes {
 namespace {
 
 using ir::Node;
-
-bool IsRecurrent(const Node& node) {
-  return node.op == "RNN" || node.op == "GRU" || node.op == "LSTM";
-}
 
 bool KeepsLastAxis(const Ints& perm) {
   return !perm.empty() && perm.back() == static_cast<std::int64_t>(perm.size()) - 1;

@@ -14,6 +14,10 @@ ir::Node* OpenFused(Rewriter& rewriter, ir::ValueId id) {
   return node->attributes.has("activation") ? nullptr : node;
 }
 
+bool IsRecurrent(const ir::Node& node) {
+  return node.op == "RNN" || node.op == "GRU" || node.op == "LSTM";
+}
+
 bool HasInput(const ir::Node& node, std::size_t i) {
   return i < node.inputs.size() && node.inputs[i] != ir::kAbsent;
 }

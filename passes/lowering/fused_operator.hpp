@@ -35,6 +35,9 @@ bool IsBackendType(ElementType type);
 /// The FusedMatMul or FusedConv without activation that defines the value, or null.
 ir::Node* OpenFused(Rewriter& rewriter, ir::ValueId id);
 
+/// Whether the node is RNN, GRU or LSTM.
+bool IsRecurrent(const ir::Node& node);
+
 /// Whether the node has an operand there.
 bool HasInput(const ir::Node& node, std::size_t i);
 

@@ -74,8 +74,6 @@ bool IsSmall(const SplitImageShape& shape) {
   return numbers && *numbers <= (shape.IsInBlocks() ? kNumbersOfTask : kMostSplitStride);
 }
 
-constexpr std::int64_t kTileNumbers = kSplitParts * kSplitTile;  ///< both parts of a panel's step
-
 }  // namespace
 
 SplitImageConv2d::SplitImageConv2d(const InnerLoops& loops, const SplitImageShape& shape,
@@ -199,7 +197,8 @@ class SplitImageConv2d::Task {
         last_row_(conv.strips_.end(strip)),
         parts_(reinterpret_cast<std::uint16_t*>(memory)),
         tiles_(parts_ + kSplitParts * conv.NumbersOfPart()),
-        panel_(reinterpret_cast<float*>(tiles_ + kSplitPanels * conv.Steps() * kTileNumbers)) {}
+        panel_(reinterpret_cast<float*>(tiles_ + kSplitPanels * conv.Steps() * kSplitStepNumbers)) {
+  }
 
   /// Of output blocks [first, last) of the group.
   void Run(std::int64_t first, std::int64_t last) {
@@ -278,7 +277,7 @@ class SplitImageConv2d::Task {
       at += kBlock;
     }
     conv_.unit_->split_panel(PanelNumbers::kFloat, panel_, conv_.Steps() * kSplitStep,
-                             tiles_ + number * conv_.Steps() * kTileNumbers);
+                             tiles_ + number * conv_.Steps() * kSplitStepNumbers);
   }
 
   void CopyWeights(std::int64_t at, float* to) const {
@@ -392,7 +391,7 @@ class SplitImageConv2d::Task {
 
 std::size_t SplitImageConv2d::scratch_bytes() const {
   return static_cast<std::size_t>(kSplitParts * NumbersOfPart() +
-                                  kSplitPanels * Steps() * kTileNumbers) *
+                                  kSplitPanels * Steps() * kSplitStepNumbers) *
              sizeof(std::uint16_t) +
          static_cast<std::size_t>(Steps() * kSplitStep * kBlock) * sizeof(float);
 }

@@ -101,7 +101,7 @@ void SplitPanel(PanelNumbers numbers, const void* panel, std::int64_t depth, std
         Split(x, At(k % kSplitGroup, static_cast<int>(k / kSplitGroup), column), tiles);
       }
     }
-    tiles += kSplitParts * kSplitTile;
+    tiles += kSplitStepNumbers;
   }
 }
 
@@ -121,7 +121,7 @@ void MultiplyStep(const std::uint16_t* a, const std::uint16_t* b, float* sums) {
 void SplitPanels(const PanelsToSplit& split, std::uint16_t* tiles) {
   for (int panel = 0; panel < split.count; ++panel) {
     SplitPanel(split.numbers, split.panels[panel], split.depth, tiles);
-    tiles += (split.depth + kSplitStep - 1) / kSplitStep * kSplitParts * kSplitTile;
+    tiles += (split.depth + kSplitStep - 1) / kSplitStep * kSplitStepNumbers;
   }
 }
 
@@ -134,8 +134,8 @@ std::array<float, kSplitGroup> SumsOfRow(const SplitProduct& product, int panel,
   for (std::int64_t step = 0; step < product.steps; ++step) {
     const std::int64_t row_tile = row / kSplitRows * product.steps + step;
     const std::int64_t panel_tile = panel * product.steps + step;
-    MultiplyStep(product.a + row_tile * kSplitParts * kSplitTile + row % kSplitRows * kSplitStep,
-                 product.b + panel_tile * kSplitParts * kSplitTile, sums.data());
+    MultiplyStep(product.a + row_tile * kSplitStepNumbers + row % kSplitRows * kSplitStep,
+                 product.b + panel_tile * kSplitStepNumbers, sums.data());
   }
   return sums;
 }
@@ -167,7 +167,7 @@ void Multiply(const SplitProduct& product) {
     return SplitPanels(product.split, product.next_tiles);
   }
   std::vector<std::uint16_t> tiles(
-      static_cast<std::size_t>(product.split.count * product.steps * kSplitParts * kSplitTile));
+      static_cast<std::size_t>(product.split.count * product.steps * kSplitStepNumbers));
   SplitPanels(product.split, tiles.data());
   SplitProduct few = product;
   few.b = tiles.data();
@@ -207,7 +207,7 @@ void Start(std::int64_t rows, std::int64_t pairs) {
 }
 
 void MultiplyPixels(const PixelsProduct& product) {
-  alignas(64) std::uint16_t a[kSplitParts * kSplitTile] = {};
+  alignas(64) std::uint16_t a[kSplitStepNumbers] = {};
   for (int panel = 0; panel < product.panels; ++panel) {
     for (std::int64_t pixel = 0; pixel < product.tiles * kSplitRows; ++pixel) {
       float* const sums = product.sums + panel * kSplitPairSums + pixel * kSplitGroup;
@@ -219,8 +219,7 @@ void MultiplyPixels(const PixelsProduct& product) {
           std::copy_n(first + product.step_offsets[step] + i * product.part, 2 * pairs_of_step,
                       a + i * kSplitTile);
         }
-        MultiplyStep(a, product.b + (panel * product.steps + step) * kSplitParts * kSplitTile,
-                     sums);
+        MultiplyStep(a, product.b + (panel * product.steps + step) * kSplitStepNumbers, sums);
       }
     }
   }
@@ -230,7 +229,7 @@ void MultiplyTile(const TileProduct& product) {
   for (int panel = 0; panel < product.panels; ++panel) {
     for (std::int64_t row = 0; row < rows_of_tile; ++row) {
       for (std::int64_t step = 0; step < product.steps; ++step) {
-        const std::int64_t at = step * kSplitParts * kSplitTile;
+        const std::int64_t at = step * kSplitStepNumbers;
         MultiplyStep(product.a + at + row * kSplitStep, product.b[panel] + at,
                      product.sums[panel] + row * kSplitGroup);
       }

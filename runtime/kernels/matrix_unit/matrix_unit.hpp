@@ -77,6 +77,9 @@ inline constexpr TransformedTap kTapSums[kTransformedTaps] = {{1, {0}, {1}},
                                                               {2, {13, 14}, {1, -1}},
                                                               {1, {15}, {1}}};
 
+/// Bfloat16 numbers of a step of a tile of rows or of a panel: of both parts.
+inline constexpr std::int64_t kSplitStepNumbers = kSplitParts * kSplitTile;
+
 /// Panels of columns of a product, at most.
 inline constexpr int kSplitPanels = 2;
 /// Rows of the two tiles that are multiplied at once.

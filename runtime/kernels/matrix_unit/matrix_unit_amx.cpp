@@ -35,7 +35,7 @@ void SplitPanelOf(const void* panel, std::int64_t depth, std::uint16_t* tiles) {
   using Steps = PanelSteps<kNumbers>;
   typename Steps::Copy last;
   Steps steps(panel);
-  for (; depth > 0; depth -= kSplitStep, tiles += kSplitParts * kSplitTile) {
+  for (; depth > 0; depth -= kSplitStep, tiles += kSplitStepNumbers) {
     if (depth < kSplitStep) steps.EndIn(depth, last);
     for (std::int64_t row = 0; row < kSplitGroup; row += kPieceRows) steps.Split(row, tiles);
     steps.Next();
@@ -112,7 +112,7 @@ struct PairSums {
 template <int kTiles, int kPanels, class Panels>
 void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums& to,
                    Panels& panels) {
-  const std::int64_t stride = product.steps * kStepNumbers;
+  const std::int64_t stride = product.steps * kSplitStepNumbers;
   const std::uint16_t* a = product.a + row / kSplitRows * stride;
   SplitWork& work = *product.work;
   AwakeStores awake;
@@ -128,7 +128,7 @@ void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums
     const std::int64_t second = kPanels == 2 ? product.start[1] - product.start[0] : 0;
     LoadSums<kTiles, kPanels>(product.start[0], {0, 0, 4 * second});
   }
-  for (std::int64_t s = 0; s < product.steps; ++s, a += kStepNumbers) {
+  for (std::int64_t s = 0; s < product.steps; ++s, a += kSplitStepNumbers) {
     const std::uint16_t* const b = panels.Tiles(s);
     LoadRows<kTiles>(a, stride);
     LoadPanels<kPanels>(b + kSplitTile, panels.Stride());
@@ -147,7 +147,7 @@ void MultiplyTiles(const SplitProduct& product, std::int64_t row, const PairSums
 template <int kTiles, class Panels>
 void MultiplyColumn(const SplitProduct& product, float* to, Panels& panels) {
   constexpr int kOthers = kTiles - 2;
-  const std::int64_t stride = product.steps * kStepNumbers;
+  const std::int64_t stride = product.steps * kSplitStepNumbers;
   const std::uint16_t* a = product.a;
   const std::uint16_t* others = a + 2 * stride;
   SplitWork& work = *product.work;
@@ -161,7 +161,8 @@ void MultiplyColumn(const SplitProduct& product, float* to, Panels& panels) {
   } else {
     LoadColumn<kTiles>(product.start[0], 0, 0);
   }
-  for (std::int64_t s = 0; s < product.steps; ++s, a += kStepNumbers, others += kStepNumbers) {
+  for (std::int64_t s = 0; s < product.steps;
+       ++s, a += kSplitStepNumbers, others += kSplitStepNumbers) {
     const std::uint16_t* const b = panels.Tiles(s);
     _tile_loadd(6, b + kSplitTile, kRowBytes);
     _tile_loadd(7, b, kRowBytes);
@@ -330,13 +331,13 @@ void SplitPixels(const float* from, std::int64_t pixels, std::int32_t lanes, std
 
 template <int kTiles, int kPanels>
 void MultiplyPixelTiles(const PixelsProduct& product) {
-  const std::int64_t panel_stride = product.steps * kSplitParts * kSplitTile;
+  const std::int64_t panel_stride = product.steps * kSplitStepNumbers;
   const std::int64_t row_bytes = 2 * product.pixel;
   AwakeStores awake;
   LoadSums<kTiles, kPanels>(product.start[0],
                             {0, 0, kPanels == 2 ? 4 * (product.start[1] - product.start[0]) : 0});
   const std::uint16_t* b = product.b;
-  for (std::int64_t s = 0; s < product.steps; ++s, b += kSplitParts * kSplitTile) {
+  for (std::int64_t s = 0; s < product.steps; ++s, b += kSplitStepNumbers) {
     const std::uint16_t* const a = product.a + product.step_offsets[s];
     LoadRows<kTiles>(a, product.second, row_bytes);
     LoadPanels<kPanels>(b + kSplitTile, panel_stride);
@@ -361,30 +362,19 @@ void MultiplyPixels(const PixelsProduct& product) {
 
 // ---- Tiles of rows by panels that have been split ----------------------------------------------
 
-/// The first parts of B in two panels, from kSums on, by both parts of A.
-template <int kSums, int kPanels>
-[[gnu::always_inline]] inline void MultiplyFirstParts(const std::uint16_t* const* b,
-                                                      std::int64_t at) {
+/// A part of two panels, whose sums begin in kSums, or of one, by the first part of A or by both.
+template <int kSums, int kPanels, int kParts>
+[[gnu::always_inline]] inline void MultiplyTwoPanels(const std::uint16_t* const* b,
+                                                     std::int64_t at) {
+  constexpr bool kAreTwo = kPanels > kSums + 1;
   _tile_loadd(6, b[kSums] + at, kRowBytes);
   MultiplyTile<kSums, 4, 6>();
-  if constexpr (kPanels > kSums + 1) {
+  if constexpr (kAreTwo) {
     _tile_loadd(7, b[kSums + 1] + at, kRowBytes);
     MultiplyTile<kSums + 1, 4, 7>();
   }
-  MultiplyTile<kSums, 5, 6>();
-  if constexpr (kPanels > kSums + 1) MultiplyTile<kSums + 1, 5, 7>();
-}
-
-/// The second ones by the first of A.
-template <int kSums, int kPanels>
-[[gnu::always_inline]] inline void MultiplySecondParts(const std::uint16_t* const* b,
-                                                       std::int64_t at) {
-  _tile_loadd(6, b[kSums] + at + kSplitTile, kRowBytes);
-  MultiplyTile<kSums, 4, 6>();
-  if constexpr (kPanels > kSums + 1) {
-    _tile_loadd(7, b[kSums + 1] + at + kSplitTile, kRowBytes);
-    MultiplyTile<kSums + 1, 4, 7>();
-  }
+  if constexpr (kParts == 2) MultiplyTile<kSums, 5, 6>();
+  if constexpr (kParts == 2 && kAreTwo) MultiplyTile<kSums + 1, 5, 7>();
 }
 
 template <int kPanels>
@@ -395,14 +385,14 @@ void MultiplyTileBy(const TileProduct& product) {
   if constexpr (kPanels > 2) _tile_loadd(2, product.sums[2], kRowBytes);
   if constexpr (kPanels > 3) _tile_loadd(3, product.sums[3], kRowBytes);
   for (std::int64_t s = 0; s < product.steps; ++s) {
-    const std::int64_t at = s * kStepNumbers;
+    const std::int64_t at = s * kSplitStepNumbers;
     _tile_loadd(4, product.a + at, kRowBytes);
     _tile_loadd(5, product.a + at + kSplitTile, kRowBytes);
-    MultiplyFirstParts<0, kPanels>(product.b, at);
-    if constexpr (kPanels > 2) MultiplyFirstParts<2, kPanels>(product.b, at);
+    MultiplyTwoPanels<0, kPanels, 2>(product.b, at);
+    if constexpr (kPanels > 2) MultiplyTwoPanels<2, kPanels, 2>(product.b, at);
     if (s % 4 == 3) awake.Keep();
-    MultiplySecondParts<0, kPanels>(product.b, at);
-    if constexpr (kPanels > 2) MultiplySecondParts<2, kPanels>(product.b, at);
+    MultiplyTwoPanels<0, kPanels, 1>(product.b, at + kSplitTile);
+    if constexpr (kPanels > 2) MultiplyTwoPanels<2, kPanels, 1>(product.b, at + kSplitTile);
   }
   _tile_stored(0, product.sums[0], kRowBytes);
   if constexpr (kPanels > 1) _tile_stored(1, product.sums[1], kRowBytes);

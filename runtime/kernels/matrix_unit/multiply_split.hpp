@@ -19,6 +19,8 @@ class RowMajorRows {
       offsets_[r] = static_cast<std::int32_t>(r * stride);
     }
   }
+  /// Has a row count as zeros.
+  void LeaveOut(std::int64_t row) { offsets_[row] = kSplitZeros; }
   /// Fills in a step of the depth whose numbers, `count` of which are left, begin at `first`.
   void Find(const float* first, std::int64_t count, SplitRows& rows) const {
     for (std::int64_t i = 0; i < 2; ++i, first += kSplitGroup, count -= kSplitGroup) {
@@ -96,7 +98,7 @@ class SplitMultiplication final : SplitWork {
     const PanelsToSplit panels = PanelsOf(piece);
     for (int i = 0; i < piece.panels; ++i) {
       unit_.split_panel(panels.numbers, panels.panels[i], panels.depth, tiles);
-      tiles += piece.steps() * kSplitParts * kSplitTile;
+      tiles += piece.steps() * kSplitStepNumbers;
     }
   }
 
@@ -114,8 +116,8 @@ class SplitMultiplication final : SplitWork {
     operands_.rows_at(task_.first_row + next_row_, next_k_, rows);
     const std::int64_t step = (next_k_ - part_.begin) / kSplitStep;
     const std::int64_t tile = next_row_ / kSplitRows * part_.steps() + step;
-    unit_.split_rows(rows, scratch_.rows + tile * kSplitParts * kSplitTile +
-                               next_row_ % kSplitRows * kSplitStep);
+    unit_.split_rows(
+        rows, scratch_.rows + tile * kSplitStepNumbers + next_row_ % kSplitRows * kSplitStep);
     next_k_ += kSplitStep;
     if (next_k_ < part_.end) return;
     next_k_ = part_.begin;

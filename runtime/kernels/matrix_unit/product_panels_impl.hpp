@@ -11,8 +11,6 @@
 namespace poprt::kernels {
 namespace {
 
-/// Numbers of both parts of a tile: of a step of rows, or of a panel.
-constexpr std::int64_t kStepNumbers = kSplitParts * kSplitTile;
 /// Pieces in which a step of a panel is split.
 constexpr int kPieces = kSplitGroup / kPieceRows;
 
@@ -30,7 +28,7 @@ class PanelsSplitBefore {
   /// Some is called `times` times.
   PanelsSplitBefore(const SplitProduct& product, std::int64_t times)
       : b_(product.b),
-        stride_(product.steps * kStepNumbers),
+        stride_(product.steps * kSplitStepNumbers),
         second_(product.split.panels[1]),
         tiles_(product.next_tiles),
         pieces_of_panel_(product.split.depth / kSplitStep * kPieces),
@@ -41,7 +39,7 @@ class PanelsSplitBefore {
   }
 
   /// The tiles of a step of the first panel, and numbers from there to the second.
-  const std::uint16_t* Tiles(std::int64_t step) const { return b_ + step * kStepNumbers; }
+  const std::uint16_t* Tiles(std::int64_t step) const { return b_ + step * kSplitStepNumbers; }
   std::int64_t Stride() const { return stride_; }
 
   /// Splits some of what is to be split; called for each product of parts in a step, and Next
@@ -60,7 +58,7 @@ class PanelsSplitBefore {
     row_ += kPieceRows;
     if (row_ < kSplitGroup) return;
     row_ = 0;
-    tiles_ += kStepNumbers;
+    tiles_ += kSplitStepNumbers;
     if (left_ == pieces_of_panel_) {
       steps_ = Steps(second_);
     } else {
@@ -101,7 +99,7 @@ class PanelsSplitMeanwhile {
     __asm__ volatile("" : : "m"(tiles_));
     return tiles_[step % 2];
   }
-  std::int64_t Stride() const { return kStepNumbers; }
+  std::int64_t Stride() const { return kSplitStepNumbers; }
 
   template <int kNumber>
   [[gnu::always_inline]] void Some(ProductOfStep<kNumber> /*number*/) {
@@ -130,11 +128,11 @@ class PanelsSplitMeanwhile {
       const Steps& steps = steps_[i / kPieces];
       const std::int64_t row = i % kPieces * kPieceRows;
       steps.Fetch(row);
-      steps.Split(row, tiles_[slot_] + i / kPieces * kStepNumbers);
+      steps.Split(row, tiles_[slot_] + i / kPieces * kSplitStepNumbers);
     }
   }
 
-  alignas(64) std::uint16_t tiles_[2][kPanels * kStepNumbers];  ///< of two steps, in turns
+  alignas(64) std::uint16_t tiles_[2][kPanels * kSplitStepNumbers];  ///< of two steps, in turns
   Steps steps_[kPanels];
   typename Steps::Copy last_[kPanels];
   std::int64_t left_;  ///< rows of the depth from the step that is being split on

@@ -100,8 +100,8 @@ class SplitBlocking {
   SplitPiece PieceAt(const SplitTask& task, std::int64_t part, std::int64_t panel) const;
   std::int64_t RowTiles() const;
   std::int64_t Steps() const { return (depth_.largest() + kSplitStep - 1) / kSplitStep; }
-  std::int64_t NumbersOfRows() const { return RowTiles() * Steps() * kSplitParts * kSplitTile; }
-  std::int64_t NumbersOfPanels() const { return kSplitPanels * Steps() * kSplitParts * kSplitTile; }
+  std::int64_t NumbersOfRows() const { return RowTiles() * Steps() * kSplitStepNumbers; }
+  std::int64_t NumbersOfPanels() const { return kSplitPanels * Steps() * kSplitStepNumbers; }
   std::int64_t SumsOfPanel() const { return RowTiles() * kSplitRows * kSplitGroup; }
 
   std::int64_t rows_;

@@ -20,8 +20,8 @@ struct Products {
   alignas(64) float sums[kSplitPair * kSplitGroup] = {};
 
   Products(const MatrixUnit& unit, const float* x, const float* y) {
-    alignas(64) std::uint16_t a[2 * kSplitParts * kSplitTile] = {};
-    alignas(64) std::uint16_t b[kSplitParts * kSplitTile] = {};
+    alignas(64) std::uint16_t a[2 * kSplitStepNumbers] = {};
+    alignas(64) std::uint16_t b[kSplitStepNumbers] = {};
     alignas(64) float other[kSplitPair * kSplitGroup] = {};
     alignas(64) static constexpr float kNone[kSplitGroup] = {};
     for (std::int64_t first = 0; first < kSplitRows; first += kSplitAtOnce) {

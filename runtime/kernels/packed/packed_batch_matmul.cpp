@@ -188,17 +188,20 @@ struct BatchMatMul {
 
   // ---- On the matrix unit ----------------------------------------------------------------------
 
-  /// Scratch memory: of the unit; for panels of a part of the depth, two that are split and one of
-  /// what is computed without the unit, and what is behind each; for results of that.
+  /// Whether columns of B are split where they lie.
+  bool ReadsRows() const { return split->numbers() == PanelNumbers::kRows; }
+  int PackedPanels() const { return ReadsRows() ? 0 : kSplitPanels; }
+
+  /// Scratch memory: of the unit; for panels of a part of the depth, those that are packed to be
+  /// split and one of what is computed without the unit, and what is behind each; for results of
+  /// that.
   std::int64_t FloatsOfSplitPanel() const { return PanelFloats(1, split->depth().largest()); }
   MatrixBlocking Rest() const { return BlockingOfRest(*split, half); }
   std::size_t SplitScratch() const {
     return split->ScratchBytes() +
-           FloatScratchBytes((kSplitPanels + 1) * FloatsOfSplitPanel() + Rest().ScratchFloats());
+           FloatScratchBytes((PackedPanels() + 1) * FloatsOfSplitPanel() + Rest().ScratchFloats());
   }
 
-  /// Whether columns of B are split where they lie.
-  bool ReadsRows() const { return split->numbers() == PanelNumbers::kRows; }
   RowsPanel RowsPanelAt(const Product& product, std::int64_t panel, std::int64_t k) const {
     const std::int64_t column = panel * kPanel;
     return {.first = reinterpret_cast<const float*>(product.b) + k * columns + column,
@@ -216,7 +219,7 @@ struct BatchMatMul {
       return packed;
     };
     const auto compute = [&](std::int64_t row, std::int64_t panel) {
-      float* const of_rest = panels + kSplitPanels * FloatsOfSplitPanel();
+      float* const of_rest = panels + PackedPanels() * FloatsOfSplitPanel();
       Multiply(product, Rest(), BlockOf(product, task.first_row + row, 1, panel, panel + 1),
                of_rest + FloatsOfSplitPanel(), of_rest);
     };

@@ -151,7 +151,7 @@ class RecurrentMemory {
   /// Of a number of rows or panels of R's depth.
   std::uint16_t* SplitTiles(std::int64_t part, std::int64_t number) const {
     return reinterpret_cast<std::uint16_t*>(memory_ + part) +
-           number * plan_.state_steps * kSplitParts * kSplitTile;
+           number * plan_.state_steps * kSplitStepNumbers;
   }
 
   const RecurrentPlan& plan_;

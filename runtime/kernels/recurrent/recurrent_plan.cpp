@@ -12,7 +12,8 @@
 namespace poprt::kernels {
 namespace {
 
-/// Rows of a chunk: enough to read weights rarely, few enough that the gates stay in a cache.
+/// Rows of a chunk, of two threads' sequences: enough to read weights rarely, few enough that the
+/// gates stay in a cache.
 constexpr std::int64_t kRowsOfChunk = 256;
 /// Multiplications of a task of one step, some 0.7 microseconds, and of a step that is worth
 /// sharing out. Up to three rows are multiplied as fast as the weights come.
@@ -118,11 +119,13 @@ RecurrentPlan::RecurrentPlan(RecurrentKind which, const KernelCall& call, const 
       packed(call.attributes.get_int("packed", 0) != 0),
       half_weights(packed && call.inputs[0].element == ElementType::kFloat16),
       scaled_inputs(packed && call.inputs[RecurrentInput::kW].element == ElementType::kInt32),
-      scaled_state(packed && call.inputs[RecurrentInput::kR].element == ElementType::kInt32),
       gates(GatesOf(which)),
       panels(CeilDiv(shape.hidden, kPanel)),
       layout(gates, shape.hidden),
       padded(panels * kPanel) {
+  if (packed && call.inputs[RecurrentInput::kR].element == ElementType::kInt32) {
+    state_in_parts.emplace(*loops->wide_rows, 1, shape.hidden);
+  }
   ChooseFunctions();
   CutSequences(call);
   CutIntoTasks();
@@ -150,7 +153,7 @@ void RecurrentPlan::CutSequences(const KernelCall& call) {
   const bool has_equal_sums =
       layout.shared == 0 && (splits_inputs || shape.batch / 2 >= kRowsOfOneChain);
   sequences_alone = shape.batch <= kSplitRows && has_equal_sums ? shape.batch : sequences;
-  if (matrix_unit != nullptr && !scaled_state && SplittingPays(*this, sequences_alone)) {
+  if (matrix_unit != nullptr && !state_in_parts && SplittingPays(*this, sequences_alone)) {
     state_steps = CeilDiv(shape.hidden, kSplitStep);
   } else {
     sequences_alone = sequences;
@@ -198,12 +201,9 @@ void RecurrentPlan::PlaceParts(const KernelCall& call) {
   parts.reset = list.Add({kind == RecurrentKind::kGru ? d : 0, sequences_alone, padded});
   const std::int64_t threads =
       sequences < shape.batch ? 1 : std::min<std::int64_t>(tasks, kMostRoundParts);
-  if (scaled_state) {
-    state_in_parts.emplace(*loops->wide_rows, 1, shape.hidden);
-    parts.in_parts = list.Add({threads, d, state_in_parts->Elements()});
-  }
+  if (state_in_parts) parts.in_parts = list.Add({threads, d, state_in_parts->Elements()});
   if (SplitsState()) {
-    const std::int64_t tile = kSplitParts * kSplitTile / 2;  // in floats
+    const std::int64_t tile = kSplitStepNumbers / 2;  // in floats
     parts.split_r = list.Add({d, gates, panels, state_steps, tile});
     parts.split_state =
         list.Add({threads, d, CeilDiv(sequences_alone, kSplitRows), state_steps, tile});

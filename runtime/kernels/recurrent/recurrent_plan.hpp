@@ -35,8 +35,7 @@ struct RecurrentPlan {
   bool packed = false;         ///< W and R come packed
   bool half_weights = false;   ///< and hold float16
   bool scaled_inputs = false;  ///< and W holds scaled panels
-  bool scaled_state = false;   ///< and R does
-  /// What R is multiplied by then.
+  /// And R does: what it is multiplied by then.
   std::optional<RowsInParts> state_in_parts = std::nullopt;
   std::int64_t gates = 0;
   /// Of the part of a batch that one thread computes alone, without waiting for others at each

@@ -76,6 +76,7 @@ class RecurrentRun : private RecurrentState<T> {
   using Units::memory_;
   using Units::Output;
   using Units::OutputRow;
+  using Units::Phases;
   using Units::plan_;
   using Units::Project;
   using Units::SplitR;
@@ -189,11 +190,6 @@ class RecurrentRun : private RecurrentState<T> {
   }
 
   // ---- Steps [first, last) ----------------------------------------------------------------
-
-  /// GRU needs the whole reset state before it is multiplied.
-  int Phases() const {
-    return plan_.kind == RecurrentKind::kGru && !plan_.options.linear_before_reset ? 2 : 1;
-  }
 
   void ComputeInputs(std::int64_t d, std::int64_t first, std::int64_t last, int worker) const {
     const std::int64_t rows = (last - first) * batch_;

@@ -55,6 +55,11 @@ class RecurrentState : protected RecurrentInputs<T> {
     bool are_below = true;  ///< kStateLimit; other rows are zeros in `tiles`
   };
 
+  /// GRU needs the whole reset state before it is multiplied, unless it is linear before the reset.
+  int Phases() const {
+    return plan_.kind == RecurrentKind::kGru && !plan_.options.linear_before_reset ? 2 : 1;
+  }
+
   /// Splits R for the matrix unit, once for all steps, unless it has numbers that are too large.
   void SplitR() {
     if (!plan_.SplitsState()) return;
@@ -106,10 +111,8 @@ class RecurrentState : protected RecurrentInputs<T> {
     std::int64_t first;
     std::int64_t last;
   };
-  /// GRU's candidate is a phase of its own, unless it is linear before the reset.
   GateRange GatesOfPhase(int phase) const {
-    const bool has_phases = plan_.kind == RecurrentKind::kGru && !plan_.options.linear_before_reset;
-    if (!has_phases) return {0, plan_.gates};
+    if (Phases() == 1) return {0, plan_.gates};
     return phase == 0 ? GateRange{0, 2} : GateRange{2, 3};
   }
 
@@ -198,21 +201,18 @@ class RecurrentState : protected RecurrentInputs<T> {
     std::uint16_t* const tiles = SplitState(d, thread);
     state.tiles = tiles;
     state.are_below = unit.are_below(kStateLimit, rows.data, rows.rows * rows.stride);
-    const RowMajorRows found(rows.stride);
     for (std::int64_t row = 0; row < rows.rows; row += kSplitAtOnce) {
       const float* const from = rows.data + row * rows.stride;
       const std::int64_t count = std::min(kSplitAtOnce, rows.rows - row);
-      std::int32_t offsets[kSplitAtOnce];
+      RowMajorRows found(rows.stride);
       for (std::int64_t r = 0; r < count; ++r) {
-        offsets[r] =
-            IsLeftOut(state, row + r) ? kSplitZeros : static_cast<std::int32_t>(r * rows.stride);
+        if (IsLeftOut(state, row + r)) found.LeaveOut(r);
       }
-      std::uint16_t* to = tiles + row / kSplitRows * plan_.state_steps * kStepNumbers +
+      std::uint16_t* to = tiles + row / kSplitRows * plan_.state_steps * kSplitStepNumbers +
                           row % kSplitRows * kSplitStep;
-      for (std::int64_t k = 0; k < plan_.shape.hidden; k += kSplitStep, to += kStepNumbers) {
+      for (std::int64_t k = 0; k < plan_.shape.hidden; k += kSplitStep, to += kSplitStepNumbers) {
         SplitRows some;
         found.Find(from + k, plan_.shape.hidden - k, some);
-        some.offsets[0] = some.offsets[1] = offsets;
         some.rows = static_cast<std::int32_t>(count);
         unit.split_rows(some, to);
       }
@@ -247,7 +247,7 @@ class RecurrentState : protected RecurrentInputs<T> {
     const std::int64_t count = (range.last - range.first) * of_panel;
     for (std::int64_t row = 0; row < batch_; row += kSplitRows) {
       unit.Start(std::min(kSplitRows, batch_ - row));
-      TileProduct product{.a = tiles + row / kSplitRows * plan_.state_steps * kStepNumbers,
+      TileProduct product{.a = tiles + row / kSplitRows * plan_.state_steps * kSplitStepNumbers,
                           .steps = plan_.state_steps,
                           .panels = 0,
                           .b = {},
@@ -281,8 +281,6 @@ class RecurrentState : protected RecurrentInputs<T> {
       }
     }
   }
-
-  static constexpr std::int64_t kStepNumbers = kSplitParts * kSplitTile;
 
   std::array<bool, 2> r_is_split_{};  ///< of each direction
 };

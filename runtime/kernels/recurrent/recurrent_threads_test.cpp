@@ -82,7 +82,8 @@ TEST(RecurrentThreadsTest, ThreadsShareOutSequences) {
           EXPECT_EQ(plan.sequences, batch == 9 ? 5 : 10);
           const BoundKernel kernel = FindKernel(TunedNameOf(kind))->bind(CallOf(packed));
           const auto alone = RunWithThreads(kernel, packed, 1);
-          ExpectReference(test, alone, testing::kUnitUlps);
+          ExpectReference(test, alone,
+                          testing::UsesUnit(plan) ? testing::kUnitUlps : testing::kOrdinaryUlps);
           for (const int threads : {2, 3}) {
             EXPECT_EQ(RunWithThreads(kernel, packed, threads), alone);
           }
