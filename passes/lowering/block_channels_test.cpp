@@ -365,6 +365,16 @@ TEST(BlockChannelsTest, SlicesOfPartsOfBlocksAreJoinedWhereTheyAreRead) {
             "UnblockChannels:12 Slice:12 Relu:12");
 }
 
+TEST(BlockChannelsTest, AxesOfOtherOperatorsAreNotAskedFor) {
+  Network g;
+  const Shape shape{2, 16, 5, 6};
+  const auto sums = g.Op("sums", "CumSum", {g.Input("x", shape)}, shape, {{"axis", Ints{-1}}});
+  const auto slice = g.Op("last", "Slice", {sums}, {2, 16, 5, 1},
+                          {{"axes", Ints{3}}, {"starts", Ints{-1}}, {"ends", Ints{9}}});
+  g.Output(g.Op("e", "Sub", {slice, sums}, shape));
+  EXPECT_EQ(g.Blocked(), "CumSum:16 Slice:16 Sub:16");
+}
+
 /// The units of ShuffleNet's second version: what both halves become is joined, shuffled and cut.
 TEST(BlockChannelsTest, HalvesOfShuffledChannelsAreTakenFromWhereTheyAre) {
   Network g;

@@ -110,17 +110,18 @@ std::int64_t ChannelsOf(const ir::Graph& graph, ir::ValueId image) {
   return graph.type(image).shape[kChannelAxis];
 }
 
-bool IsAlongChannels(const ir::Node& node) {
-  return node.attributes.get_int("axis", 0) % 4 == kChannelAxis;
+/// Whether a node is a Concat or Split, as `op` says, of channels.
+bool IsOfChannels(const ir::Node& node, std::string_view op) {
+  return node.op == op && node.attributes.get_int("axis", 0) % 4 == kChannelAxis;
 }
 
 /// What an image is a Concat of, or the image itself.
 ChannelParts PartsOfConcat(Rewriter& rewriter, ir::ValueId image) {
   const ir::Graph& graph = rewriter.graph();
-  const ir::Node* concat = rewriter.Producer(image, "Concat");
-  const bool is_joined = concat != nullptr && IsAlongChannels(*concat);
+  const ir::Node* node = rewriter.Producer(image);
+  const bool is_joined = node != nullptr && IsOfChannels(*node, "Concat");
   ChannelParts parts;
-  for (ir::ValueId id : is_joined ? concat->inputs : std::vector<ir::ValueId>{image}) {
+  for (ir::ValueId id : is_joined ? node->inputs : std::vector<ir::ValueId>{image}) {
     parts.Add(id, 0, ChannelsOf(graph, id));
   }
   return parts;
@@ -169,9 +170,8 @@ std::optional<ChannelParts> MovedParts(Rewriter& rewriter, ir::ValueId plain) {
     if (!range) return std::nullopt;
     return PartsOfRange(rewriter, node->inputs[0], range->start, range->count);
   }
-  if (!IsAlongChannels(*node)) return std::nullopt;
-  if (node->op == "Concat") return PartsOfConcat(rewriter, plain);
-  if (node->op != "Split") return std::nullopt;
+  if (IsOfChannels(*node, "Concat")) return PartsOfConcat(rewriter, plain);
+  if (!IsOfChannels(*node, "Split")) return std::nullopt;
   std::int64_t first = 0;
   for (ir::ValueId id : node->outputs) {
     if (id == plain) break;
