@@ -50,6 +50,23 @@ TEST(LowerToFusedTest, TakesOneMatrixOfAnyRank) {
             "  return y, z, t\n");
 }
 
+TEST(LowerToFusedTest, ColumnsAreRowsByTheTransposedMatrix) {
+  GraphForTest g;
+  const auto w = g.Constant("w", {1, 4, 3}, Ramp(12));
+  g.Output(g.Op("y", "MatMul", {w, g.Input("x", {5, 2, 3, 1})}, {5, 2, 4, 1}));
+  g.Output(g.Op("z", "MatMul", {w, g.Input("u", {3, 1})}, {1, 4, 1}));
+  g.Output(g.Op("t", "MatMul", {w, g.Input("s", {5, 3, 2})}, {5, 4, 2}));
+  EXPECT_EQ(Lowered(g, {"lower_to_fused"}),
+            "  y_node_1:0 = Reshape(x) shape=[10, 3] : float32[10, 3]\n"
+            "  y_node_2:0 = FusedMatMul(y_node_1:0, y_node_matrix) trans_b=1 : float32[10, 4]\n"
+            "  y = Reshape(y_node_2:0) shape=[5, 2, 4, 1] : float32[5, 2, 4, 1]\n"
+            "  z_node_1:0 = Reshape(u) shape=[1, 3] : float32[1, 3]\n"
+            "  z_node_2:0 = FusedMatMul(z_node_1:0, z_node_matrix) trans_b=1 : float32[1, 4]\n"
+            "  z = Reshape(z_node_2:0) shape=[1, 4, 1] : float32[1, 4, 1]\n"
+            "  t = MatMul(w, s) : float32[5, 4, 2]\n"
+            "  return y, z, t\n");
+}
+
 TEST(LowerToFusedTest, MultipliesAlphaAndBetaIntoGemmsConstants) {
   GraphForTest g;
   g.Output(g.Op(

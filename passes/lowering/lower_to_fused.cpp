@@ -6,6 +6,7 @@
 #include "passes/constant_values.hpp"
 #include "passes/gemm_constants.hpp"
 #include "passes/lowering/fused_operator.hpp"
+#include "passes/lowering/node_inserter.hpp"
 #include "passes/rewrite.hpp"
 
 namespace poprt::passes {
@@ -19,16 +20,50 @@ bool IsOneMatrix(const Shape& shape) {
   return shape.size() >= 2 && ElementCount(shape) == shape.end()[-2] * shape.end()[-1];
 }
 
+/// The constant that operand `i` is if that is one matrix with elements, or null.
+const Tensor* MatrixOf(const ir::Graph& graph, const Node& node, std::size_t i) {
+  const Tensor* weights = graph.ConstantOf(node.inputs[i]);
+  const bool is_matrix =
+      weights != nullptr && weights->count() > 0 && IsOneMatrix(weights->shape());
+  return is_matrix ? weights : nullptr;
+}
+
+/// The operand as a constant of two axes.
+ValueId AsMatrix(Rewriter& rewriter, const Node& node, std::size_t i) {
+  const Tensor& weights = *rewriter.graph().ConstantOf(node.inputs[i]);
+  const Shape& shape = weights.shape();
+  if (shape.size() == 2) return node.inputs[i];
+  const TensorType matrix{weights.element(), {shape.end()[-2], shape.end()[-1]}};
+  return rewriter.AddConstant(node.name + "_matrix", weights.WithType(matrix));
+}
+
+/// A matrix by columns, each a matrix of its own: the columns are rows where they lie, and are
+/// multiplied by its transpose.
+bool LowerColumns(Rewriter& rewriter, Node& node) {
+  const ir::Graph& graph = rewriter.graph();
+  const Tensor* weights = MatrixOf(graph, node, 0);
+  const Shape& columns = graph.type(node.inputs[1]).shape;
+  if (weights == nullptr || columns.size() < 2 || columns.back() != 1) return false;
+  const std::int64_t depth = weights->shape().end()[-1];
+  const Shape result = graph.type(node.outputs[0]).shape;
+  const std::int64_t rows = ElementCount(result) / result.end()[-2];
+  const ValueId matrix = AsMatrix(rewriter, node, 0);
+  NodeInserter insert(rewriter, node.name);
+  const Shape x{rows, depth};
+  const ValueId reshaped = insert("Reshape", {node.inputs[1]}, x, {{"shape", x}});
+  node.op = "Reshape";
+  node.inputs = {insert("FusedMatMul", {reshaped, matrix}, {rows, result.end()[-2]},
+                        {{"trans_b", std::int64_t{1}}})};
+  node.attributes = {{"shape", result}};
+  return true;
+}
+
 bool LowerMatMul(Rewriter& rewriter, Node& node) {
   const ir::Graph& graph = rewriter.graph();
-  const Tensor* weights = graph.ConstantOf(node.inputs[1]);
-  if (weights == nullptr || weights->count() == 0 || !IsOneMatrix(weights->shape())) return false;
-  const Shape& shape = weights->shape();
-  if (graph.type(node.inputs[0]).shape.size() < shape.size()) return false;
-  if (shape.size() > 2) {
-    const TensorType matrix{weights->element(), {shape.end()[-2], shape.end()[-1]}};
-    node.inputs[1] = rewriter.AddConstant(node.name + "_matrix", weights->WithType(matrix));
-  }
+  const Tensor* weights = MatrixOf(graph, node, 1);
+  if (weights == nullptr) return LowerColumns(rewriter, node);
+  if (graph.type(node.inputs[0]).shape.size() < weights->shape().size()) return false;
+  node.inputs[1] = AsMatrix(rewriter, node, 1);
   node.op = "FusedMatMul";
   node.attributes.set("trans_b", std::int64_t{0});
   return true;

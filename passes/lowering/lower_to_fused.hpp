@@ -5,6 +5,8 @@
 namespace poprt::passes {
 
 /// before: MatMul(x, w)      after: FusedMatMul(x, w) trans_b=0
+/// before: MatMul(w, x) of columns x[..., K, 1]
+/// after:  Reshape(FusedMatMul(Reshape(x), w) trans_b=1)
 /// before: Gemm(x, w, c)     after: FusedMatMul(x, w, c) trans_b=...
 /// before: Conv(x, w, b)     after: FusedConv(x, w, b) and Conv's attributes
 ///

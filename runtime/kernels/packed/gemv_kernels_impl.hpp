@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+
 #include "runtime/kernels/packed/gemv_kernels.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
@@ -59,50 +61,67 @@ void ByRows(std::int64_t rows, const float* a, const float* b, std::int64_t stri
   kProductsOf[rows - 1](a, b, stride, depth, columns, out);
 }
 
-/// kColumns dot products of `depth` numbers.
+/// The sums of the lanes of each of kLanes registers, pair by pair, in the lanes of one. `sums` are
+/// overwritten.
+template <class V>
+typename V::Register SumsOfLanes(typename V::Register (&sums)[V::kLanes]) {
+  const auto pairs = [](auto x) POPRT_INLINED { return V::Add(x, V::template SwapLanes<1>(x)); };
+  tile::Unroll<std::countr_zero(unsigned{V::kLanes})>([&](auto step) POPRT_INLINED {
+    tile::Unroll<(V::kLanes >> (decltype(step)::value + 1))>([&](auto i) POPRT_INLINED {
+      constexpr int kI = decltype(i)::value;
+      sums[kI] = V::Even(pairs(sums[2 * kI]), pairs(sums[2 * kI + 1]));
+    });
+  });
+  return sums[0];
+}
+
+/// The same of one register.
+template <class V>
+float SumOfLanes(typename V::Register sum) {
+  tile::Unroll<std::countr_zero(unsigned{V::kLanes})>([&](auto step) POPRT_INLINED {
+    sum = V::Add(sum, V::template SwapLanes<(1 << decltype(step)::value)>(sum));
+  });
+  return V::FirstLane(sum);
+}
+
+/// Sums of the products of a's numbers with those of each of kColumns columns, lane by lane.
 template <class V, int kColumns>
-void DotProducts(const float* a, const float* b, std::int64_t stride, std::int64_t depth,
-                 float* out) {
-  typename V::Register sums[kColumns];
+[[gnu::always_inline]] inline void AddProducts(const float* a, const float* b, std::int64_t stride,
+                                               std::int64_t depth,
+                                               typename V::Register (&sums)[kColumns]) {
+  const auto add = [&](std::int64_t k, auto load) POPRT_INLINED {
+    const auto x = load(a + k);
+    tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
+      constexpr int kC = decltype(c)::value;
+      V::Accumulate(sums[kC], x, load(b + kC * stride + k));
+    });
+  };
   tile::Unroll<kColumns>([&](auto c) POPRT_INLINED { sums[decltype(c)::value] = V::Zero(); });
   std::int64_t k = 0;
   for (; k + V::kLanes <= depth; k += V::kLanes) {
-    const auto x = V::Load(a + k);
-    tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
-      constexpr int kC = decltype(c)::value;
-      V::Accumulate(sums[kC], x, V::Load(b + kC * stride + k));
-    });
+    add(k, [](const float* from) POPRT_INLINED { return V::Load(from); });
   }
-  if (k < depth) {
-    const auto x = V::LoadFirst(a + k, depth - k);
-    tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
-      constexpr int kC = decltype(c)::value;
-      V::Accumulate(sums[kC], x, V::LoadFirst(b + kC * stride + k, depth - k));
-    });
-  }
-  tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
-    float lanes[V::kLanes];
-    V::Store(sums[decltype(c)::value], lanes);
-    float total = 0;
-    for (const float lane : lanes) total += lane;
-    out[decltype(c)::value] = total;
-  });
+  if (k == depth) return;
+  const std::int64_t count = depth - k;
+  add(k, [count](const float* from) POPRT_INLINED { return V::LoadFirst(from, count); });
 }
 
 template <class V>
 void ByColumns(std::int64_t rows, const float* a, const float* b, std::int64_t stride,
                std::int64_t depth, std::int64_t columns, float* out) {
-  constexpr int kTogether = 4;
   std::int64_t c = 0;
-  for (; c + kTogether <= columns; c += kTogether) {
+  for (; c + V::kLanes <= columns; c += V::kLanes) {
     for (std::int64_t r = 0; r < rows; ++r) {
-      DotProducts<V, kTogether>(a + r * depth, b + c * stride, stride, depth,
-                                out + r * columns + c);
+      typename V::Register sums[V::kLanes];
+      AddProducts<V>(a + r * depth, b + c * stride, stride, depth, sums);
+      V::Store(SumsOfLanes<V>(sums), out + r * columns + c);
     }
   }
   for (; c < columns; ++c) {
     for (std::int64_t r = 0; r < rows; ++r) {
-      DotProducts<V, 1>(a + r * depth, b + c * stride, stride, depth, out + r * columns + c);
+      typename V::Register sum[1];
+      AddProducts<V>(a + r * depth, b + c * stride, stride, depth, sum);
+      out[r * columns + c] = SumOfLanes<V>(sum[0]);
     }
   }
 }
