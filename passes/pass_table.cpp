@@ -62,6 +62,7 @@
 #include "passes/lowering/lower_channel_matmul.hpp"
 #include "passes/lowering/lower_conv3d.hpp"
 #include "passes/lowering/lower_conv_transpose.hpp"
+#include "passes/lowering/lower_conv_transpose_to_product.hpp"
 #include "passes/lowering/lower_mean_to_pool.hpp"
 #include "passes/lowering/lower_pixel_conv.hpp"
 #include "passes/lowering/lower_quantize_pair.hpp"
@@ -203,6 +204,9 @@ constexpr auto kPasses = std::to_array<PassDef>({
     {"lower_conv_transpose",
      "Makes ConvTranspose a Conv of the phases of its result, which are then put in place.",
      Stage::kLowering, LowerConvTranspose},
+    {"lower_conv_transpose_to_product",
+     "Makes ConvTranspose by computed weights or of dilated windows a product and Col2Im.",
+     Stage::kLowering, LowerConvTransposeToProduct},
     {"lower_mean_to_pool", "Makes means over height and width poolings.", Stage::kLowering,
      LowerMeanToPool},
     {"lower_pixel_conv", "Makes large convolutions of images of one pixel products of matrices.",

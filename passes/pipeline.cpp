@@ -78,6 +78,7 @@ const Names kLowering = {
     "eliminate_nop_reshape",
     "lower_conv3d",
     "lower_conv_transpose",
+    "lower_conv_transpose_to_product",
     "lower_mean_to_pool",
     "lower_thin_conv",
     "fuse_phases_into_conv",
