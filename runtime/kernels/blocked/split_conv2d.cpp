@@ -137,13 +137,9 @@ void SplitConv2d::RunTask(const KernelArguments& args, std::int64_t image_group,
   const auto panel_at = [&](std::int64_t out, std::int64_t k, std::int64_t) -> const void* {
     const std::byte* const weights = args.inputs[1];
     const std::int64_t block = first_block + out;
-    if (shape_.are_transformed) {
-      const std::int64_t stride = ScaledLines(shape_.in_blocks * kBlock) * kBlock;
+    if (shape_.transformed.has_value()) {
       TransformedPanel& panel = transformed[out % kSplitPanels];
-      panel = {
-          reinterpret_cast<const std::uint32_t*>(weights) + block * kTransformedElements * stride,
-          stride, k / kBlock};
-      return &panel;
+      return &(panel = shape_.transformed->PanelAt(weights, block, k / kBlock));
     }
     return shape_.panels.At(weights, block, k);
   };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "runtime/kernels/blocked/blocked_kernels.hpp"
 #include "runtime/kernels/blocked/conv_micro_kernels.hpp"
@@ -12,6 +13,26 @@
 #include "runtime/kernels/packed/stored_panels.hpp"
 
 namespace poprt::kernels {
+
+/// Filters that were transformed, see TransformedPanel, all of one form.
+struct TransformedFilters {
+  std::vector<TransformedTap> taps;
+  std::int64_t elements;
+  std::int64_t stride;  ///< words from one element to the next
+  bool are_scaled;
+  std::int64_t channels;  ///< of a group
+
+  /// From tap `group` of the blocks on.
+  TransformedPanel PanelAt(const std::byte* weights, std::int64_t panel, std::int64_t group) const {
+    return {.elements = reinterpret_cast<const std::uint32_t*>(weights) + panel * elements * stride,
+            .stride = stride,
+            .are_scaled = are_scaled,
+            .channels = channels,
+            .taps = taps.data(),
+            .tap_count = static_cast<std::int64_t>(taps.size()),
+            .group = group};
+  }
+};
 
 /// A convolution of images in blocks of channels.
 struct SplitConvShape {
@@ -22,12 +43,12 @@ struct SplitConvShape {
   std::int64_t out_blocks = 0;          ///< of a group
   std::int64_t last_channels = kBlock;  ///< of the last block of a group that are not spare
   Window window;
-  bool are_transformed = false;  ///< the panels, see TransformedPanel; scaled ones
+  std::optional<TransformedFilters> transformed = {};  ///< which the panels are then
   /// Rows are [in_blocks][tap][16]; a pointwise filter has none of spare channels.
   StoredPanels panels;
 
   PanelNumbers Numbers() const {
-    return are_transformed ? PanelNumbers::kTransformed : panels.Numbers();
+    return transformed.has_value() ? PanelNumbers::kTransformed : panels.Numbers();
   }
 };
 

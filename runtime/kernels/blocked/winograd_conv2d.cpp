@@ -384,22 +384,20 @@ BoundKernel BindWinogradConv2d(const KernelCall& call, const InnerLoops& loops) 
         conv->depth.WithLargest(CeilDiv(conv->depth.largest(), kScaledBlock) * kScaledBlock);
     block_sizes.back() = conv->depth.largest();
   }
-  if (are_scaled && tile == 2 && filter.parts() == 1 && depth % kBlock == 0) {
-    const SplitConvShape shape{
-        .in = conv->in,
-        .out = conv->out,
-        .group = group,
-        .in_blocks = conv->in_blocks,
-        .out_blocks = conv->out_blocks,
-        .window = window,
-        .are_transformed = true,
-        .panels = {call.inputs[1].element, filter.rows.taps * filter.columns.taps * depth}};
-    if (const auto direct = DirectWinograd::Plan(loops, shape, call.attributes)) {
-      const auto shared = std::make_shared<const DirectWinograd>(*direct);
-      return {.run = [shared](const KernelArguments& args) { shared->Run(args); },
-              .scratch_bytes = shared->scratch_bytes(),
-              .block_sizes = block_sizes};
-    }
+  if (const auto direct = DirectWinograd::Plan(loops,
+                                               {.in = conv->in,
+                                                .out = conv->out,
+                                                .group = group,
+                                                .channels = depth,
+                                                .window = window,
+                                                .filter = filter,
+                                                .are_scaled = are_scaled,
+                                                .tiles = rows.tiles() * columns.tiles()},
+                                               call.attributes)) {
+    const auto shared = std::make_shared<const DirectWinograd>(*direct);
+    return {.run = [shared](const KernelArguments& args) { shared->Run(args); },
+            .scratch_bytes = shared->scratch_bytes(),
+            .block_sizes = block_sizes};
   }
   if (conv->strips.largest() <= kTileRows) conv->panels = kMostTilePanels;
   conv->PlanScratch();

@@ -59,14 +59,17 @@ float ScaledAt(const std::uint32_t* panel, std::int64_t k, std::int64_t column) 
 }
 
 float TransformedAt(const TransformedPanel& panel, std::int64_t k, std::int64_t column) {
-  constexpr float kR[3][4] = {{-1, 0, 0, 0}, {0, 1, -1, 0}, {0, 0, 0, 1}};
   const std::int64_t group = panel.group + k / kSplitGroup;
-  const std::int64_t channel = group / 9 * kSplitGroup + k % kSplitGroup;
+  const std::int64_t channel = group / panel.tap_count * kSplitGroup + k % kSplitGroup;
+  if (channel >= panel.channels) return 0;
+  const TransformedTap& tap = panel.taps[group % panel.tap_count];
   float sum = 0;
-  for (std::int64_t element = 0; element < 16; ++element) {
-    const float factor = kR[group % 9 / 3][element / 4] * kR[group % 3][element % 4];
-    if (factor == 0) continue;
-    sum += factor * ScaledAt(panel.elements + element * panel.stride, channel, column);
+  for (int i = 0; i < tap.count; ++i) {
+    const std::uint32_t* const element = panel.elements + tap.elements[i] * panel.stride;
+    const std::int64_t row = tap.first_row + channel;
+    sum += tap.factors[i] * (panel.are_scaled
+                                 ? ScaledAt(element, row, column)
+                                 : std::bit_cast<float>(element[row * kSplitGroup + column]));
   }
   return sum;
 }

@@ -50,32 +50,26 @@ struct RowsPanel {
   std::int32_t columns;  ///< up to 16; those behind them count as zeros and are not read
 };
 
-/// Filters of 3x3 taps, [input block][tap][16 channels][16], that were transformed for Winograd's
-/// tiles of 2 and scaled. With U = G g G^T of the rows (-1, 0, 0), (1, 1, 1) / 2,
-/// (1, -1, 1) / 2, (0, 0, 1) of G each element of U is a part of one tap: g = R U R^T of the rows
-/// (-1, 0, 0, 0), (0, 1, -1, 0), (0, 0, 0, 1).
-struct TransformedPanel {
-  const std::uint32_t* elements;  ///< scaled panels, [channels][16], for each element of U
-  std::int64_t stride;            ///< words from one to the next
-  std::int64_t group;             ///< of 16 rows of the panel, that it begins with
-};
-/// Elements of a filter that a TransformedPanel has, and the signed sum of some that each tap is.
-inline constexpr std::int64_t kTransformedElements = 16;
+/// What a tap of a TransformedPanel is: the sum of some of its elements times factors, read from so
+/// many rows before those of the first channel on.
 struct TransformedTap {
-  int count;
+  int count;  ///< 1, 2 or 4
   int elements[4];
-  float signs[4];
+  float factors[4];
+  std::int64_t first_row;
 };
-inline constexpr std::int64_t kTransformedTaps = 9;
-inline constexpr TransformedTap kTapSums[kTransformedTaps] = {{1, {0}, {1}},
-                                                              {2, {1, 2}, {-1, 1}},
-                                                              {1, {3}, {-1}},
-                                                              {2, {4, 8}, {-1, 1}},
-                                                              {4, {5, 6, 9, 10}, {1, -1, -1, 1}},
-                                                              {2, {7, 11}, {1, -1}},
-                                                              {1, {12}, {-1}},
-                                                              {2, {13, 14}, {1, -1}},
-                                                              {1, {15}, {1}}};
+
+/// Filters, [input block][tap][16 channels][16], of which there are not the taps but what they were
+/// transformed to, elements that are panels of their own.
+struct TransformedPanel {
+  const std::uint32_t* elements;  ///< float32 numbers, or scaled panels
+  std::int64_t stride;            ///< words from one element to the next
+  bool are_scaled;                ///< then channels are a multiple of 16
+  std::int64_t channels;          ///< those behind them in the last block are zeros
+  const TransformedTap* taps;
+  std::int64_t tap_count;
+  std::int64_t group;  ///< of 16 rows of the panel, that it begins with
+};
 
 /// Bfloat16 numbers of a step of a tile of rows or of a panel: of both parts.
 inline constexpr std::int64_t kSplitStepNumbers = kSplitParts * kSplitTile;

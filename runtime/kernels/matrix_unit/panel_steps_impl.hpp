@@ -181,54 +181,84 @@ class PanelSteps<PanelNumbers::kRows> {
   __mmask16 lanes_ = 0;
 };
 
-/// A tap of 16 rows of a TransformedPanel.
+/// A tap of 16 channels of a TransformedPanel.
 class TransformedGroup {
  public:
   TransformedGroup() = default;
   TransformedGroup(const TransformedPanel& panel, std::int64_t group)
-      : terms_(&kTapSums[group % kTransformedTaps]),
-        block_(panel.elements + group / kTransformedTaps / kGroupsOfBlock * kBlockWords),
-        first_(kSplitGroup + group / kTransformedTaps % kGroupsOfBlock * kGroupWords),
-        stride_(panel.stride) {}
+      : tap_(&panel.taps[group % panel.tap_count]),
+        elements_(panel.elements),
+        stride_(panel.stride),
+        are_scaled_(panel.are_scaled),
+        row_(tap_->first_row + group / panel.tap_count * kSplitGroup),
+        rows_(panel.channels - group / panel.tap_count * kSplitGroup) {}
 
   /// Nothing is zeros.
   [[gnu::always_inline]] void Load(std::int64_t row, __m512 (&rows)[kPieceRows]) const {
-    if (terms_ == nullptr) return Sum<0>(row, rows);
-    if (terms_->count == 1) return Sum<1>(row, rows);
-    if (terms_->count == 2) return Sum<2>(row, rows);
-    Sum<4>(row, rows);
+    for (__m512& sum : rows) sum = _mm512_setzero_ps();
+    if (tap_ == nullptr) return;
+    if (are_scaled_) return Sum<Scaled>(row, rows);
+    Sum<Floats>(row, rows);
   }
 
  private:
-  using Scaled = PanelGroups<PanelNumbers::kScaled>;
-  static constexpr std::int64_t kGroupWords = kSplitGroup / Scaled::kRows * kSplitGroup;
-  static constexpr std::int64_t kGroupsOfBlock = kScaledBlock / kSplitGroup;
-  static constexpr std::int64_t kBlockWords = kSplitGroup + kGroupsOfBlock * kGroupWords;
   static constexpr std::int64_t kGroupsAhead = 3;
 
-  template <int kTerms>
-  [[gnu::always_inline]] void Sum(std::int64_t row, __m512 (&rows)[kPieceRows]) const {
-    for (__m512& sum : rows) sum = _mm512_setzero_ps();
-#pragma GCC unroll 4
-    for (int i = 0; i < kTerms; ++i) {
-      const __m512 sign = _mm512_set1_ps(terms_->signs[i]);
-      const std::uint32_t* const header = block_ + terms_->elements[i] * stride_;
-      const std::uint32_t* const lines = header + first_ + row / Scaled::kRows * kSplitGroup;
-      for (std::int64_t line = 0; line < kPieceRows / Scaled::kRows; ++line) {
-        FetchLine(lines, (kGroupsAhead * kGroupWords + line * kSplitGroup) * 4);
-      }
-      __m512 numbers[kPieceRows];
-      Scaled::Load(lines, header, numbers);
+  struct Scaled {
+    using Groups = PanelGroups<PanelNumbers::kScaled>;
+    static constexpr std::int64_t kGroupWords = kSplitGroup / Groups::kRows * kSplitGroup;
+    static constexpr std::int64_t kBlockWords = (1 + kScaledBlock / Groups::kRows) * kSplitGroup;
+    static constexpr std::int64_t kLines = kPieceRows / Groups::kRows;
+
+    [[gnu::always_inline]] static const std::uint32_t* Load(const std::uint32_t* element,
+                                                            std::int64_t row, std::int64_t /*rows*/,
+                                                            __m512 (&numbers)[kPieceRows]) {
+      const std::uint32_t* const header = element + row / kScaledBlock * kBlockWords;
+      const std::uint32_t* const lines =
+          header + (1 + row % kScaledBlock / Groups::kRows) * kSplitGroup;
+      Groups::Load(lines, header, numbers);
+      return lines;
+    }
+  };
+
+  struct Floats {
+    static constexpr std::int64_t kGroupWords = kSplitGroup * kSplitGroup;
+    static constexpr std::int64_t kLines = kPieceRows;
+
+    [[gnu::always_inline]] static const std::uint32_t* Load(const std::uint32_t* element,
+                                                            std::int64_t row, std::int64_t rows,
+                                                            __m512 (&numbers)[kPieceRows]) {
+      const std::uint32_t* const lines = element + row * kSplitGroup;
       for (std::int64_t r = 0; r < kPieceRows; ++r) {
-        rows[r] = _mm512_fmadd_ps(numbers[r], sign, rows[r]);
+        const auto lanes = static_cast<__mmask16>(r < rows ? 0xFFFF : 0);
+        numbers[r] = _mm512_maskz_loadu_ps(lanes, lines + r * kSplitGroup);
+      }
+      return lines;
+    }
+  };
+
+  template <class Numbers>
+  [[gnu::always_inline]] void Sum(std::int64_t row, __m512 (&rows)[kPieceRows]) const {
+    for (int i = 0; i < tap_->count; ++i) {
+      const __m512 factor = _mm512_set1_ps(tap_->factors[i]);
+      __m512 numbers[kPieceRows];
+      const std::uint32_t* const lines =
+          Numbers::Load(elements_ + tap_->elements[i] * stride_, row_ + row, rows_ - row, numbers);
+      for (std::int64_t line = 0; line < Numbers::kLines; ++line) {
+        FetchLine(lines, (kGroupsAhead * Numbers::kGroupWords + line * kSplitGroup) * 4);
+      }
+      for (std::int64_t r = 0; r < kPieceRows; ++r) {
+        rows[r] = _mm512_fmadd_ps(numbers[r], factor, rows[r]);
       }
     }
   }
 
-  const TransformedTap* terms_ = nullptr;
-  const std::uint32_t* block_ = nullptr;  ///< of the first element
-  std::int64_t first_ = 0;                ///< words from there to the first line
+  const TransformedTap* tap_ = nullptr;
+  const std::uint32_t* elements_ = nullptr;
   std::int64_t stride_ = 0;
+  bool are_scaled_ = false;
+  std::int64_t row_ = 0;   ///< of an element, the first one
+  std::int64_t rows_ = 0;  ///< those behind them are zeros
 };
 
 template <>
