@@ -93,6 +93,7 @@ struct PointwiseDepthwise {
   PairBlocking blocking;
   std::optional<SplitConv2d> split = std::nullopt;  ///< where a matrix unit is faster
   std::int64_t planes_at_once = product.BlocksAtOnce();
+  std::int64_t strip_rows = 1;    ///< output rows that are computed at a time
   std::int64_t plane_floats = 0;  ///< of the rows of a plane in scratch memory
   std::int64_t kept_floats = 0;   ///< of those that are kept behind a band, 0 where there is one
 
@@ -175,8 +176,8 @@ struct PointwiseDepthwise {
     const float* kept_rows = memory.kept_rows + plane * kept_floats;
     std::int64_t kept_step = kept_floats;
     for (std::int64_t row = blocking.bands.begin(band); row < blocking.bands.end(band);
-         row += blocking.strips.largest()) {
-      const std::int64_t end = std::min(row + blocking.strips.largest(), blocking.bands.end(band));
+         row += strip_rows) {
+      const std::int64_t end = std::min(row + strip_rows, blocking.bands.end(band));
       const RowRange needed = InputRows(window, product.in().height, row, end);
       const std::int64_t shared_last = kept.first <= needed.first ? kept.last : needed.first;
       const RowRange shared{needed.first, std::clamp(shared_last, needed.first, needed.last)};
@@ -236,23 +237,34 @@ struct PointwiseDepthwise {
         std::max<std::int64_t>(1, CeilDiv(blocking.planes.count(), tasks)));
   }
 
-  void PlanRows() {
-    const auto rows = CheckedElementCount({blocking.strips.largest(), window.strides[0]});
-    Require(rows.has_value(), "the window spans too large an area");
-    const std::int64_t most = std::min(product.in().height, *rows + window.Reach(0));
-    plane_floats = most * RowFloats();
-    if (KeptPlanes() > 0) kept_floats = std::min(most, SharedRows(window)) * RowFloats();
+  /// Floats of a plane's rows that so many output rows need.
+  std::int64_t PlaneFloats(std::int64_t strip) const {
+    return std::min(product.in().height, strip * window.strides[0] + window.Reach(0)) * RowFloats();
   }
 
-  /// Uses a matrix unit for the first convolution where that is faster.
+  void PlanRows() {
+    Require(CheckedElementCount({blocking.strips.largest(), window.strides[0]}).has_value(),
+            "the window spans too large an area");
+    strip_rows = std::max<std::int64_t>(1, blocking.strips.largest());
+    plane_floats = PlaneFloats(strip_rows);
+    if (KeptPlanes() > 0) kept_floats = std::min(plane_floats, SharedRows(window) * RowFloats());
+  }
+
+  /// Uses a matrix unit for the first convolution where that is faster. It computes few rows of
+  /// many planes, so that their pixels are split once.
   void PlanUnit(const InnerLoops& loops, const Attributes& inner) {
     if (!product.IsPlain()) return;
+    std::int64_t rows = strip_rows;
+    while (rows > 1 && PlaneFloats(rows) > kRowsFloatsOfUnit / out.blocks) --rows;
     SplitConvShape at_once = product.ShapeForUnit();
-    at_once.out.width = plane_floats / kBlock;
+    at_once.out.width = PlaneFloats(rows) / kBlock;
     at_once.out_blocks =
-        std::min(out.blocks, kRowsFloatsOfUnit / std::max<std::int64_t>(1, plane_floats));
+        std::min(out.blocks, kRowsFloatsOfUnit / std::max<std::int64_t>(1, PlaneFloats(rows)));
     split = SplitConv2d::Plan(loops, at_once, BlockedEpilogue(inner));
-    if (split.has_value()) planes_at_once = at_once.out_blocks;
+    if (!split.has_value()) return;
+    strip_rows = rows;
+    plane_floats = PlaneFloats(rows);
+    planes_at_once = at_once.out_blocks;
   }
 };
 
