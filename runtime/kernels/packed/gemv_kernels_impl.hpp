@@ -1,8 +1,7 @@
 #pragma once
 
-#include <bit>
-
 #include "runtime/kernels/packed/gemv_kernels.hpp"
+#include "runtime/kernels/packed/lane_sums_impl.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
 
@@ -61,29 +60,6 @@ void ByRows(std::int64_t rows, const float* a, const float* b, std::int64_t stri
   kProductsOf[rows - 1](a, b, stride, depth, columns, out);
 }
 
-/// The sums of the lanes of each of kLanes registers, pair by pair, in the lanes of one. `sums` are
-/// overwritten.
-template <class V>
-typename V::Register SumsOfLanes(typename V::Register (&sums)[V::kLanes]) {
-  const auto pairs = [](auto x) POPRT_INLINED { return V::Add(x, V::template SwapLanes<1>(x)); };
-  tile::Unroll<std::countr_zero(unsigned{V::kLanes})>([&](auto step) POPRT_INLINED {
-    tile::Unroll<(V::kLanes >> (decltype(step)::value + 1))>([&](auto i) POPRT_INLINED {
-      constexpr int kI = decltype(i)::value;
-      sums[kI] = V::Even(pairs(sums[2 * kI]), pairs(sums[2 * kI + 1]));
-    });
-  });
-  return sums[0];
-}
-
-/// The same of one register.
-template <class V>
-float SumOfLanes(typename V::Register sum) {
-  tile::Unroll<std::countr_zero(unsigned{V::kLanes})>([&](auto step) POPRT_INLINED {
-    sum = V::Add(sum, V::template SwapLanes<(1 << decltype(step)::value)>(sum));
-  });
-  return V::FirstLane(sum);
-}
-
 /// Sums of the products of a's numbers with those of each of kColumns columns, lane by lane.
 template <class V, int kColumns>
 [[gnu::always_inline]] inline void AddProducts(const float* a, const float* b, std::int64_t stride,
@@ -114,14 +90,14 @@ void ByColumns(std::int64_t rows, const float* a, const float* b, std::int64_t s
     for (std::int64_t r = 0; r < rows; ++r) {
       typename V::Register sums[V::kLanes];
       AddProducts<V>(a + r * depth, b + c * stride, stride, depth, sums);
-      V::Store(SumsOfLanes<V>(sums), out + r * columns + c);
+      V::Store(tile::SumsOfLanes<V>(sums), out + r * columns + c);
     }
   }
   for (; c < columns; ++c) {
     for (std::int64_t r = 0; r < rows; ++r) {
       typename V::Register sum[1];
       AddProducts<V>(a + r * depth, b + c * stride, stride, depth, sum);
-      out[r * columns + c] = SumOfLanes<V>(sum[0]);
+      out[r * columns + c] = tile::SumOfLanes<V>(sum[0]);
     }
   }
 }

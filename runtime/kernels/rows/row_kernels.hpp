@@ -40,15 +40,16 @@ struct ScaledRows {
   bool half;  ///< `out` is float16 instead of float32
 };
 
-/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias for one row x = a + b. RMS
-/// normalisation takes no mean off.
-struct NormRow {
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias for each of some rows x = a + b, which
+/// follow each other. RMS normalisation takes no mean off.
+struct NormRows {
   const float* a;
   const float* b;      ///< or null
   float* sum;          ///< receives a + b unless null
   const float* scale;  ///< or null
   const float* bias;   ///< or null
   float* y;            ///< may be `a` or `b`
+  std::int64_t count;
   std::int64_t length;
   float epsilon;
   bool centered;
@@ -61,7 +62,8 @@ struct RowKernels {
   void (*softmax)(const float* x, std::int64_t length, float* y);
   /// The sum of exp(x - m) for one row, m its largest element, which goes to `largest`.
   float (*exp_sum)(const float* x, std::int64_t length, float* largest);
-  void (*normalize)(const NormRow& row);
+  /// No result depends on how many rows there are.
+  void (*normalize)(const NormRows& rows);
 };
 
 /// For each instruction set, see inner_loops.hpp.

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/kernels/packed/activations_impl.hpp"
+#include "runtime/kernels/packed/lane_sums_impl.hpp"
 #include "runtime/kernels/packed/vector_type.hpp"
 #include "runtime/kernels/rows/row_kernels.hpp"
 
@@ -210,46 +211,78 @@ float ExpSum(const float* x, std::int64_t length, float* largest) {
       add));
 }
 
-/// x = a + b, written where it is wanted, else to y. Gives where x is.
+/// x = a + b of a row, written where it is wanted, else to y. Gives where x is.
 template <class V>
-const float* AddRows(const NormRow& row) {
-  if (row.b == nullptr && row.sum == nullptr) return row.a;
-  float* x = row.sum != nullptr ? row.sum : row.y;
-  for (std::int64_t i = 0; i < row.length; i += V::kLanes) {
-    const std::int64_t count = row.length - i;
-    auto value = tile::LoadFirst<V>(row.a + i, count);
-    if (row.b != nullptr) value = V::Add(value, tile::LoadFirst<V>(row.b + i, count));
+const float* AddRow(const NormRows& rows, std::int64_t row) {
+  const std::int64_t at = row * rows.length;
+  if (rows.b == nullptr && rows.sum == nullptr) return rows.a + at;
+  float* x = (rows.sum != nullptr ? rows.sum : rows.y) + at;
+  for (std::int64_t i = 0; i < rows.length; i += V::kLanes) {
+    const std::int64_t count = rows.length - i;
+    auto value = tile::LoadFirst<V>(rows.a + at + i, count);
+    if (rows.b != nullptr) value = V::Add(value, tile::LoadFirst<V>(rows.b + at + i, count));
     tile::StoreFirst<V>(value, x + i, count);
   }
   return x;
 }
 
-template <class V>
-void Normalize(const NormRow& row) {
-  const float* x = AddRows<V>(row);
+/// Means of f(a row, elements i to i + count) over each of up to kLanes rows.
+template <class V, class F>
+[[gnu::always_inline]] inline typename V::Register MeansOfRows(std::int64_t rows,
+                                                               std::int64_t length, F f) {
   const auto add = [](auto a, auto b) { return V::Add(a, b); };
-  const auto load = [x](std::int64_t i, std::int64_t count) {
-    return tile::LoadFirst<V>(x + i, count);
-  };
-  const float length = static_cast<float>(row.length);
-  const float mean =
-      row.centered ? SumOfLanes<V>(FoldRow<V>(row.length, 0, load, add)) / length : 0.0F;
-  const auto center = V::Set(mean);
-  const auto squares = FoldRow<V>(
-      row.length, 0,
-      [x, center](std::int64_t i, std::int64_t count) {
-        const auto d = V::Sub(tile::LoadFirst<V>(x + i, count), center);
+  typename V::Register sums[V::kLanes];
+  for (std::int64_t r = 0; r < V::kLanes; ++r) {
+    const auto of_row = [&](std::int64_t i, std::int64_t count) { return f(r, i, count); };
+    sums[r] = r < rows ? FoldRow<V>(length, 0, of_row, add) : V::Zero();
+  }
+  return V::Div(tile::SumsOfLanes<V>(sums), V::Set(static_cast<float>(length)));
+}
+
+/// Rows [first, first + count), up to kLanes: their means and variances wait for each other, those
+/// of several rows do not.
+template <class V>
+void NormalizeTogether(const NormRows& rows, std::int64_t first, std::int64_t count) {
+  const float* x[V::kLanes];
+  for (std::int64_t r = 0; r < count; ++r) x[r] = AddRow<V>(rows, first + r);
+  float means[V::kLanes] = {};
+  if (rows.centered) {
+    V::Store(MeansOfRows<V>(count, rows.length,
+                            [&](std::int64_t r, std::int64_t i, std::int64_t n) {
+                              return tile::LoadFirst<V>(x[r] + i, n);
+                            }),
+             means);
+  }
+  const auto variances =
+      MeansOfRows<V>(count, rows.length, [&](std::int64_t r, std::int64_t i, std::int64_t n) {
+        const auto d = V::Sub(tile::LoadFirst<V>(x[r] + i, n), V::Set(means[r]));
         return V::Mul(d, d);
-      },
-      add);
-  const float variance = SumOfLanes<V>(squares) / length;
-  const auto factor = V::Set(1.0F / __builtin_sqrtf(variance + row.epsilon));
-  for (std::int64_t i = 0; i < row.length; i += V::kLanes) {
-    const std::int64_t count = row.length - i;
-    auto y = V::Mul(V::Sub(tile::LoadFirst<V>(x + i, count), center), factor);
-    if (row.scale != nullptr) y = V::Mul(y, tile::LoadFirst<V>(row.scale + i, count));
-    if (row.bias != nullptr) y = V::Add(y, tile::LoadFirst<V>(row.bias + i, count));
-    tile::StoreFirst<V>(y, row.y + i, count);
+      });
+  float factors[V::kLanes];
+  V::Store(V::Div(V::Set(1.0F), V::Sqrt(V::Add(variances, V::Set(rows.epsilon)))), factors);
+  for (std::int64_t r = 0; r < count; ++r) {
+    const auto center = V::Set(means[r]);
+    const auto factor = V::Set(factors[r]);
+    float* const to = rows.y + (first + r) * rows.length;
+    for (std::int64_t i = 0; i < rows.length; i += V::kLanes) {
+      const std::int64_t n = rows.length - i;
+      auto y = V::Mul(V::Sub(tile::LoadFirst<V>(x[r] + i, n), center), factor);
+      if (rows.scale != nullptr) y = V::Mul(y, tile::LoadFirst<V>(rows.scale + i, n));
+      if (rows.bias != nullptr) y = V::Add(y, tile::LoadFirst<V>(rows.bias + i, n));
+      tile::StoreFirst<V>(y, to + i, n);
+    }
+  }
+}
+
+template <class V>
+void Normalize(const NormRows& rows) {
+  // They stay in the first-level cache from one step to the next.
+  constexpr std::int64_t kFloats = 6144;
+  const std::int64_t fitting = kFloats / rows.length;
+  const std::int64_t most = fitting < 1 ? 1 : fitting < V::kLanes ? fitting : V::kLanes;
+  for (std::int64_t row = 0; row < rows.count; row += most) {
+    const std::int64_t left = rows.count - row;
+    NormalizeTogether<V>(rows, row, left < most ? left : most);
   }
 }
 

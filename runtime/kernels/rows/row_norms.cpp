@@ -28,11 +28,11 @@ struct Rows {
   std::int64_t count;
   std::int64_t length;
 
+  /// Calls f(begin, end) for ranges of rows.
   template <typename F>
-  void ForEach(ThreadPool* pool, const F& f) const {
-    ForRanges(pool, count, GrainFor(2 * length), [&](std::int64_t begin, std::int64_t end, int) {
-      for (std::int64_t row = begin; row < end; ++row) f(row * length);
-    });
+  void ForRanges(ThreadPool* pool, const F& f) const {
+    kernels::ForRanges(pool, count, GrainFor(2 * length),
+                       [&](std::int64_t begin, std::int64_t end, int) { f(begin, end); });
   }
 };
 
@@ -46,7 +46,7 @@ Rows RequireRows(const TensorType& type, ElementType element = ElementType::kFlo
 
 /// Rows of float16, which are widened: a sum is rounded before it is normalised.
 struct HalfNormRows {
-  NormRow whole;
+  NormRows whole;
   Rows rows;
   decltype(RowKernels::normalize) normalize;
   Converter widen{ElementType::kFloat16, ElementType::kFloat32};
@@ -78,7 +78,8 @@ struct HalfNormRows {
     };
     float* const x = buffers + 2 * n;
     float* const y = buffers + 3 * n;
-    NormRow row = whole;
+    NormRows row = whole;
+    row.count = 1;
     row.a = x;
     row.y = y;
     row.scale = widened(given(kScale), buffers);
@@ -115,15 +116,16 @@ BoundKernel BindNormRowsOf(const KernelCall& call, const RowKernels& kernels) {
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     RequireType(call.outputs[i], a, "output " + std::to_string(i));
   }
-  const NormRow whole{.a = nullptr,
-                      .b = nullptr,
-                      .sum = nullptr,
-                      .scale = nullptr,
-                      .bias = nullptr,
-                      .y = nullptr,
-                      .length = rows.length,
-                      .epsilon = FloatAttribute(call, "epsilon", 1e-5F),
-                      .centered = !FlagAttribute(call, "rms", false)};
+  const NormRows whole{.a = nullptr,
+                       .b = nullptr,
+                       .sum = nullptr,
+                       .scale = nullptr,
+                       .bias = nullptr,
+                       .y = nullptr,
+                       .count = rows.count,
+                       .length = rows.length,
+                       .epsilon = FloatAttribute(call, "epsilon", 1e-5F),
+                       .centered = !FlagAttribute(call, "rms", false)};
   std::vector<std::size_t> in_place = {kA};
   if (InputOrAbsent(call, kB).defined()) in_place.push_back(kB);
   if (half) {
@@ -138,15 +140,17 @@ BoundKernel BindNormRowsOf(const KernelCall& call, const RowKernels& kernels) {
     };
     const float* const b = given(kB);
     float* const sum = args.outputs.size() > 1 ? args.out<float>(1) : nullptr;
-    rows.ForEach(args.pool, [&](std::int64_t at) {
-      NormRow row = whole;
-      row.a = args.in<float>(kA) + at;
-      row.b = b == nullptr ? nullptr : b + at;
-      row.sum = sum == nullptr ? nullptr : sum + at;
-      row.scale = given(kScale);
-      row.bias = given(kBias);
-      row.y = args.out<float>(0) + at;
-      normalize(row);
+    rows.ForRanges(args.pool, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t at = begin * whole.length;
+      NormRows some = whole;
+      some.a = args.in<float>(kA) + at;
+      some.b = b == nullptr ? nullptr : b + at;
+      some.sum = sum == nullptr ? nullptr : sum + at;
+      some.scale = given(kScale);
+      some.bias = given(kBias);
+      some.y = args.out<float>(0) + at;
+      some.count = end - begin;
+      normalize(some);
     });
   };
   return {.run = run, .in_place_inputs = std::move(in_place)};
@@ -205,8 +209,11 @@ BoundKernel BindSoftmaxRows(const KernelCall& call, const InnerLoops& loops) {
   const Rows rows = RequireUnaryRows(call);
   return {.run =
               [rows, softmax = loops.rows.softmax](const KernelArguments& args) {
-                rows.ForEach(args.pool, [&](std::int64_t at) {
-                  softmax(args.in<float>(0) + at, rows.length, args.out<float>(0) + at);
+                rows.ForRanges(args.pool, [&](std::int64_t begin, std::int64_t end) {
+                  for (std::int64_t at = begin * rows.length; at < end * rows.length;
+                       at += rows.length) {
+                    softmax(args.in<float>(0) + at, rows.length, args.out<float>(0) + at);
+                  }
                 });
               },
           .in_place_inputs = {0}};
@@ -216,12 +223,11 @@ BoundKernel BindLogSoftmaxRows(const KernelCall& call, const InnerLoops& loops) 
   const Rows rows = RequireUnaryRows(call);
   return {.run =
               [rows, exp_sum = loops.rows.exp_sum](const KernelArguments& args) {
-                ForRanges(args.pool, rows.count, GrainFor(2 * rows.length),
-                          [&](std::int64_t begin, std::int64_t end, int) {
-                            LogSoftmaxRows(exp_sum, rows.length, end - begin,
-                                           args.in<float>(0) + begin * rows.length,
-                                           args.out<float>(0) + begin * rows.length);
-                          });
+                rows.ForRanges(args.pool, [&](std::int64_t begin, std::int64_t end) {
+                  LogSoftmaxRows(exp_sum, rows.length, end - begin,
+                                 args.in<float>(0) + begin * rows.length,
+                                 args.out<float>(0) + begin * rows.length);
+                });
               },
           .in_place_inputs = {0}};
 }
