@@ -63,6 +63,24 @@ TEST(ChooseShortWeightsTest, ProductsOfFewRowsOrManyWithLargeWeights) {
   EXPECT_FALSE(IsChosen({.attributes = {{"bits", std::int64_t{16}}}})) << "integers";
 }
 
+/// Of some rows by weights of 1024 x 256 and, other than these, of 1024 x `others`.
+bool IsChosenOfSomeRows(std::int64_t rows, std::int64_t others) {
+  GraphForTest g;
+  for (const std::int64_t columns : {std::int64_t{256}, others}) {
+    const auto x = g.Input("x", TensorType{ElementType::kFloat32, {rows, 1024}});
+    const auto w = g.Constant("w", Shape{1024, columns}, Weights(1024 * columns));
+    g.Output(g.Op("y", "FusedMatMul", {x, w}, Shape{rows, columns}, {}));
+  }
+  return IsChosen(std::move(g));
+}
+
+TEST(ChooseShortWeightsTest, SomeRowsWhereAllProductsHaveManyWeights) {
+  EXPECT_TRUE(IsChosenOfSomeRows(16, 8192 - 256));
+  EXPECT_TRUE(IsChosenOfSomeRows(63, 8192 - 256));
+  EXPECT_FALSE(IsChosenOfSomeRows(15, 8192 - 256)) << "too few for a matrix unit";
+  EXPECT_FALSE(IsChosenOfSomeRows(16, 8192 - 257)) << "few weights together";
+}
+
 /// Of four rows by weights of 512 x 512 and, other than these, so often by 512 x `others`.
 bool IsChosenBeside(std::int64_t others, int times = 1, const Attributes& attributes = {}) {
   GraphForTest g;
