@@ -17,25 +17,33 @@ struct AxisGeometry {
   double out;
   double roi_begin;
   double roi_end;
+  /// The scale is given, as a float, and the nearest position is wanted: by a float that stands for
+  /// 4/3 position 4 is 3, and not a little less, only where it is divided as a float.
+  bool divides_floats;
+
+  double Original(double x) const {
+    if (!divides_floats) return scale.Original(x);
+    return static_cast<double>(static_cast<float>(x) / static_cast<float>(scale.value()));
+  }
 };
 
 double OriginalCoordinate(const std::string& mode, const AxisGeometry& g, double x) {
-  if (mode == "asymmetric") return g.scale.Original(x);
+  if (mode == "asymmetric") return g.Original(x);
   if (mode == "align_corners") {
     return g.length == 1.0 ? 0.0 : x * (g.in - 1.0) / (g.length - 1.0);
   }
   if (mode == "pytorch_half_pixel") {
-    return g.out == 1.0 ? 0.0 : g.scale.Original(x + 0.5) - 0.5;
+    return g.out == 1.0 ? 0.0 : g.Original(x + 0.5) - 0.5;
   }
   if (mode == "tf_crop_and_resize") {
     const double extent = (g.roi_end - g.roi_begin) * (g.in - 1.0);
     if (g.length == 1.0) return 0.5 * (g.roi_begin + g.roi_end) * (g.in - 1.0);
     return g.roi_begin * (g.in - 1.0) + x * extent / (g.length - 1.0);
   }
-  if (mode == "tf_half_pixel_for_nn") return g.scale.Original(x + 0.5);
-  const double half_pixel = g.scale.Original(x + 0.5) - 0.5;
+  if (mode == "tf_half_pixel_for_nn") return g.Original(x + 0.5);
+  const double half_pixel = g.Original(x + 0.5) - 0.5;
   if (mode == "half_pixel_symmetric") {
-    return 0.5 * (g.in - g.scale.Original(g.out)) + half_pixel;
+    return 0.5 * (g.in - g.Original(g.out)) + half_pixel;
   }
   return half_pixel;
 }
@@ -170,12 +178,14 @@ std::vector<ResizeAxis> MakeResizeAxes(const ResizeOptions& options, const Resiz
                                        const Shape& input) {
   std::vector<ResizeAxis> axes;
   for (std::size_t i = 0; i < input.size(); ++i) {
-    const AxisGeometry g{.scale = geometry.scales[i],
-                         .in = static_cast<double>(input[i]),
-                         .length = geometry.lengths[i],
-                         .out = static_cast<double>(geometry.output[i]),
-                         .roi_begin = geometry.roi_begin[i],
-                         .roi_end = geometry.roi_end[i]};
+    const AxisGeometry g{
+        .scale = geometry.scales[i],
+        .in = static_cast<double>(input[i]),
+        .length = geometry.lengths[i],
+        .out = static_cast<double>(geometry.output[i]),
+        .roi_begin = geometry.roi_begin[i],
+        .roi_end = geometry.roi_end[i],
+        .divides_floats = options.mode == ResizeMode::kNearest && geometry.scales[i].from == 1};
     axes.push_back(MakeAxis(options, g, input[i], geometry.output[i]));
   }
   return axes;

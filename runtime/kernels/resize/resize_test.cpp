@@ -281,6 +281,9 @@ TEST(ResizeTest, WholePositionsComeOutWhole) {
   // The scales are rounded; divided by them, the positions would be 3 + 4e-16 and 7 - 9e-16.
   EXPECT_EQ(nearest({7}, {17}, "half_pixel", "ceil", {{"sizes", Ints{17}}})[8], 4);
   EXPECT_EQ(nearest({14}, {18}, "asymmetric", "floor", {{"sizes", Ints{18}}})[9], 8);
+  // So are these, but given as floats: positions 3 and 3, where doubles say a little less.
+  EXPECT_EQ(nearest({9}, {12}, "asymmetric", "floor", {{"scales", Floats{4.0F / 3}}})[4], 4);
+  EXPECT_EQ(nearest({7}, {3}, "pytorch_half_pixel", "floor", {{"scales", Floats{3.0F / 7}}})[1], 4);
   // Half of 5 is 2 rows around the middle: positions 1 and 3.
   EXPECT_EQ(nearest({5}, {2}, "half_pixel_symmetric", "floor", {{"scales", Floats{0.5F}}}),
             (Values{2, 4}));
