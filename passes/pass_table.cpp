@@ -205,7 +205,7 @@ constexpr auto kPasses = std::to_array<PassDef>({
      "Makes ConvTranspose a Conv of the phases of its result, which are then put in place.",
      Stage::kLowering, LowerConvTranspose},
     {"lower_conv_transpose_to_product",
-     "Makes ConvTranspose by computed weights or of dilated windows a product and Col2Im.",
+     "Makes ConvTranspose, most often by computed weights, a product and Col2Im.",
      Stage::kLowering, LowerConvTransposeToProduct},
     {"lower_mean_to_pool", "Makes means over height and width poolings.", Stage::kLowering,
      LowerMeanToPool},

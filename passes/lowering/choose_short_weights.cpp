@@ -77,20 +77,23 @@ bool IsOfSomeRows(std::int64_t rows) { return rows >= kFewestSomeRows && rows < 
 
 /// Weights that all products of a kind of a graph have together.
 struct WeightsOfGraph {
-  explicit WeightsOfGraph(const ir::Graph& graph) {
+  explicit WeightsOfGraph(const ir::Graph& graph)
+      : of_few_rows(Count(graph, IsOfFewRows)), of_some_rows(Count(graph, IsOfSomeRows)) {}
+
+  /// Of products of so many rows, each matrix once.
+  static std::int64_t Count(const ir::Graph& graph, bool (*is_of_kind)(std::int64_t rows)) {
     std::set<ir::ValueId> seen;
+    std::int64_t count = 0;
     for (const ir::Node& node : graph.nodes) {
-      if (!IsOfFloats(graph, node)) continue;
+      if (!IsOfFloats(graph, node) || !is_of_kind(RowsOf(graph, node))) continue;
       const Tensor* constant = graph.ConstantOf(node.inputs[1]);
-      if (constant == nullptr || !seen.insert(node.inputs[1]).second) continue;
-      const std::int64_t rows = RowsOf(graph, node);
-      if (IsOfFewRows(rows)) of_few_rows += constant->count();
-      if (IsOfSomeRows(rows)) of_some_rows += constant->count();
+      if (constant != nullptr && seen.insert(node.inputs[1]).second) count += constant->count();
     }
+    return count;
   }
 
-  std::int64_t of_few_rows = 0;
-  std::int64_t of_some_rows = 0;
+  std::int64_t of_few_rows;
+  std::int64_t of_some_rows;
 };
 
 Weights OfProduct(const ir::Graph& graph, const ir::Node& node, const WeightsOfGraph& all) {

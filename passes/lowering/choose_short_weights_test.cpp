@@ -104,6 +104,21 @@ TEST(ChooseShortWeightsTest, FewWeightsOfFewRowsWhereTheyAreManyTogether) {
   EXPECT_FALSE(IsChosenBeside(3584, 1, {{"bits", std::int64_t{16}}})) << "integers do not count";
 }
 
+TEST(ChooseShortWeightsTest, WeightsCountForEachKindOfRows) {
+  GraphForTest g;
+  const auto w = g.Constant("w", Shape{512, 3584}, Weights(512 * 3584));
+  const auto v = g.Constant("v", Shape{512, 512}, Weights(512 * 512));
+  const auto multiply = [&](std::int64_t rows, ir::ValueId weights, std::int64_t columns) {
+    const auto x = g.Input("x", TensorType{ElementType::kFloat32, {rows, 512}});
+    g.Output(g.Op("y", "FusedMatMul", {x, weights}, Shape{rows, columns}));
+  };
+  multiply(128, w, 3584);
+  multiply(4, v, 512);
+  multiply(4, w, 3584);
+  g.After("choose_short_weights");
+  EXPECT_EQ(g.graph.nodes[1].attributes.get_int("short_weights", 0), 1);
+}
+
 bool IsChosenFor(const std::string& op, std::int64_t batch, std::int64_t layout, double first) {
   constexpr std::int64_t kSteps = 9;
   constexpr std::int64_t kHidden = 128;

@@ -1,7 +1,6 @@
 #include "passes/lowering/lower_conv_transpose_to_product.hpp"
 
 #include <stdexcept>
-#include <vector>
 
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/node_inserter.hpp"
@@ -16,6 +15,8 @@ using ir::Node;
 using ir::ValueId;
 
 constexpr std::int64_t kFewest = 8;
+/// Elements of the product, which is memory that nothing else needs.
+constexpr std::int64_t kMost = std::int64_t{1} << 27;
 
 Shape Spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
@@ -43,9 +44,12 @@ bool Pays(const ir::Graph& graph, const Node& node, std::int64_t group) {
   const TensorType& x = graph.type(node.inputs[0]);
   const Shape& w = graph.type(node.inputs[1]).shape;
   if (x.element != ElementType::kFloat32 || x.shape.size() < 3) return false;
-  return w[0] / group >= kFewest && ElementCount({w.begin() + 1, w.end()}) >= kFewest &&
-         ElementCount(Spatial(x.shape)) >= kFewest &&
-         ElementCount(graph.type(node.outputs[0]).shape) > 0 && x.bytes() > 0;
+  const auto columns = CheckedElementCount({w.begin() + 1, w.end()});
+  const auto pixels = CheckedElementCount(Spatial(x.shape));
+  if (!columns || !pixels || ElementCount(graph.type(node.outputs[0]).shape) == 0) return false;
+  const auto product = CheckedElementCount({x.shape[0], group, *columns, *pixels});
+  return product && *product > 0 && *product <= kMost && w[0] / group >= kFewest &&
+         *columns >= kFewest && *pixels >= kFewest;
 }
 
 bool Lower(Rewriter& rewriter, Node& node) {
@@ -71,7 +75,7 @@ bool Lower(Rewriter& rewriter, Node& node) {
   const ValueId parted = insert("Reshape", {node.inputs[0]}, images, {{"shape", images}});
   const ValueId product = insert("MatMul", {weights, parted}, {x[0], group, columns, pixels}, {});
   const ValueId joined = insert("Reshape", {product}, all, {{"shape", all}});
-  const Attributes blocks{{"block_shape", Ints(window.kernel)},
+  const Attributes blocks{{"block_shape", window.kernel},
                           {"dilations", window.dilations},
                           {"image_shape", image},
                           {"pads", pads},

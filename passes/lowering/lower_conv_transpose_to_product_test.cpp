@@ -114,6 +114,12 @@ TEST(LowerConvTransposeToProductTest, LeavesOthers) {
                 {g.Input("s", {1, 16, 1, 7}), g.Input("t", {16, 2, 2, 2})}, {1, 2, 2, 8}));
   g.Output(g.Op("groups", "ConvTranspose", {x, g.Input("w", {16, 9, 1, 1})}, {1, 36, 3, 3},
                 {{"group", std::int64_t{4}}}));
+  g.Output(g.Op("large", "ConvTranspose",
+                {g.Input("p", {1, 8, 4096, 4096}), g.Input("q", {8, 1, 3, 3})},
+                {1, 1, 4098, 4098}));
+  g.Output(g.Op("huge", "ConvTranspose",
+                {g.Input("r", {1, 8, 32768, 65536}), g.Input("o", {8, 1, 32768, 65536})},
+                {1, 1, 65535, 131071}));
   const std::string before = g.Text();
   EXPECT_EQ(g.After("lower_conv_transpose_to_product"), before);
   GraphForTest half(ElementType::kFloat16);

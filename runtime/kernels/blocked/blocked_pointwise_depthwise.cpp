@@ -239,7 +239,16 @@ struct PointwiseDepthwise {
 
   /// Floats of a plane's rows that so many output rows need.
   std::int64_t PlaneFloats(std::int64_t strip) const {
-    return std::min(product.in().height, strip * window.strides[0] + window.Reach(0)) * RowFloats();
+    const std::int64_t rows = (strip - 1) * window.strides[0] + window.Reach(0);
+    return std::min(product.in().height, rows) * RowFloats();
+  }
+
+  /// The most output rows of a strip that need at most so many floats of a plane; at least one.
+  std::int64_t StripOfFloats(std::int64_t floats) const {
+    if (product.in().height * RowFloats() <= floats) return strip_rows;
+    const std::int64_t rows = floats / std::max<std::int64_t>(1, RowFloats());
+    const std::int64_t more = std::max<std::int64_t>(0, rows - window.Reach(0));
+    return std::min(strip_rows, 1 + more / window.strides[0]);
   }
 
   void PlanRows() {
@@ -254,16 +263,16 @@ struct PointwiseDepthwise {
   /// many planes, so that their pixels are split once.
   void PlanUnit(const InnerLoops& loops, const Attributes& inner) {
     if (!product.IsPlain()) return;
-    std::int64_t rows = strip_rows;
-    while (rows > 1 && PlaneFloats(rows) > kRowsFloatsOfUnit / out.blocks) --rows;
+    const std::int64_t rows = StripOfFloats(kRowsFloatsOfUnit / out.blocks);
+    const std::int64_t floats = PlaneFloats(rows);
     SplitConvShape at_once = product.ShapeForUnit();
-    at_once.out.width = PlaneFloats(rows) / kBlock;
+    at_once.out.width = floats / kBlock;
     at_once.out_blocks =
-        std::min(out.blocks, kRowsFloatsOfUnit / std::max<std::int64_t>(1, PlaneFloats(rows)));
+        std::min(out.blocks, kRowsFloatsOfUnit / std::max<std::int64_t>(1, floats));
     split = SplitConv2d::Plan(loops, at_once, BlockedEpilogue(inner));
     if (!split.has_value()) return;
     strip_rows = rows;
-    plane_floats = PlaneFloats(rows);
+    plane_floats = floats;
     planes_at_once = at_once.out_blocks;
   }
 };

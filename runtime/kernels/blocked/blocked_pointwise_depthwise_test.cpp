@@ -191,6 +191,11 @@ TEST(BlockedPointwiseDepthwise, AgreesOnAMatrixUnit) {
         SplitBlocking::Pays(pixels_of_band, BlocksOf(c.outs), c.channels, PanelNumbers::kFloat));
     CheckPair(random, c);
   }
+  // Three rows of all blocks are too many.
+  const PairCase wide{.channels = 64, .outs = 1200, .height = 8, .width = 40, .inner = "relu"};
+  ASSERT_TRUE(SplitBlocking::Pays(3 * wide.width, (1 << 17) / (3 * wide.width * kBlock),
+                                  wide.channels, PanelNumbers::kFloat));
+  CheckPair(random, wide);
   PairCase other = small;
   other.batch = 2;
   other.strides = {2, 2};

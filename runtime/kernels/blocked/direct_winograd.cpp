@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "runtime/kernels/blocked/pack_blocked.hpp"
 #include "runtime/kernels/blocked/winograd_points.hpp"
@@ -14,19 +15,23 @@ namespace {
 /// Floats of a tap of 16 input channels and as many outputs.
 constexpr std::int64_t kTapFloats = kBlock * kBlock;
 
-// Cycles for making 32 rows of a panel of what was transformed, of integers and of float32, beside
-// what the unit takes, and for each block of rows until it has something to do; so many times what
-// it takes where rows have to be found. Without it, for transforming an element of a block of
-// channels of a tile, in or out. For both, of weights that do not stay in the second-level cache,
-// for a byte. Measured on 60 convolutions: within a tenth of most, within a third of all but small
-// ones. What saves less is left.
+// What is estimated was measured on 60 convolutions: within a tenth of most, within a third of all
+// but small ones.
+
+/// Cycles of making 32 rows of a panel of what was transformed, of integers and of float32, beside
+/// what the unit takes.
 constexpr double kReadIntegerCycles = 300;
 constexpr double kReadCycles = 200;
+/// Until the unit has something to do, for each block of rows.
 constexpr double kBlockCycles = 3000;
+/// So many times what the unit takes where rows have to be found.
 constexpr double kFindingRows = 1.3;
+/// Without the unit: of transforming an element of a block of channels of a tile, in or out.
 constexpr double kTransformCycles = 14;
+/// Of a byte of weights beyond those that stay in the second-level cache.
 constexpr double kByteCycles = 0.2;
 constexpr double kNearBytes = 1 << 19;
+/// What saves less is left.
 constexpr double kWorthwhile = 1.12;
 
 /// A tap of one axis as a sum of elements.
@@ -98,8 +103,9 @@ SplitConvShape ShapeOf(const DirectWinograd::Call& call) {
 
 double ReadingCycles(double bytes) { return kByteCycles * std::max(0.0, bytes - kNearBytes); }
 
+/// Of a group.
 double BytesOfElements(const DirectWinograd::Call& call, std::int64_t elements) {
-  return static_cast<double>(call.out.blocks * elements * kBlock) *
+  return static_cast<double>(call.out.blocks / call.group * elements * kBlock) *
          static_cast<double>(call.filter.parts() * call.channels) * sizeof(float);
 }
 
@@ -171,13 +177,14 @@ void DirectWinograd::ReadTap(const std::byte* weights, std::int64_t out, std::in
   std::fill_n(to, kTapFloats, 0.0F);
   for (int term = 0; term < terms.count; ++term) {
     const std::uint32_t* const element = panel.elements + terms.elements[term] * panel.stride;
-    float widened[kTapFloats];
+    float widened[kScaledBlock * kBlock];
     const auto* numbers = reinterpret_cast<const float*>(element) + row * kBlock;
     if (filters.are_scaled) {
+      const std::int64_t begin = row / kScaledBlock * kScaledBlock;
       const StoredPanels stored{.element = ElementType::kInt32, .depth = row + rows};
-      stored.Widen(loops_->gemm, reinterpret_cast<const std::byte*>(element), 0, row, rows,
-                   widened);
-      numbers = widened;
+      stored.Widen(loops_->gemm, reinterpret_cast<const std::byte*>(element), 0, begin,
+                   row - begin + rows, widened);
+      numbers = widened + (row - begin) * kBlock;
     }
     for (std::int64_t i = 0; i < rows * kBlock; ++i) to[i] += terms.factors[term] * numbers[i];
   }

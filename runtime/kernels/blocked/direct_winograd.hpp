@@ -21,14 +21,15 @@ class DirectWinograd {
     BlockedImage in;
     BlockedImage out;
     std::int64_t group;
-    std::int64_t channels;  ///< input channels of a group; a multiple of 16 if are_scaled
+    std::int64_t channels;  ///< input channels of a group
     Window window;
     WinogradFilter filter;
     bool are_scaled;
     std::int64_t tiles;  ///< of an image
   };
 
-  /// Null where `loops` have no matrix unit, or it is not faster.
+  /// Null where `loops` have no matrix unit, it is not faster, the filter has too many taps or
+  /// scaled weights spare channels.
   static std::optional<DirectWinograd> Plan(const InnerLoops& loops, const Call& call,
                                             const Attributes& attributes);
 

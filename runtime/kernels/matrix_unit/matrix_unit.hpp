@@ -50,13 +50,12 @@ struct RowsPanel {
   std::int32_t columns;  ///< up to 16; those behind them count as zeros and are not read
 };
 
-/// What a tap of a TransformedPanel is: the sum of some of its elements times factors, read from so
-/// many rows before those of the first channel on.
+/// What a tap of a TransformedPanel is: the sum of some of its elements times factors.
 struct TransformedTap {
   int count;  ///< 1, 2 or 4
   int elements[4];
   float factors[4];
-  std::int64_t first_row;
+  std::int64_t first_row;  ///< of these elements, which the first channel is in
 };
 
 /// Filters, [input block][tap][16 channels][16], of which there are not the taps but what they were

@@ -82,6 +82,16 @@ template <class V, int kColumns>
   add(k, [count](const float* from) POPRT_INLINED { return V::LoadFirst(from, count); });
 }
 
+/// kColumns dot products, whose lanes are added one after the other.
+template <class V, int kColumns>
+void EachSum(const float* a, const float* b, std::int64_t stride, std::int64_t depth, float* out) {
+  typename V::Register sums[kColumns];
+  AddProducts<V>(a, b, stride, depth, sums);
+  tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
+    out[decltype(c)::value] = tile::SumOfLanes<V>(sums[decltype(c)::value]);
+  });
+}
+
 template <class V>
 void ByColumns(std::int64_t rows, const float* a, const float* b, std::int64_t stride,
                std::int64_t depth, std::int64_t columns, float* out) {
@@ -93,11 +103,15 @@ void ByColumns(std::int64_t rows, const float* a, const float* b, std::int64_t s
       V::Store(tile::SumsOfLanes<V>(sums), out + r * columns + c);
     }
   }
+  constexpr int kTogether = 4;
+  for (; c + kTogether <= columns; c += kTogether) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      EachSum<V, kTogether>(a + r * depth, b + c * stride, stride, depth, out + r * columns + c);
+    }
+  }
   for (; c < columns; ++c) {
     for (std::int64_t r = 0; r < rows; ++r) {
-      typename V::Register sum[1];
-      AddProducts<V>(a + r * depth, b + c * stride, stride, depth, sum);
-      out[r * columns + c] = tile::SumOfLanes<V>(sum[0]);
+      EachSum<V, 1>(a + r * depth, b + c * stride, stride, depth, out + r * columns + c);
     }
   }
 }

@@ -36,11 +36,6 @@ template <class V, int kDistance = V::kLanes / 2, class Combine>
 }
 
 template <class V>
-[[gnu::always_inline]] inline float SumOfLanes(typename V::Register x) {
-  return FoldLanes<V>(x, [](auto a, auto b) { return V::Add(a, b); });
-}
-
-template <class V>
 [[gnu::always_inline]] inline float LargestLane(typename V::Register x) {
   return FoldLanes<V>(x, [](auto a, auto b) { return V::Max(a, b); });
 }
@@ -116,7 +111,7 @@ void SoftmaxScoreRow(const ScoreRows& block, std::int64_t row) {
   for (std::int64_t k = whole + (whole < last ? V::kLanes : 0); k < block.keys; k += V::kLanes) {
     tile::StoreFirst<V>(V::Zero(), weights + k, block.keys - k);
   }
-  block.factors[row] = 1.0F / SumOfLanes<V>(sum);
+  block.factors[row] = 1.0F / tile::SumOfLanes<V>(sum);
 }
 
 template <class V, bool kKeep, bool kMask>
@@ -188,7 +183,7 @@ void Softmax(const float* x, std::int64_t length, float* y) {
         return weight;
       },
       add);
-  const auto factor = V::Set(1.0F / SumOfLanes<V>(sum));
+  const auto factor = V::Set(1.0F / tile::SumOfLanes<V>(sum));
   for (std::int64_t i = 0; i < length; i += V::kLanes) {
     tile::StoreFirst<V>(V::Mul(tile::LoadFirst<V>(y + i, length - i), factor), y + i, length - i);
   }
@@ -203,7 +198,7 @@ float ExpSum(const float* x, std::int64_t length, float* largest) {
   };
   *largest = LargestLane<V>(FoldRow<V>(length, -kInfinity, load, larger));
   const auto maximum = V::Set(*largest);
-  return SumOfLanes<V>(FoldRow<V>(
+  return tile::SumOfLanes<V>(FoldRow<V>(
       length, 0,
       [load, maximum](std::int64_t i, std::int64_t count) {
         return ExpOfDifference<V>(V::Sub(load(i, count), maximum));

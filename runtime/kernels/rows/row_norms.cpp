@@ -79,7 +79,6 @@ struct HalfNormRows {
     float* const x = buffers + 2 * n;
     float* const y = buffers + 3 * n;
     NormRows row = whole;
-    row.count = 1;
     row.a = x;
     row.y = y;
     row.scale = widened(given(kScale), buffers);
@@ -122,7 +121,7 @@ BoundKernel BindNormRowsOf(const KernelCall& call, const RowKernels& kernels) {
                        .scale = nullptr,
                        .bias = nullptr,
                        .y = nullptr,
-                       .count = rows.count,
+                       .count = 1,
                        .length = rows.length,
                        .epsilon = FloatAttribute(call, "epsilon", 1e-5F),
                        .centered = !FlagAttribute(call, "rms", false)};

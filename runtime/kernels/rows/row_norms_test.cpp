@@ -102,7 +102,8 @@ TEST(RowNorms, NormalizesRowsOfAnyShape) {
     Shape shape;
     for (std::int64_t rank = random.Int(0, 4); rank > 0; --rank) shape.push_back(random.Int(1, 5));
     if (random.Int(0, 9) == 0 && !shape.empty()) shape[0] = 0;
-    shape.push_back(random.Int(1, 200));
+    // Of the longest only some, or one, are normalised together.
+    shape.push_back(random.Int(0, 9) == 0 ? random.Int(400, 7000) : random.Int(1, 200));
     CheckNorm(random, {.shape = shape,
                        .scale = random.Flip(),
                        .bias = random.Flip(),
@@ -110,6 +111,36 @@ TEST(RowNorms, NormalizesRowsOfAnyShape) {
                        .sum_output = random.Flip(),
                        .rms = random.Flip(),
                        .element = random.FloatType()});
+  });
+}
+
+/// Results where an operand was, by rows of which some are normalised together.
+TEST(RowNorms, ResultsMayReplaceOperands) {
+  ForSeeds(20, [](std::mt19937& seeds) {
+    Random random(seeds());
+    const TensorType type{ElementType::kFloat32, {random.Int(1, 40), random.Int(1, 900)}};
+    const Tensor a = random.Values(type);
+    const Tensor b = random.Flip() ? random.Values(type) : Tensor();
+    for (const InnerLoops* loops : AllInnerLoops()) {
+      SCOPED_TRACE(loops->instruction_set);
+      KernelCall call{.inputs = {type, {}, {}, b.type()}, .outputs = {type}, .attributes = {}};
+      const BoundKernel kernel = BindNormRows(call, *loops);
+      ThreadPool pool(2);
+      const auto run = [&](std::optional<std::size_t> replaced) {
+        const auto copy = [](const Tensor& x) { return Tensor(x.type(), x.data()); };
+        std::vector<Tensor> operands{copy(a), {}, {}, b.type().defined() ? copy(b) : b};
+        Tensor result(type);
+        std::byte* const to = replaced ? operands[*replaced].mutable_data() : result.mutable_data();
+        std::vector<const std::byte*> sources;
+        for (const Tensor& operand : operands) {
+          sources.push_back(operand.type().defined() ? operand.data() : nullptr);
+        }
+        kernel.run({.inputs = sources, .outputs = {&to, 1}, .pool = &pool});
+        return replaced ? operands[*replaced] : result;
+      };
+      const Tensor wanted = run(std::nullopt);
+      for (const std::size_t i : kernel.in_place_inputs) EXPECT_TRUE(run(i) == wanted) << i;
+    }
   });
 }
 
