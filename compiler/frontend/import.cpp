@@ -149,18 +149,10 @@ class Importer {
     }
   }
 
-  /// Elements of sequences may be called like other outputs, and outputs be inputs.
+  /// Elements of sequences may be called like other outputs.
   absl::Status CheckNames(const GraphOutputs& outputs) {
-    const ir::Graph& graph = builder_->graph();
-    std::set<std::string> inputs;
-    for (const ir::ValueId id : graph.inputs) inputs.insert(graph.value(id).name);
     std::set<std::string> seen;
     for (const std::string& name : outputs.names) {
-      if (inputs.contains(name)) {
-        problems_.AddInvalid("output '" + name +
-                             "' is an input, from which it could not be told by its name; make it "
-                             "an Identity of the input, called otherwise");
-      }
       if (!seen.insert(name).second) {
         problems_.AddInvalid("two outputs would be called '" + name +
                              "', one of them an element of a sequence; rename the other");

@@ -271,13 +271,6 @@ TEST(ImportBroken, Structure) {
             "m: input 'x' is defined twice");
 }
 
-TEST(ImportUnsupported, AnInputThatIsAnOutputItself) {
-  const std::string nodes = NodeText("Relu", {"x"}, {"y"});
-  EXPECT_EQ(ErrorOf(ImportText(InputText("x", {"2"}) + OutputText("x") + OutputText("y") + nodes)),
-            "m: output 'x' is an input, from which it could not be told by its name; make it an "
-            "Identity of the input, called otherwise");
-}
-
 TEST(ImportBroken, Header) {
   const std::string graph = " graph { " + kIdentity + "}";
   const auto error = [&](const std::string& text) {

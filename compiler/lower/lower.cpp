@@ -44,7 +44,7 @@ class Lowering {
     }
     schedule_.steps = LowerNodes(lowered);
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
-      schedule_.outputs.push_back({graph_.output_names[i], BufferOf(graph_.outputs[i])});
+      AddOutput(graph_.output_names[i], graph_.outputs[i]);
     }
     for (const ir::OutputExtent& extent : graph_.extents) {
       schedule_.outputs[extent.output].extent = {static_cast<std::uint32_t>(extent.axis),
@@ -53,6 +53,15 @@ class Lowering {
   }
 
  private:
+  void AddOutput(const std::string& name, ir::ValueId id) {
+    if (std::ranges::count(schedule_.inputs, name, &Stream::name) > 0) {
+      AddProblem("output '" + name +
+                 "' is an input, from which it could not be told by its name; make it an Identity "
+                 "of the input, called otherwise");
+    }
+    schedule_.outputs.push_back({name, BufferOf(id)});
+  }
+
   std::vector<Step> LowerNodes() {
     return LowerNodes([](const ir::Node&) {});
   }
@@ -252,9 +261,13 @@ class Lowering {
     for (ir::ValueId id : node.inputs) {
       types += (types.empty() ? "" : ", ") + (id == ir::kAbsent ? "-" : ToString(graph_.type(id)));
     }
+    AddProblem("node '" + node.name + "' (" + node.op + " of " + types +
+               ") cannot be compiled: " + reason);
+  }
+
+  void AddProblem(const std::string& problem) {
     if (!problems_.empty()) problems_ += "\n";
-    problems_ += where_ + ": node '" + node.name + "' (" + node.op + " of " + types +
-                 ") cannot be compiled: " + reason;
+    problems_ += where_ + ": " + problem;
   }
 
   const ir::Graph& graph_;

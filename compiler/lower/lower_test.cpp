@@ -143,6 +143,19 @@ TEST(LowerTest, ListsEveryNodeThatCannotRun) {
             "has no kernel for it");
 }
 
+TEST(LowerTest, RefusesAnInputThatIsAnOutputItself) {
+  ir::Graph graph;
+  graph.name = "model";
+  graph.inputs = {graph.AddValue("x", kMatrix)};
+  graph.outputs = graph.inputs;
+  graph.output_names = {"x"};
+  EXPECT_EQ(Lower(graph).status().message(),
+            "model: output 'x' is an input, from which it could not be told by its name; make it "
+            "an Identity of the input, called otherwise");
+  graph.output_names = {"y"};
+  EXPECT_TRUE(Lower(graph).ok());
+}
+
 /// (a, b) = Loop(n, -, a, b) that swaps what it carries.
 ir::Graph Swap() {
   const TensorType number{ElementType::kInt64, {}};
