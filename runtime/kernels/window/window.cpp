@@ -156,7 +156,8 @@ TransposedWindow ResolveTransposedWindow(const Attributes& attributes, const Sha
       }
       continue;
     }
-    if (!shape_given) result.output[i] = input_spatial[i] * stride;
+    // Windows that leave gaps are not padded, as in ONNX's own shape inference.
+    if (!shape_given) result.output[i] = std::min(input_spatial[i] * stride, full);
     const std::int64_t total = std::max<std::int64_t>(0, full - result.output[i]);
     window.pads_begin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
     window.pads_end[i] = total - window.pads_begin[i];

@@ -83,6 +83,9 @@ TEST(WindowTest, ResolvesTransposedWindows) {
   EXPECT_EQ(extents({}, {3}, {3}), (Shape{5}));
   EXPECT_EQ(extents({{"strides", Ints{3}}, {"output_padding", Ints{1}}}, {3}, {3}), (Shape{10}));
   EXPECT_EQ(extents({{"strides", Ints{3}}, {"pads", Ints{1, 2}}}, {3}, {3}), (Shape{6}));
+  EXPECT_EQ(extents({{"strides", Ints{3}}, {"auto_pad", std::string("SAME_UPPER")}}, {4}, {1}),
+            Shape{10})
+      << "windows leave gaps, also behind the last";
   EXPECT_EQ(extents({{"strides", Ints{2}}, {"auto_pad", std::string("SAME_UPPER")}}, {3}, {3}),
             (Shape{6}));
   const TransposedWindow window = ResolveTransposedWindow(
