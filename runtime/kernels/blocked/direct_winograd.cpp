@@ -105,7 +105,8 @@ double ReadingCycles(double bytes) { return kByteCycles * std::max(0.0, bytes - 
 
 /// Of a group.
 double BytesOfElements(const DirectWinograd::Call& call, std::int64_t elements) {
-  return static_cast<double>(call.out.blocks / call.group * elements * kBlock) *
+  const std::int64_t panels = call.out.blocks / call.group * elements;
+  return static_cast<double>(panels * kBlock) *
          static_cast<double>(call.filter.parts() * call.channels) * sizeof(float);
 }
 

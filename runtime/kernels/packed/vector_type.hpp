@@ -17,8 +17,9 @@
 // Even(a, b) (lanes 0, 2, ... of both), SwapLanes<n>(x), whose lane i is lane i ^ n of x, n a power
 // of two below kLanes, FirstLane(x), Add, Sub, Mul, Div, MulAdd(a, b, c) = a * b + c,
 // Accumulate(acc, a, b), where a may come from Repeat<n>(p), the number at p in all lanes for n
-// uses, Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, Sqrt, SelectLess(a, b, x, y) = a < b ?
-// x : y, PowerOfTwo (see there) and, where there is an instruction for it, Scale(x, n) = x * 2^n.
+// uses, Max(a, b) = a > b ? a : b, Min(a, b) = a < b ? a : b, Abs, Sqrt, SelectLess(a, b, x, y) = a
+// < b ? x : y, PowerOfTwo (see there) and, where there is an instruction for it, Scale(x, n) = x *
+// 2^n.
 namespace poprt::kernels::tile {
 
 /// Columns of a panel of weights and channels of a block.

@@ -132,6 +132,7 @@ TEST(RowNorms, ResultsMayReplaceOperands) {
         Tensor result(type);
         std::byte* const to = replaced ? operands[*replaced].mutable_data() : result.mutable_data();
         std::vector<const std::byte*> sources;
+        sources.reserve(operands.size());
         for (const Tensor& operand : operands) {
           sources.push_back(operand.type().defined() ? operand.data() : nullptr);
         }
