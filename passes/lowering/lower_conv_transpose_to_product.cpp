@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "passes/lowering/conv_window.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/node_inserter.hpp"
 #include "passes/rewrite.hpp"
@@ -17,8 +18,6 @@ using ir::ValueId;
 constexpr std::int64_t kFewest = 8;
 /// Elements of the product, which is memory that nothing else needs.
 constexpr std::int64_t kMost = std::int64_t{1} << 27;
-
-Shape Spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
 /// w[C, O, ...] as [group, O * taps, C / group].
 ValueId TransposedWeights(Rewriter& rewriter, const Node& node, std::int64_t group) {
@@ -45,7 +44,7 @@ bool Pays(const ir::Graph& graph, const Node& node, std::int64_t group) {
   const Shape& w = graph.type(node.inputs[1]).shape;
   if (x.element != ElementType::kFloat32 || x.shape.size() < 3) return false;
   const auto columns = CheckedElementCount({w.begin() + 1, w.end()});
-  const auto pixels = CheckedElementCount(Spatial(x.shape));
+  const auto pixels = CheckedElementCount(SpatialOf(x.shape));
   if (!columns || !pixels || ElementCount(graph.type(node.outputs[0]).shape) == 0) return false;
   const auto product = CheckedElementCount({x.shape[0], group, *columns, *pixels});
   return product && *product > 0 && *product <= kMost && w[0] / group >= kFewest &&
@@ -60,16 +59,14 @@ bool Lower(Rewriter& rewriter, Node& node) {
   const Shape w = graph.type(node.inputs[1]).shape;
   const Shape y = graph.type(node.outputs[0]).shape;
   const auto [window, image] =
-      kernels::ResolveTransposedWindow(node.attributes, Spatial(x), Spatial(w));
+      kernels::ResolveTransposedWindow(node.attributes, SpatialOf(x), SpatialOf(w));
   // Pixels that no window reaches would make Col2Im look for more.
-  if (kernels::WindowOutputExtents(window, image, false) != Spatial(x)) return false;
+  if (kernels::WindowOutputExtents(window, image, false) != SpatialOf(x)) return false;
 
-  const std::int64_t pixels = ElementCount(Spatial(x));
+  const std::int64_t pixels = ElementCount(SpatialOf(x));
   const std::int64_t columns = ElementCount({w.begin() + 1, w.end()});
   const Shape images{x[0], group, x[1] / group, pixels};
   const Shape all{x[0], group * columns, pixels};
-  Ints pads = window.pads_begin;
-  pads.insert(pads.end(), window.pads_end.begin(), window.pads_end.end());
   NodeInserter insert(rewriter, node.name);
   const ValueId weights = TransposedWeights(rewriter, node, group);
   const ValueId parted = insert("Reshape", {node.inputs[0]}, images, {{"shape", images}});
@@ -78,7 +75,7 @@ bool Lower(Rewriter& rewriter, Node& node) {
   const Attributes blocks{{"block_shape", window.kernel},
                           {"dilations", window.dilations},
                           {"image_shape", image},
-                          {"pads", pads},
+                          {"pads", PadsOf(window)},
                           {"strides", window.strides}};
   if (!HasInput(node, kBiasInput)) {
     node.op = "Col2Im";

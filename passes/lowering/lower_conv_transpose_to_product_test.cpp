@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <string>
 #include <vector>
@@ -72,11 +73,13 @@ TEST(LowerConvTransposeToProductTest, ComputesTheSameForAnyWindow) {
       extra.push_back(draw(0, std::max(strides[i], dilations[i]) - 1));
     }
     for (std::size_t i = 0; i < 2 * axes; ++i) pads.push_back(draw(0, kernel[i % axes] - 1));
-    const Attributes attributes{{"dilations", dilations},
-                                {"group", group},
-                                {"output_padding", extra},
-                                {"pads", pads},
-                                {"strides", strides}};
+    Attributes attributes{{"dilations", dilations},
+                          {"group", group},
+                          {"output_padding", extra},
+                          {"strides", strides}};
+    const std::string padding = std::array{"NOTSET", "SAME_UPPER", "SAME_LOWER"}[draw(0, 2)];
+    attributes.set("auto_pad", padding);
+    if (padding == "NOTSET") attributes.set("pads", pads);
     Shape out;
     try {
       out = kernels::ResolveTransposedWindow(attributes, extents, kernel).output;

@@ -37,12 +37,20 @@ std::int64_t SharedRows(const Window& window) {
   return std::max<std::int64_t>(0, window.Reach(0) - window.strides[0]);
 }
 
+/// The most output rows, up to `most`, that need at most so many floats of a plane; at least one.
+std::int64_t StripRows(const PointwiseProduct& product, const Window& window, std::int64_t floats,
+                       std::int64_t most) {
+  const std::int64_t rows = floats / std::max<std::int64_t>(1, product.in().width * kBlock);
+  const std::int64_t more = std::max<std::int64_t>(0, rows - window.Reach(0));
+  return std::min(1 + more / window.strides[0], std::max<std::int64_t>(1, most));
+}
+
 /// How the work is cut: some blocks of channels each, or a band of rows of one.
 struct PairBlocking {
   PairBlocking(const PointwiseProduct& product, const Window& window, std::int64_t out_height)
       : planes(Planes(product), PlanesOfTask(product), kTilePanels),
         bands(out_height, BandRows(window, out_height)),
-        strips(out_height, StripRows(product, window, bands.largest())) {}
+        strips(out_height, StripRows(product, window, kRowsFloats, bands.largest())) {}
 
   static std::int64_t Planes(const PointwiseProduct& product) {
     return product.in().batch * product.blocks();
@@ -63,15 +71,6 @@ struct PairBlocking {
     const std::int64_t least = kBandOfShared * SharedRows(window) / window.strides[0];
     return std::max({std::int64_t{1}, least, (out_height + wanted - 1) / wanted});
   }
-  static std::int64_t StripRows(const PointwiseProduct& product, const Window& window,
-                                std::int64_t band_rows) {
-    const std::int64_t fitting =
-        kRowsFloats / std::max<std::int64_t>(1, product.in().width * kBlock);
-    const std::int64_t more = std::max<std::int64_t>(0, fitting - window.Reach(0));
-    return std::clamp<std::int64_t>(1 + more / window.strides[0], 1,
-                                    std::max<std::int64_t>(1, band_rows));
-  }
-
   /// Block sizes: planes, output rows of a task, output rows that are computed at a time.
   Ints Cut(const Attributes& attributes) {
     return CutIntoBlocks(attributes, {&planes, &bands, &strips});
@@ -243,14 +242,6 @@ struct PointwiseDepthwise {
     return std::min(product.in().height, rows) * RowFloats();
   }
 
-  /// The most output rows of a strip that need at most so many floats of a plane; at least one.
-  std::int64_t StripOfFloats(std::int64_t floats) const {
-    if (product.in().height * RowFloats() <= floats) return strip_rows;
-    const std::int64_t rows = floats / std::max<std::int64_t>(1, RowFloats());
-    const std::int64_t more = std::max<std::int64_t>(0, rows - window.Reach(0));
-    return std::min(strip_rows, 1 + more / window.strides[0]);
-  }
-
   void PlanRows() {
     Require(CheckedElementCount({blocking.strips.largest(), window.strides[0]}).has_value(),
             "the window spans too large an area");
@@ -263,7 +254,8 @@ struct PointwiseDepthwise {
   /// many planes, so that their pixels are split once.
   void PlanUnit(const InnerLoops& loops, const Attributes& inner) {
     if (!product.IsPlain()) return;
-    const std::int64_t rows = StripOfFloats(kRowsFloatsOfUnit / out.blocks);
+    const std::int64_t rows =
+        StripRows(product, window, kRowsFloatsOfUnit / out.blocks, strip_rows);
     const std::int64_t floats = PlaneFloats(rows);
     SplitConvShape at_once = product.ShapeForUnit();
     at_once.out.width = floats / kBlock;

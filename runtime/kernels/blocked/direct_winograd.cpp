@@ -31,7 +31,7 @@ constexpr double kTransformCycles = 14;
 /// Of a byte of weights beyond those that stay in the second-level cache.
 constexpr double kByteCycles = 0.2;
 constexpr double kNearBytes = 1 << 19;
-/// What saves less is left.
+/// What saves less is left, of float32.
 constexpr double kWorthwhile = 1.12;
 
 /// A tap of one axis as a sum of elements.
@@ -137,15 +137,16 @@ double OrdinaryCycles(const DirectWinograd::Call& call, const SplitConvShape& sh
   const std::int64_t parts = call.filter.parts();
   const double transformed = static_cast<double>(call.tiles * call.filter.elements()) *
                              static_cast<double>(shape.in_blocks * parts + shape.out_blocks);
-  const double cycles =
-      SplitBlocking::OrdinaryCycles(call.tiles * call.filter.elements(), shape.out_blocks,
-                                    parts * call.channels, PanelNumbers::kFloat) +
-      kTransformCycles * transformed + ReadingCycles(BytesOfElements(call, call.filter.elements()));
-  return cycles / kWorthwhile;
+  return SplitBlocking::OrdinaryCycles(call.tiles * call.filter.elements(), shape.out_blocks,
+                                       parts * call.channels, PanelNumbers::kFloat) +
+         kTransformCycles * transformed +
+         ReadingCycles(BytesOfElements(call, call.filter.elements()));
 }
 
 bool Pays(const DirectWinograd::Call& call, const SplitConvShape& shape) {
-  return shape.out.Pixels() >= kSplitRows && UnitCycles(call, shape) < OrdinaryCycles(call, shape);
+  const double worthwhile = call.are_scaled ? 1 : kWorthwhile;
+  return shape.out.Pixels() >= kSplitRows &&
+         worthwhile * UnitCycles(call, shape) < OrdinaryCycles(call, shape);
 }
 
 }  // namespace
@@ -155,13 +156,15 @@ std::optional<DirectWinograd> DirectWinograd::Plan(const InnerLoops& loops, cons
   const auto taps = CheckedElementCount(call.window.kernel);
   const bool fits = taps.has_value() && *taps <= SplitConv2d::kMostTaps &&
                     (!call.are_scaled || call.channels % kBlock == 0);
-  if (loops.matrix_unit == nullptr || !fits || !Pays(call, ShapeOf(call))) return std::nullopt;
-  return DirectWinograd(loops, call, attributes);
+  if (loops.matrix_unit == nullptr || !fits) return std::nullopt;
+  const SplitConvShape shape = ShapeOf(call);
+  if (!Pays(call, shape)) return std::nullopt;
+  return DirectWinograd(loops, shape, attributes);
 }
 
-DirectWinograd::DirectWinograd(const InnerLoops& loops, const Call& call,
+DirectWinograd::DirectWinograd(const InnerLoops& loops, const SplitConvShape& shape,
                                const Attributes& attributes)
-    : loops_(&loops), conv_(loops, ShapeOf(call), BlockedEpilogue(attributes)) {}
+    : loops_(&loops), conv_(loops, shape, BlockedEpilogue(attributes)) {}
 
 void DirectWinograd::Run(const KernelArguments& args) const {
   conv_.Run(args, 0, scratch_bytes(),

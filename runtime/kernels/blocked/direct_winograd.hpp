@@ -39,7 +39,8 @@ class DirectWinograd {
   void Run(const KernelArguments& args) const;
 
  private:
-  DirectWinograd(const InnerLoops& loops, const Call& call, const Attributes& attributes);
+  DirectWinograd(const InnerLoops& loops, const SplitConvShape& shape,
+                 const Attributes& attributes);
 
   /// Of a tap the weights of 16 input channels and the outputs of a block, as they were before they
   /// were transformed.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "runtime/kernels/packed/gemv_kernels.hpp"
 #include "runtime/kernels/packed/lane_sums_impl.hpp"
 #include "runtime/kernels/packed/unroll.hpp"
@@ -82,38 +84,37 @@ template <class V, int kColumns>
   add(k, [count](const float* from) POPRT_INLINED { return V::LoadFirst(from, count); });
 }
 
-/// kColumns dot products, whose lanes are added one after the other.
+/// kColumns dot products. The lanes of kLanes of them are added together.
 template <class V, int kColumns>
-void EachSum(const float* a, const float* b, std::int64_t stride, std::int64_t depth, float* out) {
+void DotProducts(const float* a, const float* b, std::int64_t stride, std::int64_t depth,
+                 float* out) {
   typename V::Register sums[kColumns];
   AddProducts<V>(a, b, stride, depth, sums);
-  tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
-    out[decltype(c)::value] = tile::SumOfLanes<V>(sums[decltype(c)::value]);
-  });
+  if constexpr (kColumns == V::kLanes) {
+    V::Store(tile::SumsOfLanes<V>(sums), out);
+  } else {
+    tile::Unroll<kColumns>([&](auto c) POPRT_INLINED {
+      out[decltype(c)::value] = tile::SumOfLanes<V>(sums[decltype(c)::value]);
+    });
+  }
 }
 
 template <class V>
 void ByColumns(std::int64_t rows, const float* a, const float* b, std::int64_t stride,
                std::int64_t depth, std::int64_t columns, float* out) {
   std::int64_t c = 0;
-  for (; c + V::kLanes <= columns; c += V::kLanes) {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      typename V::Register sums[V::kLanes];
-      AddProducts<V>(a + r * depth, b + c * stride, stride, depth, sums);
-      V::Store(tile::SumsOfLanes<V>(sums), out + r * columns + c);
+  const auto run = [&](auto together) {
+    constexpr int kTogether = decltype(together)::value;
+    for (; c + kTogether <= columns; c += kTogether) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        DotProducts<V, kTogether>(a + r * depth, b + c * stride, stride, depth,
+                                  out + r * columns + c);
+      }
     }
-  }
-  constexpr int kTogether = 4;
-  for (; c + kTogether <= columns; c += kTogether) {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      EachSum<V, kTogether>(a + r * depth, b + c * stride, stride, depth, out + r * columns + c);
-    }
-  }
-  for (; c < columns; ++c) {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      EachSum<V, 1>(a + r * depth, b + c * stride, stride, depth, out + r * columns + c);
-    }
-  }
+  };
+  run(std::integral_constant<int, V::kLanes>());
+  run(std::integral_constant<int, 4>());
+  run(std::integral_constant<int, 1>());
 }
 
 template <class V>
