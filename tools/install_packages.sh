@@ -8,7 +8,7 @@ packages=(
   # building
   build-essential cmake ninja-build python3
   # container and runtime
-  flatbuffers-compiler libflatbuffers-dev libxxhash-dev nlohmann-json3-dev zlib1g-dev
+  flatbuffers-compiler libflatbuffers-dev libhwy-dev libxxhash-dev nlohmann-json3-dev zlib1g-dev
   # compiler and tools
   libabsl-dev libcli11-dev libfmt-dev libonnx-dev libprotobuf-dev libre2-dev
   libyaml-cpp-dev protobuf-compiler

@@ -8,7 +8,7 @@ namespace poprt::kernels {
 /// What loops are compiled for, each including those before it.
 enum class InstructionSet : std::uint8_t {
   kPortable,  ///< the baseline of the build
-  kAvx2,      ///< AVX2, FMA and F16C
+  kAvx2,      ///< AVX2, FMA, F16C, BMI and BMI2
   kAvx512,    ///< AVX-512 F, BW, VL and DQ
   kAmx,       ///< AMX for bfloat16 and for bytes
 };

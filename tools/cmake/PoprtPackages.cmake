@@ -6,6 +6,7 @@ find_package(nlohmann_json REQUIRED)
 find_path(FLATBUFFERS_INCLUDE_DIR flatbuffers/flatbuffers.h REQUIRED)
 find_program(FLATC flatc REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+find_path(HWY_INCLUDE_DIR hwy/highway.h REQUIRED)  # its headers alone
 
 # Compiler and tools only.
 find_package(Protobuf REQUIRED)
