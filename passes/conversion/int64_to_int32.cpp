@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "passes/conversion/change_element_type.hpp"
 
@@ -17,19 +18,20 @@ bool IsSentinel(std::int64_t value) { return value == Wide::max() || value == Wi
 }  // namespace
 
 absl::Status Int64ToInt32(ir::Graph& graph, const PassContext& context) {
+  std::string first_clipped;
+  int clipped = 0;
   const auto convert = [&](const std::string& name, const Tensor& constant) {
     Tensor result({ElementType::kInt32, constant.shape()});
     const std::span<std::int32_t> target = result.as_mutable<std::int32_t>();
-    std::optional<std::int64_t> clipped;
+    std::optional<std::int64_t> lost;
     std::size_t i = 0;
     for (std::int64_t value : constant.as<std::int64_t>()) {
       const auto narrow = std::clamp<std::int64_t>(value, Narrow::min(), Narrow::max());
-      if (narrow != value && !IsSentinel(value)) clipped = value;
+      if (narrow != value && !IsSentinel(value)) lost = value;
       target[i++] = static_cast<std::int32_t>(narrow);
     }
-    if (clipped) {
-      context.warn("model '" + graph.name + "': constant '" + name + "' holds " +
-                   std::to_string(*clipped) + ", clipped to the range of int32");
+    if (lost && clipped++ == 0) {
+      first_clipped = "constant '" + name + "' holds " + std::to_string(*lost);
     }
     return result;
   };
@@ -40,6 +42,12 @@ absl::Status Int64ToInt32(ir::Graph& graph, const PassContext& context) {
                      // ONNX allows these no other indices, though our kernels would take int32.
                      .keep = {"GatherND", "ReverseSequence", "ScatterND"},
                      .keep_interface = context.in_region});
+  if (clipped > 0) {
+    const std::string others = clipped > 1 ? " (and " + std::to_string(clipped - 1) + " more)" : "";
+    context.warn("model '" + graph.name + "': " + first_clipped + others +
+                 ", clipped to the range of int32; what is computed of it differs unless int64 is "
+                 "kept: --skip_passes int64_to_int32");
+  }
   return absl::OkStatus();
 }
 

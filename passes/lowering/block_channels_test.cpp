@@ -287,7 +287,15 @@ TEST(BlockChannelsTest, WeightsThatAreComputedArePackedByTheProgram) {
             "BlockChannels:2 Reshape:16 Transpose:15 BlockedDynamicDepthwiseConv:2 "
             "UnblockChannels:32");
   EXPECT_EQ(blocked({1, 32, 5, 6}, {48, 32, 1, 3}, 1), "Conv:48") << "30 pixels only";
-  EXPECT_EQ(blocked({2, 32, 5, 6}, {40, 32, 1, 3}, 1), "Conv:40") << "no whole blocks";
+  EXPECT_EQ(blocked({2, 32, 5, 6}, {40, 32, 1, 3}, 1),
+            "BlockChannels:2 Reshape:40 Pad:48 Reshape:3 Transpose:3 BlockedDynamicConv:3 "
+            "UnblockChannels:40");
+  EXPECT_EQ(blocked({2, 48, 5, 6}, {40, 24, 3, 3}, 2, true),
+            "Reshape:24 BlockChannels:2 Reshape:4 Reshape:20 Pad:32 Reshape:2 Transpose:2 "
+            "Reshape:20 Pad:32 Reshape BlockedDynamicConv:4 Reshape:2 UnblockChannels:20 "
+            "Reshape:40")
+      << "groups that are no whole blocks";
+  EXPECT_EQ(blocked({2, 32, 5, 6}, {20, 8, 1, 3}, 4), "Conv:20") << "mostly zeros";
 }
 
 /// Every image is two halves of the one before: a thousand of them would have 2^1000 parts.

@@ -1,6 +1,7 @@
 #include "passes/lowering/lift_to_image.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,23 +24,24 @@ TensorType AsImage(TensorType type) {
   return type;
 }
 
-/// The attributes with everything resolved and a second axis in front. Nothing for a ConvTranspose
-/// whose result is longer than its own attributes may say.
+/// The attributes of a convolution or pool, with everything resolved and a second axis in front.
+/// Nothing for a ConvTranspose whose result is longer than its own attributes may say.
 std::optional<Attributes> ImageAttributes(const Node& node, const TensorType& x,
-                                          const Tensor& weights) {
+                                          std::int64_t kernel) {
   const Shape spatial{x.shape[2]};
-  const Ints kernel{weights.shape()[2]};
   const bool transposed = node.op == "ConvTranspose";
-  const auto geometry =
-      transposed
-          ? kernels::ResolveTransposedWindow(node.attributes, spatial, kernel)
-          : kernels::TransposedWindow{kernels::ResolveWindow(node.attributes, spatial, kernel), {}};
+  const auto geometry = transposed
+                            ? kernels::ResolveTransposedWindow(node.attributes, spatial, {kernel})
+                            : kernels::TransposedWindow{
+                                  kernels::ResolveWindow(node.attributes, spatial, {kernel}), {}};
   const kernels::Window& window = geometry.window;
-  Attributes attributes{{"dilations", Ints{1, window.dilations[0]}},
-                        {"group", node.attributes.get_int("group", 1)},
-                        {"kernel_shape", Ints{1, kernel[0]}},
-                        {"pads", Ints{0, window.pads_begin[0], 0, window.pads_end[0]}},
-                        {"strides", Ints{1, window.strides[0]}}};
+  Attributes attributes = node.attributes;
+  attributes.erase("auto_pad");
+  attributes.erase("output_shape");
+  attributes.set("dilations", Ints{1, window.dilations[0]});
+  attributes.set("kernel_shape", Ints{1, kernel});
+  attributes.set("pads", Ints{0, window.pads_begin[0], 0, window.pads_end[0]});
+  attributes.set("strides", Ints{1, window.strides[0]});
   if (!transposed) return attributes;
   const std::int64_t padding =
       geometry.output[0] - (window.strides[0] * (spatial[0] - 1) + window.Reach(0) -
@@ -64,7 +66,7 @@ bool Lift(Rewriter& rewriter, Node& node) {
   }
   if (ElementCount(y.shape) == 0 || x.bytes() == 0 || found->count() == 0) return false;
   const Tensor weights = *found;
-  std::optional<Attributes> attributes = ImageAttributes(node, x, weights);
+  std::optional<Attributes> attributes = ImageAttributes(node, x, weights.shape()[2]);
   if (!attributes) return false;
   const TensorType image = AsImage(x);
   std::vector<ValueId> inputs = node.inputs;
@@ -110,8 +112,9 @@ bool LiftSum(Rewriter& rewriter, Node& node) {
   return true;
 }
 
-/// The pooling of an image that the node is a mean or maximum of each row like; empty for others.
-std::string_view PoolLike(const Node& node) {
+/// The pooling of whole images that the node is a mean or maximum of each row like; empty for
+/// others.
+std::string_view GlobalPoolLike(const Node& node) {
   if (node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool") return node.op;
   const Ints axes = node.attributes.get_ints("axes");
   if (axes != Ints{2} && axes != Ints{-1}) return {};
@@ -119,37 +122,47 @@ std::string_view PoolLike(const Node& node) {
   return node.op == "ReduceMax" ? "GlobalMaxPool" : "";
 }
 
-/// Means and maxima of rows that come from images become those of images.
+/// Pools, means and maxima of rows that come from images become those of images.
 bool LiftPool(Rewriter& rewriter, Node& node) {
-  const std::string_view pool = PoolLike(node);
-  if (pool.empty()) return false;
+  const bool has_window = node.op == "MaxPool" || node.op == "AveragePool";
+  const std::string op(has_window ? node.op : GlobalPoolLike(node));
+  if (op.empty() || node.outputs.size() > 1) return false;
   const ValueId image = ImageOf(rewriter, node.inputs[0]);
   if (image == ir::kAbsent) return false;
   ir::Graph& graph = rewriter.graph();
   TensorType pooled = graph.type(image);
   if (!IsBackendType(pooled.element) || pooled.bytes() == 0) return false;
-  pooled.shape[2] = pooled.shape[3] = 1;
   const Shape shape = graph.type(node.outputs[0]).shape;
-  const ValueId result = rewriter.Insert(graph.MakeNode(pool, {image}, pooled, {}, node.name));
+  pooled.shape[3] = has_window ? shape[2] : 1;
+  std::optional<Attributes> attributes{std::in_place};
+  if (has_window) {
+    attributes = ImageAttributes(node, graph.type(node.inputs[0]),
+                                 node.attributes.get_ints("kernel_shape")[0]);
+  }
+  const ValueId result =
+      rewriter.Insert(graph.MakeNode(op, {image}, pooled, *std::move(attributes), node.name));
   node.op = "Reshape";
   node.inputs = {result};
   node.attributes = {{"shape", shape}};
   return true;
 }
 
+bool LiftRows(Rewriter& rewriter, Node& node) {
+  return LiftSum(rewriter, node) || LiftPool(rewriter, node);
+}
+
 }  // namespace
 
 absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
-  bool lifted = false;
   try {
-    lifted = Rewrite(graph, Lift);
+    Rewrite(graph, Lift);
+    do {
+      HoistActivations(graph, {"Reshape"},
+                       ResultOf({"Conv", "ConvTranspose", "Add", "AveragePool", "MaxPool"}));
+    } while (Rewrite(graph, LiftRows));
   } catch (const kernels::KernelError& error) {
     return absl::InvalidArgumentError(error.what());
   }
-  for (; lifted; lifted = Rewrite(graph, LiftSum)) {
-    HoistActivations(graph, {"Reshape"}, ResultOf({"Conv", "ConvTranspose", "Add"}));
-  }
-  Rewrite(graph, LiftPool);
   return absl::OkStatus();
 }
 

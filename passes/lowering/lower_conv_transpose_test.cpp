@@ -163,13 +163,12 @@ TEST(LiftToImageTest, TakesConvolutionsOfOneAxis) {
   const auto y = g.Op("y", "Conv", {g.Input("x", {1, 2, 9}), w}, {1, 4, 5},
                       {{"auto_pad", std::string("SAME_UPPER")}, {"strides", Ints{2}}});
   g.Output(g.Op("r", "Tanh", {y}, {1, 4, 5}));
-  EXPECT_EQ(
-      Lowered(g),
-      "  y_node_image:0 = Reshape(x) shape=[1, 2, 1, 9] : float32[1, 2, 1, 9]\n"
-      "  r_node_1:0 = FusedConv(y_node_image:0, w_1) activation=\"tanh\" dilations=[1, 1] group=1 "
-      "kernel_shape=[1, 3] pads=[0, 1, 0, 1] strides=[1, 2] : float32[1, 4, 1, 5]\n"
-      "  r = Reshape(r_node_1:0) shape=[1, 4, 5] : float32[1, 4, 5]\n"
-      "  return r\n");
+  EXPECT_EQ(Lowered(g),
+            "  y_node_image:0 = Reshape(x) shape=[1, 2, 1, 9] : float32[1, 2, 1, 9]\n"
+            "  r_node_1:0 = FusedConv(y_node_image:0, w_1) activation=\"tanh\" dilations=[1, 1] "
+            "kernel_shape=[1, 3] pads=[0, 1, 0, 1] strides=[1, 2] : float32[1, 4, 1, 5]\n"
+            "  r = Reshape(r_node_1:0) shape=[1, 4, 5] : float32[1, 4, 5]\n"
+            "  return r\n");
 }
 
 TEST(LiftToImageTest, SumsOfConvolutionsAreThoseOfImages) {
@@ -215,6 +214,33 @@ TEST(LiftToImageTest, MeansAndMaximaOfConvolutionsAreThoseOfImages) {
   }
   EXPECT_EQ(found,
             "GlobalMaxPool4 GlobalAveragePool4 GlobalMaxPool4 ReduceMax3 ReduceSum3 ReduceMean3 ");
+}
+
+TEST(LiftToImageTest, PoolsOfConvolutionsAreThoseOfImages) {
+  GraphForTest g;
+  const auto x = g.Input("x", {2, 4, 9});
+  const auto w = g.Constant("w", {4, 4, 1}, WeightsForTest(16));
+  const auto y = g.Op("y", "Conv", {x, w}, {2, 4, 9});
+  const auto pooled = g.Op("far", "MaxPool", {y}, {2, 4, 4},
+                           {{"ceil_mode", std::int64_t{1}},
+                            {"dilations", Ints{2}},
+                            {"kernel_shape", Ints{2}},
+                            {"pads", Ints{1, 0}},
+                            {"strides", Ints{3}}});
+  const auto again = g.Op("again", "Conv", {g.Op("r", "Relu", {pooled}, {2, 4, 4}), w}, {2, 4, 4});
+  g.Output(g.Op("mean", "AveragePool", {again}, {2, 4, 2},
+                {{"auto_pad", "SAME_LOWER"}, {"kernel_shape", Ints{3}}, {"strides", Ints{2}}}));
+  g.Output(g.Op("all", "MaxPool", {y}, {2, 4, 1}, {{"kernel_shape", Ints{9}}}));
+  g.Output(g.Op("rows", "MaxPool", {x}, {2, 4, 8}, {{"kernel_shape", Ints{2}}}));
+  const ir::Graph before = g.graph;
+  g.After("lift_to_image");
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
+  std::string found;
+  for (const ir::Node& node : g.graph.nodes) {
+    if (node.op == "Reshape") continue;
+    found += node.op + std::to_string(g.graph.type(node.inputs[0]).shape.size()) + " ";
+  }
+  EXPECT_EQ(found, "Conv4 MaxPool4 Relu4 Conv4 AveragePool4 MaxPool4 MaxPool3 ");
 }
 
 TEST(LiftToImageTest, RowsThatPoolingDoesNotTakeStay) {

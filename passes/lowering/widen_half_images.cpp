@@ -46,10 +46,11 @@ Names NamesOfHalves(const ir::Graph& graph) {
   return names;
 }
 
-/// Gives inputs that are cast the names that they had before.
+/// Gives float16 inputs, which are cast now, the names that they had before.
 void KeepInputNames(ir::Graph& graph, const Names& halves) {
   for (Node& node : graph.nodes) {
     if (node.op != "Cast" || std::ranges::count(graph.inputs, node.inputs[0]) == 0) continue;
+    if (graph.type(node.inputs[0]).element != ElementType::kFloat16) continue;
     ir::Value& cast = graph.value(node.outputs[0]);
     if (halves.contains(cast.name)) std::swap(graph.value(node.inputs[0]).name, cast.name);
   }

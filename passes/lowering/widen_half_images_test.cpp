@@ -42,6 +42,21 @@ TEST(WidenHalfImagesTest, ResultsAreRoundedAndTypesOfInputsAndOutputsStay) {
   EXPECT_EQ(LargestDifference(before, g.graph), 0);
 }
 
+TEST(WidenHalfImagesTest, InputsThatTheModelItselfRoundsKeepTheirNames) {
+  GraphForTest g(ElementType::kFloat16);
+  const auto image = g.Input("image", {1, 2, 2, 2});
+  g.graph.value(image).type.element = ElementType::kFloat32;
+  const auto w = g.Constant("w", {2, 2, 1, 1}, {1, 0.5, -0.25, 2});
+  const auto half = g.Op("half", "Cast", {image}, {1, 2, 2, 2}, {{"to", std::int64_t{10}}});
+  const auto first = g.Op("c0", "FusedConv", {half, w}, {1, 2, 2, 2});
+  g.Output(g.Op("c1", "FusedConv", {first, w}, {1, 2, 2, 2}));
+  const ir::Graph before = g.graph;
+  g.After("widen_half_images");
+  EXPECT_EQ(g.graph.value(image).name, "image");
+  g.After("fuse_elementwise_chain");
+  EXPECT_EQ(LargestDifference(before, g.graph), 0);
+}
+
 TEST(WidenHalfImagesTest, WhatMovesOrChoosesIsNotRounded) {
   GraphForTest g = Convolutions(ElementType::kFloat16, 2);
   const auto relu = g.Op("r", "Relu", {g.graph.outputs[0]}, {1, 2, 2, 2});

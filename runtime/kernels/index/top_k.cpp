@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -17,6 +18,8 @@
 
 namespace poprt::kernels {
 namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 std::size_t RoundUp(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -102,12 +105,54 @@ struct TopK {
     return groups <= kMostGroups && split.length >= 2 * groups ? groups : 0;
   }
 
+  /// Of so many and fewer, those before each are counted: more comparisons than a search makes, but
+  /// none that a processor has to guess.
+  static constexpr std::int64_t kFew = 64;
+
+  /// places[i] is how many of the first `count` numbers, at most kFew, are before x[i], for all
+  /// kFew.
+  template <typename T, typename Place, typename Before>
+  POPRT_INLINE static void CountBefore(const T* x, std::int64_t count, Place (&places)[kFew],
+                                       const Before& before) {
+    static_assert(sizeof(T) == sizeof(Place), "which vectors want");
+    constexpr std::int64_t kVector = 64 / sizeof(T);
+    for (std::int64_t first = 0; first < kFew; first += kVector) {
+      Place counts[kVector] = {};
+      for (std::int64_t j = 0; j < count; ++j) {
+        const T other = x[j];
+        POPRT_LANE_LOOP
+        for (std::int64_t i = 0; i < kVector; ++i) counts[i] += before(other, x[first + i]) ? 1 : 0;
+      }
+      std::copy_n(counts, kVector, places + first);
+    }
+  }
+
+  /// The k-th best of `count` numbers, which are moved if there are more than a few.
+  template <bool kLargest>
+  float KthBest(float* x, std::int64_t count) const {
+    const auto before = [](float a, float b) { return kLargest ? a > b : a < b; };
+    if (count > kFew) {
+      std::nth_element(x, x + k - 1, x + count, before);
+      return x[k - 1];
+    }
+    std::int32_t places[kFew];
+    CountBefore(x, count, places, before);
+    // The last of those that fewer than k stand before.
+    std::int32_t last = -1;
+    float kth = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const bool is_later = places[i] < k && places[i] > last;
+      last = is_later ? places[i] : last;
+      kth = is_later ? x[i] : kth;
+    }
+    return kth;
+  }
+
   /// A number that is not among the k best, and few others are better: the k-th best of the best of
   /// each group has k - 1 elements before it. Infinite if there may be no such number.
   template <bool kLargest>
   float NumberBehindBest(const float* values, std::int64_t groups) const {
-    constexpr float kWorst =
-        kLargest ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
+    constexpr float kWorst = kLargest ? -kInfinity : kInfinity;
     float best[kMostGroups];
     std::fill_n(best, groups, kWorst);
     for (std::int64_t i = 0; i + groups <= split.length; i += groups) {
@@ -118,59 +163,97 @@ struct TopK {
         best[g] = (kLargest ? x > best[g] : x < best[g]) ? x : best[g];
       }
     }
-    const auto before = [](float a, float b) { return kLargest ? a > b : a < b; };
-    std::nth_element(best, best + k - 1, best + groups, before);
-    return std::nextafter(best[k - 1], kWorst);
+    return std::nextafter(KthBest<kLargest>(best, groups), kWorst);
   }
 
-  /// One pass that keeps what is better than the k-th best so far.
+  /// Moves the k best keys to the front, in order.
+  void SortBest(std::uint64_t* keys, std::int64_t kept) const {
+    if (kept > kFew) {
+      if (kept > k) std::nth_element(keys, keys + k - 1, keys + kept, std::greater<>());
+      return std::sort(keys, keys + k, std::greater<>());
+    }
+    std::uint64_t all[kFew] = {};
+    std::copy_n(keys, kept, all);
+    std::int64_t places[kFew];
+    CountBefore(all, kept, places, std::greater<>());
+    for (std::int64_t i = 0; i < kept; ++i) {
+      if (places[i] < k) keys[places[i]] = all[i];
+    }
+  }
+
   template <bool kLargest>
   void SelectKeys(const float* values, std::int64_t* order) const {
     auto* const keys = reinterpret_cast<std::uint64_t*>(order);
+    const std::int64_t groups = Groups();
+    const float limit = groups > 0 ? NumberBehindBest<kLargest>(values, groups) : 0;
+    const std::int64_t kept = groups > 0 && !std::isinf(limit)
+                                  ? KeepBetter<kLargest>(values, limit, keys)
+                                  : KeepBest<kLargest>(values, keys);
+    SortBest(keys, kept);
+    for (std::int64_t place = 0; place < k; ++place) order[place] = IndexOf(keys[place]);
+  }
+
+  // Of equal elements the earlier ones are better. A NaN is better than any number where the
+  // largest are sought.
+  template <bool kLargest>
+  static bool Loses(float x, float limit) {
+    return kLargest ? x <= limit : x >= limit;
+  }
+
+  /// Calls take(begin, end) for all elements but those of blocks that all lose against `limit`.
+  template <bool kLargest, typename Take>
+  void Skip(const float* values, std::int64_t i, const float& limit, const Take& take) const {
+    const auto loses = [&limit](float x) { return Loses<kLargest>(x, limit); };
+    // Worth while where most blocks hold none of the best.
+    const bool skips = split.length >= 32 * k;
+    while (skips && i + kLongSkip <= split.length) {
+      const std::int64_t end = i + kLongSkip;
+      if (AllOf<kLongSkip>(values + i, loses)) i = end;
+      for (; i < end; i += kSkip) {
+        if (!AllOf<kSkip>(values + i, loses)) take(i, i + kSkip);
+      }
+    }
+    take(i, split.length);
+  }
+
+  /// Keys of the elements that are better than `limit`; returns how many those are.
+  template <bool kLargest>
+  std::int64_t KeepBetter(const float* values, float limit, std::uint64_t* keys) const {
+    std::int64_t kept = 0;
+    Skip<kLargest>(values, 0, limit, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) {
+        keys[kept] = static_cast<std::uint64_t>(i);
+        kept += Loses<kLargest>(values[i], limit) ? 0 : 1;
+      }
+    });
+    for (std::int64_t i = 0; i < kept; ++i) {
+      const auto index = static_cast<std::int64_t>(keys[i]);
+      keys[i] = KeyOf<kLargest>(values[index], index);
+    }
+    return kept;
+  }
+
+  /// The same in one pass that keeps what is better than the k-th best so far.
+  template <bool kLargest>
+  std::int64_t KeepBest(const float* values, std::uint64_t* keys) const {
     const std::int64_t room = std::min(split.length, 2 * k + 32);
     std::int64_t kept = 0;
-    std::int64_t i = 0;
-    // Of equal elements the earlier ones are better, and those are kept already. A NaN is better
-    // than any number where the largest are sought.
     float limit = 0;
     const auto keep_best = [&] {
       std::nth_element(keys, keys + k - 1, keys + kept, std::greater<>());
       kept = k;
       limit = values[IndexOf(keys[k - 1])];
     };
-    const std::int64_t groups = Groups();
-    if (groups > 0) limit = NumberBehindBest<kLargest>(values, groups);
-    if (groups == 0 || std::isinf(limit)) {
-      for (; i < room; ++i) keys[kept++] = KeyOf<kLargest>(values[i], i);
-      keep_best();
-    }
-    const auto loses = [&limit](float x) { return kLargest ? x <= limit : x >= limit; };
-    // Worth while where most blocks hold none of the best.
-    const bool skips = split.length >= 16 * k;
-    const auto keep = [&](std::int64_t end) {
+    for (; kept < room; ++kept) keys[kept] = KeyOf<kLargest>(values[kept], kept);
+    keep_best();
+    Skip<kLargest>(values, room, limit, [&](std::int64_t i, std::int64_t end) {
       for (; i < end; ++i) {
-        if (loses(values[i])) continue;
+        if (Loses<kLargest>(values[i], limit)) continue;
         if (kept == room) keep_best();
-        if (!loses(values[i])) keys[kept++] = KeyOf<kLargest>(values[i], i);
+        if (!Loses<kLargest>(values[i], limit)) keys[kept++] = KeyOf<kLargest>(values[i], i);
       }
-    };
-    while (skips && i + kLongSkip <= split.length) {
-      const std::int64_t end = i + kLongSkip;
-      if (AllOf<kLongSkip>(values + i, loses)) i = end;
-      while (i < end) {
-        if (AllOf<kSkip>(values + i, loses)) {
-          i += kSkip;
-        } else {
-          keep(i + kSkip);
-        }
-      }
-    }
-    keep(split.length);
-    if (kept > k) keep_best();
-    std::sort(keys, keys + k, std::greater<>());
-    for (std::int64_t place = 0; place < k; ++place) {
-      order[place] = IndexOf(keys[place]);
-    }
+    });
+    return kept;
   }
 
   // ---- A few of many lines: the best of each line are kept in order, lines side by side
@@ -235,8 +318,9 @@ struct TopK {
       }
     }
     for (std::int64_t i = 0; i < n; ++i) {
+      const Line line = LineAt(first + i);
       for (std::int64_t place = 0; place < k; ++place) {
-        StoreResult(args, first + i, place, IndexOf(static_cast<std::uint64_t>(best[place][i])));
+        StoreResult(args, line, place, IndexOf(static_cast<std::uint64_t>(best[place][i])));
       }
     }
   }
@@ -255,17 +339,29 @@ struct TopK {
                   });
   }
 
-  /// Element `index` of a line stands at `place` of its result: the stored bytes, so that nothing
-  /// is rounded on the way.
-  void StoreResult(const KernelArguments& args, std::int64_t line, std::int64_t place,
-                   std::int64_t index) const {
+  /// Where a line and its result begin, in elements.
+  struct Line {
+    std::int64_t from;
+    std::int64_t to;
+  };
+  Line LineAt(std::int64_t line) const {
     const std::int64_t outer = line / split.inner;
     const std::int64_t inner = line % split.inner;
-    const std::int64_t to = (outer * k + place) * split.inner + inner;
+    return {.from = outer * split.length * split.inner + inner,
+            .to = outer * k * split.inner + inner};
+  }
+
+  /// Element `index` of a line stands at `place` of its result: the stored bytes, so that nothing
+  /// is rounded on the way.
+  void StoreResult(const KernelArguments& args, const Line& line, std::int64_t place,
+                   std::int64_t index) const {
+    const std::int64_t to = line.to + place * split.inner;
     if (has_values) {
-      const std::int64_t from = (outer * split.length + index) * split.inner + inner;
-      std::copy_n(args.inputs[0] + static_cast<std::size_t>(from) * element, element,
-                  args.outputs[0] + static_cast<std::size_t>(to) * element);
+      const std::int64_t from = line.from + index * split.inner;
+      const std::byte* const source = args.inputs[0] + static_cast<std::size_t>(from) * element;
+      std::byte* const target = args.outputs[0] + static_cast<std::size_t>(to) * element;
+      element == sizeof(float) ? std::memcpy(target, source, sizeof(float))
+                               : std::memcpy(target, source, element);
     }
     if (has_indices) args.out<std::int64_t>(1)[to] = index;
   }
@@ -286,16 +382,15 @@ struct TopK {
                     auto* order = reinterpret_cast<std::int64_t*>(
                         scratch + RoundUp(static_cast<std::size_t>(split.length) * sizeof(C)));
                     for (std::int64_t line = begin; line < end; ++line) {
-                      RunLine<kLargest>(args, line, values, order);
+                      RunLine<kLargest>(args, LineAt(line), values, order);
                     }
                   });
   }
 
   template <bool kLargest>
-  void RunLine(const KernelArguments& args, std::int64_t line, C* values,
+  void RunLine(const KernelArguments& args, const Line& line, C* values,
                std::int64_t* order) const {
-    const std::int64_t start = line / split.inner * split.length * split.inner + line % split.inner;
-    const std::byte* from = args.inputs[0] + static_cast<std::size_t>(start) * element;
+    const std::byte* from = args.inputs[0] + static_cast<std::size_t>(line.from) * element;
     const std::size_t stride = static_cast<std::size_t>(split.inner) * element;
     if (split.inner == 1) {
       load(from, reinterpret_cast<std::byte*>(values), split.length);
