@@ -64,6 +64,7 @@
 #include "passes/lowering/lower_conv_transpose.hpp"
 #include "passes/lowering/lower_conv_transpose_to_product.hpp"
 #include "passes/lowering/lower_mean_to_pool.hpp"
+#include "passes/lowering/lower_patch_conv.hpp"
 #include "passes/lowering/lower_pixel_conv.hpp"
 #include "passes/lowering/lower_quantize_pair.hpp"
 #include "passes/lowering/lower_quantized_add.hpp"
@@ -209,6 +210,8 @@ constexpr auto kPasses = std::to_array<PassDef>({
      LowerConvTransposeToProduct},
     {"lower_mean_to_pool", "Makes means over height and width poolings.", Stage::kLowering,
      LowerMeanToPool},
+    {"lower_patch_conv", "Makes convolutions that cut an image into patches products of matrices.",
+     Stage::kLowering, LowerPatchConv},
     {"lower_pixel_conv", "Makes large convolutions of images of one pixel products of matrices.",
      Stage::kLowering, LowerPixelConv},
     {"lower_quantize_pair", "Makes quantisation that is undone at once the rounding that it is.",

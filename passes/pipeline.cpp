@@ -93,6 +93,7 @@ const Names kLowering = {
     "sink_channel_shuffle",
     "widen_half_images",
     "lower_pixel_conv",
+    "lower_patch_conv",
     "block_channels",
     "fuse_transpose_into_blocks",
     "unblock_before_enlarging",

@@ -20,4 +20,13 @@ void SetPads(ir::Node& conv, const kernels::Window& window) {
   conv.attributes.set("pads", PadsOf(window));
 }
 
+Attributes ProductAttributes(const ir::Node& conv) {
+  Attributes attributes = conv.attributes;
+  for (const char* name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}) {
+    attributes.erase(name);
+  }
+  attributes.set("trans_b", std::int64_t{1});
+  return attributes;
+}
+
 }  // namespace poprt::passes

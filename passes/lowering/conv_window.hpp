@@ -20,4 +20,7 @@ Ints PadsOf(const kernels::Window& window);
 /// Gives the Conv the pads of the window, as numbers.
 void SetPads(ir::Node& conv, const kernels::Window& window);
 
+/// What a FusedMatMul by the weights [out channels, ...] of a FusedConv does to its sums.
+Attributes ProductAttributes(const ir::Node& conv);
+
 }  // namespace poprt::passes

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/lowering/conv_window.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/rewrite.hpp"
 
@@ -16,9 +17,6 @@ using ir::ValueId;
 
 /// Fewer are read as fast where they are, without conversions of what is around them.
 constexpr std::int64_t kFewestWeights = 1 << 14;
-
-constexpr const char* kOfWindow[] = {"auto_pad",     "dilations", "group",
-                                     "kernel_shape", "pads",      "strides"};
 
 /// [B, C, 1, ...] as [B, C].
 TensorType AsMatrix(const TensorType& image) {
@@ -52,12 +50,8 @@ bool Lower(Rewriter& rewriter, Node& conv) {
       graph.MakeNode("Reshape", {inputs[0]}, x, {{"shape", x.shape}}, conv.name + "_row"));
   inputs[1] =
       rewriter.AddConstant(graph.value(inputs[1]).name, filters.WithType(AsMatrix(filters.type())));
-  Attributes attributes{{"trans_b", std::int64_t{1}}};
-  for (const auto& [name, value] : conv.attributes.entries()) {
-    if (std::ranges::count(kOfWindow, name) == 0) attributes.set(name, value);
-  }
   const ValueId product = rewriter.Insert(graph.MakeNode(
-      "FusedMatMul", std::move(inputs), AsMatrix(y), std::move(attributes), conv.name));
+      "FusedMatMul", std::move(inputs), AsMatrix(y), ProductAttributes(conv), conv.name));
   conv.op = "Reshape";
   conv.inputs = {product};
   conv.attributes = {{"shape", y.shape}};

@@ -1,5 +1,6 @@
 #include "runtime/kernels/gather/gather.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -64,6 +65,33 @@ void RunGather(const GatherPlan& plan, const KernelArguments& args) {
                 }
               }
             });
+}
+
+/// The same where a piece is one Unit.
+template <typename Index, typename Unit>
+void RunGatherUnits(const GatherPlan& plan, const KernelArguments& args) {
+  const auto* indices = args.in<Index>(1);
+  const auto* data = args.in<Unit>(0);
+  auto* out = args.out<Unit>(0);
+  ForWideRanges(args.pool, plan.outer * plan.indices, GrainFor(2),
+                [&](std::int64_t begin, std::int64_t end, int) {
+                  const std::int64_t extent = plan.extent;
+                  if (plan.indices == 1) {
+                    const Unit* const from = data + ClampedIndex(indices[0], extent);
+                    POPRT_INDEPENDENT_LOOP
+                    for (std::int64_t i = begin; i < end; ++i) out[i] = from[i * extent];
+                    return;
+                  }
+                  for (std::int64_t i = begin; i < end;) {
+                    const Index* const at = indices + i % plan.indices;
+                    const std::int64_t count = std::min(end - i, plan.indices - i % plan.indices);
+                    const Unit* const from = data + i / plan.indices * extent;
+                    POPRT_INDEPENDENT_LOOP
+                    for (std::int64_t k = 0; k < count; ++k)
+                      out[i + k] = from[ClampedIndex(at[k], extent)];
+                    i += count;
+                  }
+                });
 }
 
 /// Every output element takes the data element at its own position, but for the axis.
@@ -164,9 +192,16 @@ BoundKernel BindGather(const KernelCall& call) {
                         .piece = empty ? 1
                                        : Product(data.shape, axis + 1, data.shape.size()) *
                                              static_cast<std::int64_t>(ElementSize(data.element))};
+  const bool is_unit = plan.piece == static_cast<std::int64_t>(ElementSize(data.element));
   return VisitIndex(call.inputs[1], "input 1", [&]<typename Index>(std::type_identity<Index>) {
-    return BoundKernel{
-        .run = [plan](const KernelArguments& args) { RunGather<Index>(plan, args); }};
+    if (!is_unit) {
+      return BoundKernel{
+          .run = [plan](const KernelArguments& args) { RunGather<Index>(plan, args); }};
+    }
+    return VisitSize<BoundKernel>(data.element, [&]<typename Unit>(std::type_identity<Unit>) {
+      return BoundKernel{
+          .run = [plan](const KernelArguments& args) { RunGatherUnits<Index, Unit>(plan, args); }};
+    });
   });
 }
 
