@@ -271,6 +271,7 @@ struct BlockedConv2d {
                                .in_blocks = in_blocks,
                                .out_blocks = out_blocks,
                                .last_channels = last_channels,
+                               .images = ImagesAtOnce(in),
                                .window = window,
                                .panels = weights},
                               epilogue);

@@ -244,8 +244,9 @@ BoundKernel BindBlockedPointwiseConv2d(const KernelCall& call, const InnerLoops&
   const auto conv = std::make_shared<BlockedPointwise>(BlockedPointwise{
       .product = std::move(product), .blocking = blocking, .channels_last = channels_last});
   if (!channels_last && conv->product.IsPlain()) {
-    conv->split =
-        SplitConv2d::Plan(loops, conv->product.ShapeForUnit(), BlockedEpilogue(call.attributes));
+    SplitConvShape shape = conv->product.ShapeForUnit();
+    shape.images = ImagesAtOnce(shape.in);
+    conv->split = SplitConv2d::Plan(loops, shape, BlockedEpilogue(call.attributes));
   }
   conv->PlanScratch();
   return {.run = [conv](const KernelArguments& args) { conv->Run(args); },

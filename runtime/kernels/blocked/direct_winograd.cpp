@@ -92,6 +92,7 @@ SplitConvShape ShapeOf(const DirectWinograd::Call& call) {
           .in_blocks = in_blocks,
           .out_blocks = call.out.blocks / call.group,
           .last_channels = call.channels - (in_blocks - 1) * kBlock,
+          .images = ImagesAtOnce(call.in),
           .window = call.window,
           .transformed = TransformedFilters{.taps = TapsOf(call.filter, kernel, call.channels),
                                             .elements = call.filter.elements(),
@@ -114,11 +115,11 @@ double BytesOfElements(const DirectWinograd::Call& call, std::int64_t elements) 
 std::int64_t ElementsRead(const WinogradAxis& axis) { return std::min<std::int64_t>(axis.side, 4); }
 
 double UnitCycles(const DirectWinograd::Call& call, const SplitConvShape& shape) {
-  const std::int64_t pixels = shape.out.Pixels();
-  const auto row_blocks = static_cast<double>(SplitBlocking::RowBlocks(pixels));
+  const std::int64_t rows = shape.Rows();
+  const auto row_blocks = static_cast<double>(SplitBlocking::RowBlocks(rows));
   const double read = static_cast<double>(CeilDiv(shape.panels.depth, kSplitStep)) *
                       static_cast<double>(shape.out_blocks) * row_blocks;
-  const double product = SplitBlocking::UnitCycles(pixels, shape.out_blocks, shape.panels.depth,
+  const double product = SplitBlocking::UnitCycles(rows, shape.out_blocks, shape.panels.depth,
                                                    PanelNumbers::kTransformed);
   if (call.are_scaled) return product + kReadIntegerCycles * read;
   const std::int64_t elements = ElementsRead(call.filter.rows) * ElementsRead(call.filter.columns);
@@ -131,13 +132,14 @@ double UnitCycles(const DirectWinograd::Call& call, const SplitConvShape& shape)
 /// pixels.
 double OrdinaryCycles(const DirectWinograd::Call& call, const SplitConvShape& shape) {
   if (call.are_scaled) {
-    return SplitBlocking::OrdinaryCycles(shape.out.Pixels(), shape.out_blocks, shape.panels.depth,
+    return SplitBlocking::OrdinaryCycles(shape.Rows(), shape.out_blocks, shape.panels.depth,
                                          PanelNumbers::kFloat);
   }
   const std::int64_t parts = call.filter.parts();
-  const double transformed = static_cast<double>(call.tiles * call.filter.elements()) *
+  const std::int64_t tiles = shape.images * call.tiles;
+  const double transformed = static_cast<double>(tiles * call.filter.elements()) *
                              static_cast<double>(shape.in_blocks * parts + shape.out_blocks);
-  return SplitBlocking::OrdinaryCycles(call.tiles * call.filter.elements(), shape.out_blocks,
+  return SplitBlocking::OrdinaryCycles(tiles * call.filter.elements(), shape.out_blocks,
                                        parts * call.channels, PanelNumbers::kFloat) +
          kTransformCycles * transformed +
          ReadingCycles(BytesOfElements(call, call.filter.elements()));
@@ -145,7 +147,7 @@ double OrdinaryCycles(const DirectWinograd::Call& call, const SplitConvShape& sh
 
 bool Pays(const DirectWinograd::Call& call, const SplitConvShape& shape) {
   const double worthwhile = call.are_scaled ? 1 : kWorthwhile;
-  return shape.out.Pixels() >= kSplitRows &&
+  return shape.Rows() >= kSplitRows &&
          worthwhile * UnitCycles(call, shape) < OrdinaryCycles(call, shape);
 }
 

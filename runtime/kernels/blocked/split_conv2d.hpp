@@ -42,15 +42,22 @@ struct SplitConvShape {
   std::int64_t in_blocks = 0;           ///< of a group
   std::int64_t out_blocks = 0;          ///< of a group
   std::int64_t last_channels = kBlock;  ///< of the last block of a group that are not spare
+  std::int64_t images = 1;              ///< whose pixels are rows of the same product
   Window window;
   std::optional<TransformedFilters> transformed = {};  ///< which the panels are then
   /// Rows are [in_blocks][tap][16]; a pointwise filter has none of spare channels.
   StoredPanels panels;
 
+  /// Of a product.
+  std::int64_t Rows() const { return images * out.Pixels(); }
   PanelNumbers Numbers() const {
     return transformed.has_value() ? PanelNumbers::kTransformed : panels.Numbers();
   }
 };
+
+/// How many images of a batch are multiplied together: all, unless they are too far apart. Weights
+/// are split once for them.
+std::int64_t ImagesAtOnce(const BlockedImage& in);
 
 /// Some pixels of an image and output blocks of a group.
 struct ConvPart {
@@ -61,15 +68,17 @@ struct ConvPart {
   std::int64_t last_out;
 };
 
-/// Where the results of a part go.
+/// Where the results of a part, or of some images, go.
 struct ConvTarget {
-  const float* residual;      ///< the first pixel of the first block, or null
-  float* y;                   ///< the same
-  std::int64_t block_floats;  ///< of both, from one block to the next
+  const float* residual;          ///< the first pixel of the first block, or null
+  float* y;                       ///< the same
+  std::int64_t block_floats;      ///< of both, from one block to the next
+  std::int64_t image_floats = 0;  ///< and from one image to the next
 
   /// So many floats behind it.
   ConvTarget At(std::int64_t floats) const {
-    return {residual == nullptr ? nullptr : residual + floats, y + floats, block_floats};
+    return {residual == nullptr ? nullptr : residual + floats, y + floats, block_floats,
+            image_floats};
   }
 };
 
@@ -100,14 +109,21 @@ class SplitConv2d {
   void Run(const KernelArguments& args, std::size_t offset, std::size_t stride,
            const Compute& compute) const;
 
-  /// Computes a part, in a task of the pool. `scratch` is of its worker.
+  /// Computes a part, in a task of the pool, of images that are multiplied one by one. `scratch` is
+  /// of its worker.
   using ComputePart = std::function<void(const ConvPart&)>;
   void RunPart(const KernelArguments& args, const ConvPart& part, const ConvTarget& target,
                std::byte* scratch, const ComputePart& compute) const;
 
  private:
-  void RunTask(const KernelArguments& args, std::int64_t image_group, const SplitTask& task,
-               const ConvTarget& target, std::byte* scratch, const ComputePart& compute) const;
+  /// Images from `image_group` on, or a part of one, whose results begin with row `origin`.
+  struct Product {
+    std::int64_t image_group;
+    std::int64_t origin;
+    ConvTarget target;
+  };
+  void RunTask(const KernelArguments& args, const Product& product, const SplitTask& task,
+               std::byte* scratch, const ComputePart& compute) const;
 
   const MatrixUnit* unit_;
   const ConvMicroKernels* kernels_;

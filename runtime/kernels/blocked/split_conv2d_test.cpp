@@ -29,7 +29,7 @@ ConvCase LargeCase(Random& random, Form form) {
 bool UsesUnit(const ConvCase& c) {
   const Shape out = WindowOutputExtents(
       ResolveWindow(AttributesOf(c), {c.height, c.width}, c.kernel), {c.height, c.width}, false);
-  return SplitBlocking::Pays(out[0] * out[1], BlocksOf(c.outs),
+  return SplitBlocking::Pays(c.batch * out[0] * out[1], BlocksOf(c.outs),
                              BlocksOf(c.channels) * kBlock * c.kernel[0] * c.kernel[1],
                              c.half_weights     ? PanelNumbers::kHalf
                              : c.scaled_weights ? PanelNumbers::kScaled
@@ -78,6 +78,29 @@ TEST(SplitConv2d, HasGroupsAndImages) {
                    .residual = true};
   EXPECT_TRUE(UsesUnit(c));
   CheckConv(random, c);
+}
+
+TEST(SplitConv2d, SmallImagesAreMultipliedTogether) {
+  Random random(6);
+  for (const bool specials : {false, true}) {
+    const ConvCase c{.batch = 9,
+                     .group = 2,
+                     .channels = 48,
+                     .outs = 96,
+                     .height = 5,
+                     .width = 6,
+                     .kernel = {3, 3},
+                     .pads = {1, 1, 1, 0},
+                     .bias = true,
+                     .residual = true,
+                     .specials = specials};
+    ASSERT_TRUE(UsesUnit(c));
+    CheckConv(random, c);
+    const ConvCase pointwise{
+        .batch = 7, .channels = 320, .outs = 160, .height = 5, .width = 7, .specials = specials};
+    ASSERT_TRUE(UsesUnit(pointwise));
+    CheckConv(random, pointwise);
+  }
 }
 
 TEST(SplitConv2d, SevenPixelsAreLeftForTheLastRowsOfATask) {
