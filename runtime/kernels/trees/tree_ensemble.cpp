@@ -17,20 +17,22 @@ namespace poprt::kernels {
 namespace {
 
 constexpr std::int32_t kMember = 6;
+constexpr std::int32_t kMixed = -1;
+
+/// Rows that go through a tree together: a processor finds out at once where several of them go.
+constexpr std::int64_t kRows = 8;
 
 enum class Aggregate : std::uint8_t { kAverage, kSum, kMin, kMax };
 
-/// Where a comparison leads.
-struct Target {
-  std::int32_t at = 0;  ///< a node or a leaf
-  bool is_leaf = false;
-};
+/// Where a comparison leads: a node or, of which all bits are inverted, a leaf.
+using Target = std::int32_t;
+bool IsLeaf(Target target) { return target < 0; }
 
 struct TreeNode {
   std::int64_t feature = 0;
   double split = 0;
-  Target yes;
-  Target no;
+  Target yes = 0;
+  Target no = 0;
   std::int32_t mode = 0;  ///< as ONNX numbers them
   bool missing_is_yes = false;
   std::size_t members = 0;  ///< of a node that tests for members: where its set begins and ends
@@ -49,7 +51,7 @@ struct Weight {
 };
 
 struct Forest {
-  std::vector<std::int64_t> roots;
+  std::vector<Target> roots;
   std::vector<TreeNode> nodes;
   std::vector<Leaf> leaves;
   std::vector<Weight> weights;
@@ -57,10 +59,11 @@ struct Forest {
   std::int64_t features = 0;
   std::int64_t targets = 0;
   Aggregate aggregate = Aggregate::kSum;
+  std::int32_t mode = kMixed;  ///< of all nodes
 };
 
-bool Holds(const Forest& forest, const TreeNode& node, double x) {
-  switch (node.mode) {
+bool Holds(const Forest& forest, const TreeNode& node, std::int32_t mode, double x) {
+  switch (mode) {
     case 0:
       return x <= node.split;
     case 1:
@@ -82,16 +85,24 @@ bool Holds(const Forest& forest, const TreeNode& node, double x) {
   }
 }
 
-template <typename T>
-const Leaf& LeafOf(const Forest& forest, std::int64_t root, const T* row) {
-  Target target{.at = static_cast<std::int32_t>(root), .is_leaf = false};
-  while (!target.is_leaf) {
-    const TreeNode& node = forest.nodes[static_cast<std::size_t>(target.at)];
-    const double x = ToDouble(row[node.feature]);
-    const bool yes = Holds(forest, node, x) || (node.missing_is_yes && std::isnan(x));
-    target = yes ? node.yes : node.no;
+/// The leaves of a tree that `count` rows, at most kRows, come to. All nodes have mode kMode,
+/// unless that is kMixed.
+template <std::int32_t kMode, typename T>
+void FindLeaves(const Forest& forest, Target root, const T* rows, std::int64_t count,
+                Target (&at)[kRows]) {
+  std::fill_n(at, count, root);
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (std::int64_t r = 0; r < count; ++r) {
+      if (IsLeaf(at[r])) continue;
+      const TreeNode& node = forest.nodes[static_cast<std::size_t>(at[r])];
+      const double x = ToDouble(rows[r * forest.features + node.feature]);
+      const bool holds = Holds(forest, node, kMode == kMixed ? node.mode : kMode, x);
+      const bool yes = holds | (node.missing_is_yes & std::isnan(x));
+      at[r] = yes ? node.yes : node.no;
+      is_done = is_done && IsLeaf(at[r]);
+    }
   }
-  return forest.leaves[static_cast<std::size_t>(target.at)];
 }
 
 double Combined(Aggregate aggregate, double old, double value) {
@@ -105,27 +116,40 @@ double Combined(Aggregate aggregate, double old, double value) {
   }
 }
 
-/// `sums` has room for every target.
+bool Adds(const Forest& forest) {
+  return forest.aggregate == Aggregate::kSum || forest.aggregate == Aggregate::kAverage;
+}
+
+void AddLeaf(const Forest& forest, const Leaf& leaf, double* sums) {
+  for (std::size_t i = leaf.begin; i < leaf.end; ++i) {
+    const Weight& weight = forest.weights[i];
+    double& sum = sums[weight.target];
+    sum = std::isnan(sum) && !Adds(forest) ? weight.value
+                                           : Combined(forest.aggregate, sum, weight.value);
+  }
+}
+
+/// Of `count` rows, at most kRows. `sums` has room for every target of each.
 template <typename T>
-void EvaluateRow(const Forest& forest, const T* row, T* result, double* sums) {
-  const bool adds = forest.aggregate == Aggregate::kSum || forest.aggregate == Aggregate::kAverage;
+void EvaluateRows(const Forest& forest, const T* rows, std::int64_t count, T* results,
+                  double* sums) {
   const double none = std::numeric_limits<double>::quiet_NaN();
-  std::fill_n(sums, forest.targets, adds ? 0.0 : none);
-  for (const std::int64_t root : forest.roots) {
-    const Leaf& leaf = LeafOf(forest, root, row);
-    for (std::size_t i = leaf.begin; i < leaf.end; ++i) {
-      const Weight& weight = forest.weights[i];
-      double& sum = sums[weight.target];
-      sum = std::isnan(sum) && !adds ? weight.value : Combined(forest.aggregate, sum, weight.value);
+  std::fill_n(sums, count * forest.targets, Adds(forest) ? 0.0 : none);
+  Target at[kRows];
+  for (const Target root : forest.roots) {
+    forest.mode == 0 ? FindLeaves<0>(forest, root, rows, count, at)
+                     : FindLeaves<kMixed>(forest, root, rows, count, at);
+    for (std::int64_t r = 0; r < count; ++r) {
+      AddLeaf(forest, forest.leaves[static_cast<std::size_t>(~at[r])], sums + r * forest.targets);
     }
   }
   const double divisor = forest.aggregate == Aggregate::kAverage
                              ? static_cast<double>(std::max<std::size_t>(1, forest.roots.size()))
                              : 1.0;
-  for (std::int64_t i = 0; i < forest.targets; ++i) {
+  for (std::int64_t i = 0; i < count * forest.targets; ++i) {
     // What no leaf contributes to is 0.
-    const bool is_empty = !adds && std::isnan(sums[i]);
-    result[i] = FromDouble<T>(is_empty ? 0.0 : sums[i] / divisor);
+    const bool is_empty = !Adds(forest) && std::isnan(sums[i]);
+    results[i] = FromDouble<T>(is_empty ? 0.0 : sums[i] / divisor);
   }
 }
 
@@ -145,7 +169,8 @@ Target CheckedTarget(const Forest& forest, std::int64_t at, std::int64_t is_leaf
   Require(at >= 0 && static_cast<std::uint64_t>(at) < bound &&
               at <= std::numeric_limits<std::int32_t>::max(),
           "a node leads to " + std::to_string(at) + ", there are " + std::to_string(bound));
-  return {.at = static_cast<std::int32_t>(at), .is_leaf = is_leaf != 0};
+  const auto target = static_cast<Target>(at);
+  return is_leaf != 0 ? ~target : target;
 }
 
 void ReadLeaves(const KernelCall& call, Forest& forest) {
@@ -210,25 +235,33 @@ void ReadNodes(const KernelCall& call, Forest& forest) {
                        .mode = static_cast<std::int32_t>(modes[i]),
                        .missing_is_yes = missing[i] != 0};
   }
+  const bool is_mixed = std::ranges::any_of(modes, [&](std::int64_t m) { return m != modes[0]; });
+  if (!is_mixed && !modes.empty()) forest.mode = static_cast<std::int32_t>(modes[0]);
+}
+
+void ReadRoots(const KernelCall& call, Forest& forest) {
+  for (const std::int64_t root : IntsAttribute(call, "tree_roots")) {
+    Require(root >= 0 && static_cast<std::uint64_t>(root) < forest.nodes.size() &&
+                root <= std::numeric_limits<Target>::max(),
+            "attribute 'tree_roots' names node " + std::to_string(root) + " of " +
+                std::to_string(forest.nodes.size()));
+    forest.roots.push_back(static_cast<Target>(root));
+  }
 }
 
 /// Nodes that have at most one parent, and roots none, make no circle.
 void RequireTrees(const Forest& forest) {
   std::vector<bool> has_parent(forest.nodes.size(), false);
-  const auto enter = [&](std::int64_t at) {
+  const auto enter = [&](Target at) {
     Require(!has_parent[static_cast<std::size_t>(at)],
             "node " + std::to_string(at) + " is reached in more than one way");
     has_parent[static_cast<std::size_t>(at)] = true;
   };
-  for (const std::int64_t root : forest.roots) {
-    Require(root >= 0 && static_cast<std::uint64_t>(root) < forest.nodes.size(),
-            "attribute 'tree_roots' names node " + std::to_string(root) + " of " +
-                std::to_string(forest.nodes.size()));
-    enter(root);
-  }
+  for (const Target root : forest.roots) enter(root);
   for (const TreeNode& node : forest.nodes) {
-    if (!node.yes.is_leaf) enter(node.yes.at);
-    if (!node.no.is_leaf) enter(node.no.at);
+    for (const Target target : {node.yes, node.no}) {
+      if (!IsLeaf(target)) enter(target);
+    }
   }
 }
 
@@ -243,17 +276,18 @@ BoundKernel Bind(const KernelCall& call) {
   const std::int64_t rows = input.shape[0];
   RequireType(call.outputs[0], {input.element, {rows, forest->targets}}, "output 0");
   RequireCount(call.outputs[0].shape, "output 0");
+  RequireCount({kRows, forest->targets}, "the sums of some rows");
   const std::int64_t aggregate = IntAttribute(call, "aggregate_function", 1);
   Require(aggregate >= 0 && aggregate <= 3,
           "attribute 'aggregate_function' is " + std::to_string(aggregate) + ", expected 0 to 3");
   forest->aggregate = static_cast<Aggregate>(aggregate);
-  forest->roots = IntsAttribute(call, "tree_roots");
   ReadLeaves(call, *forest);
   ReadNodes(call, *forest);
+  ReadRoots(call, *forest);
   ReadMembers(call, *forest);
   RequireTrees(*forest);
   const std::size_t scratch =
-      ScratchBytes(static_cast<std::size_t>(forest->targets) * sizeof(double));
+      ScratchBytes(static_cast<std::size_t>(kRows * forest->targets) * sizeof(double));
   const auto cost = static_cast<std::int64_t>(16 * forest->roots.size()) + forest->targets;
   return VisitElement<BoundKernel, kFloatTypes>(input.element, [&](auto type) {
     using T = typename decltype(type)::type;
@@ -264,9 +298,10 @@ BoundKernel Bind(const KernelCall& call) {
                         [&](std::int64_t begin, std::int64_t end, int worker) {
                           auto* sums = reinterpret_cast<double*>(
                               args.scratch + static_cast<std::size_t>(worker) * scratch);
-                          for (std::int64_t i = begin; i < end; ++i) {
-                            EvaluateRow(*shared, args.in<T>(0) + i * shared->features,
-                                        args.out<T>(0) + i * shared->targets, sums);
+                          for (std::int64_t i = begin; i < end; i += kRows) {
+                            EvaluateRows(*shared, args.in<T>(0) + i * shared->features,
+                                         std::min(kRows, end - i),
+                                         args.out<T>(0) + i * shared->targets, sums);
                           }
                         });
             },
