@@ -35,11 +35,23 @@ struct Cursor {
   std::array<std::int64_t, kMaxRank> index{};
 };
 
+template <typename Unit>
+void FillWithUnit(std::byte* block, std::int64_t n) {
+  Unit first;
+  std::memcpy(&first, block, sizeof(first));
+  std::fill_n(reinterpret_cast<Unit*>(block), n, first);
+}
+
 void FillWithFirst(std::byte* block, std::size_t element, std::int64_t n) {
-  // Doubling needs no case per element size.
-  const std::size_t total = static_cast<std::size_t>(n) * element;
-  for (std::size_t done = element; done < total; done *= 2) {
-    std::memcpy(block + done, block, std::min(done, total - done));
+  switch (element) {
+    case 1:
+      return FillWithUnit<std::uint8_t>(block, n);
+    case 2:
+      return FillWithUnit<std::uint16_t>(block, n);
+    case 4:
+      return FillWithUnit<std::uint32_t>(block, n);
+    default:
+      return FillWithUnit<std::uint64_t>(block, n);
   }
 }
 
