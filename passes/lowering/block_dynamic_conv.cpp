@@ -32,7 +32,8 @@ struct DynamicConv {
   std::int64_t taps() const { return weights[2] * weights[3]; }
   bool is_depthwise() const { return group == in_channels && group == weights[0]; }
   bool has_whole_blocks() const { return ins() % kBlock == 0 && outs() % kBlock == 0; }
-  /// Whether multiplying by the zeros that fill blocks takes less than is gained.
+  /// Whether multiplying by the zeros that fill blocks takes less than is gained. At the limit it
+  /// takes as much where there is no matrix unit.
   bool can_block() const {
     if (is_depthwise()) return group % kBlock == 0;
     constexpr double kMost = 2.5;
@@ -107,7 +108,11 @@ class ImagesOfGroups {
                     {all[0], conv_.group * conv_.in_blocks(), all[2], all[3], kBlock});
   }
 
-  /// Makes `node` the result of `op`, in blocks.
+  /// With the spare lanes, which hold zeros.
+  std::int64_t InChannels() const { return conv_.group * conv_.in_blocks() * kBlock; }
+  std::int64_t OutChannels() const { return conv_.group * conv_.out_blocks() * kBlock; }
+
+  /// Makes `node` the conversion of a BlockedDynamicConv.
   void BecomeUnblocked(Rewriter& rewriter, ir::Node& node, std::vector<ValueId> inputs,
                        Attributes attributes) const {
     const Shape all = rewriter.graph().type(node.outputs[0]).shape;
@@ -150,9 +155,8 @@ bool BlockDynamicConv(Rewriter& rewriter, ir::Node& node) {
   inputs[1] = PackedWeights(insert, inputs[1], conv);
   if (HasInput(node, 2)) inputs[2] = PackedBias(insert, inputs[2], conv);
   Attributes attributes = node.attributes;
-  const std::int64_t lanes = is_depthwise ? 1 : conv.group * kBlock;
-  attributes.set("in_channels", is_depthwise ? conv.in_channels : lanes * conv.in_blocks());
-  attributes.set("out_channels", is_depthwise ? conv.in_channels : lanes * conv.out_blocks());
+  attributes.set("in_channels", is_apart ? groups.InChannels() : conv.in_channels);
+  attributes.set("out_channels", is_apart ? groups.OutChannels() : conv.weights[0]);
   attributes.set("kernel_shape", Ints{conv.weights[2], conv.weights[3]});
   if (is_apart) {
     groups.BecomeUnblocked(rewriter, node, std::move(inputs), std::move(attributes));

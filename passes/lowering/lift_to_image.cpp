@@ -155,11 +155,10 @@ bool LiftRows(Rewriter& rewriter, Node& node) {
 
 absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
   try {
-    Rewrite(graph, Lift);
-    do {
+    for (bool lifted = Rewrite(graph, Lift); lifted; lifted = Rewrite(graph, LiftRows)) {
       HoistActivations(graph, {"Reshape"},
                        ResultOf({"Conv", "ConvTranspose", "Add", "AveragePool", "MaxPool"}));
-    } while (Rewrite(graph, LiftRows));
+    }
   } catch (const kernels::KernelError& error) {
     return absl::InvalidArgumentError(error.what());
   }

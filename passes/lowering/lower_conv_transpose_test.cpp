@@ -230,6 +230,12 @@ TEST(LiftToImageTest, PoolsOfConvolutionsAreThoseOfImages) {
   const auto again = g.Op("again", "Conv", {g.Op("r", "Relu", {pooled}, {2, 4, 4}), w}, {2, 4, 4});
   g.Output(g.Op("mean", "AveragePool", {again}, {2, 4, 2},
                 {{"auto_pad", "SAME_LOWER"}, {"kernel_shape", Ints{3}}, {"strides", Ints{2}}}));
+  g.Output(g.Op("padded", "AveragePool", {again}, {2, 4, 3},
+                {{"ceil_mode", std::int64_t{1}},
+                 {"count_include_pad", std::int64_t{1}},
+                 {"kernel_shape", Ints{3}},
+                 {"pads", Ints{1, 1}},
+                 {"strides", Ints{2}}}));
   g.Output(g.Op("all", "MaxPool", {y}, {2, 4, 1}, {{"kernel_shape", Ints{9}}}));
   g.Output(g.Op("rows", "MaxPool", {x}, {2, 4, 8}, {{"kernel_shape", Ints{2}}}));
   const ir::Graph before = g.graph;
@@ -240,7 +246,7 @@ TEST(LiftToImageTest, PoolsOfConvolutionsAreThoseOfImages) {
     if (node.op == "Reshape") continue;
     found += node.op + std::to_string(g.graph.type(node.inputs[0]).shape.size()) + " ";
   }
-  EXPECT_EQ(found, "Conv4 MaxPool4 Relu4 Conv4 AveragePool4 MaxPool4 MaxPool3 ");
+  EXPECT_EQ(found, "Conv4 MaxPool4 Relu4 Conv4 AveragePool4 AveragePool4 MaxPool4 MaxPool3 ");
 }
 
 TEST(LiftToImageTest, RowsThatPoolingDoesNotTakeStay) {

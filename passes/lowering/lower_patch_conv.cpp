@@ -37,9 +37,9 @@ struct Patches {
 bool IsOfPatches(const ir::Graph& graph, const Node& conv, const Patches& patches) {
   if (conv.attributes.get_int("group", 1) != 1 || patches.x[1] >= kBlock) return false;
   const kernels::Window window = WindowOf(graph, conv);
-  const auto is_zero = [](std::int64_t pad) { return pad <= 0; };
+  const auto is_zero = [](std::int64_t pad) { return pad == 0; };
   return window.kernel == window.strides && window.dilations == Ints{1, 1} &&
-         std::ranges::all_of(window.pads_begin, [](std::int64_t pad) { return pad == 0; }) &&
+         std::ranges::all_of(window.pads_begin, is_zero) &&
          std::ranges::all_of(window.pads_end, is_zero) &&
          patches.w[2] * patches.w[3] >= kFewestTaps &&
          patches.x[0] * patches.pixels() >= kFewestPatches;
@@ -93,19 +93,19 @@ bool Lower(Rewriter& rewriter, Node& conv) {
   return true;
 }
 
-/// A Transpose of what was transposed, with nothing but Reshapes between, that holds the elements
-/// of what they began with in their order.
+/// A Transpose, of any in the graph, of what was transposed before, that holds all elements of what
+/// they began with in their order.
 bool Undo(Rewriter& rewriter, Node& node) {
   if (node.op != "Transpose") return false;
   const ir::Graph& graph = rewriter.graph();
   const StridedView view = ViewThrough(rewriter, node.outputs[0], false);
-  const Shape shape = graph.type(node.outputs[0]).shape;
-  if (view.source == node.outputs[0] || view.source == node.inputs[0] || view.offset != 0 ||
-      ElementCount(graph.type(view.source).shape) != ElementCount(shape)) {
+  const StridedView whole = WholeView(graph, node.outputs[0]);
+  const Shape shape = whole.shape;
+  if (view.source == node.outputs[0] || view.source == node.inputs[0] ||
+      ElementCount(graph.type(view.source).shape) != ElementCount(shape) ||
+      !HoldsAllOf(view, shape, whole.strides)) {
     return false;
   }
-  const StridedView whole = WholeView(graph, view.source);
-  if (StridesAs(view, shape) != StridesAs(whole, shape)) return false;
   node.op = "Reshape";
   node.inputs = {view.source};
   node.attributes = {{"shape", shape}};

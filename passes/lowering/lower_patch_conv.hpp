@@ -11,7 +11,8 @@ namespace poprt::passes {
 ///
 /// before: FusedConv(x, w [, bias]), x of [B, C, H, W], w of [O, C, h, w], strides of h, w
 /// after:  Transpose(Reshape(FusedMatMul(patches, w [O, C * h * w] [, bias]) trans_b=1)), patches
-///         as Reshape(Transpose(Reshape(x))), [B, H / h * W / w, C * h * w]
+///         as Reshape(Transpose(Reshape(x))), [B, H / h * W / w, C * h * w]; x without what is left
+///         behind the last of them
 absl::Status LowerPatchConv(ir::Graph& graph, const PassContext& context);
 
 }  // namespace poprt::passes

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
@@ -54,15 +57,38 @@ TEST(LowerPatchConvTest, ImagesOfPatchesAreTransposed) {
 }
 
 TEST(LowerPatchConvTest, LeavesWindowsThatDoNotLieSideBySide) {
-  for (const Attributes& attributes :
-       {Attributes{{"strides", Ints{11, 12}}},
-        Attributes{{"strides", Ints{12, 12}}, {"pads", Ints{1, 0, 0, 0}}},
-        Attributes{{"strides", Ints{12, 12}}, {"pads", Ints{0, 0, 0, 1}}}}) {
+  const Attributes side_by_side{{"strides", Ints{12, 12}}};
+  for (const auto& [name, value] :
+       std::initializer_list<std::pair<const char*, AttributeValue>>{{"strides", Ints{11, 12}},
+                                                                     {"pads", Ints{1, 0, 0, 0}},
+                                                                     {"pads", Ints{0, 0, 0, 1}},
+                                                                     {"dilations", Ints{1, 2}}}) {
+    Attributes attributes = side_by_side;
+    attributes.set(name, value);
     PatchesForTest g(attributes);
     g.Output(g.patches);
     const std::string before = g.Text();
-    EXPECT_EQ(g.After("lower_patch_conv"), before);
+    EXPECT_EQ(g.After("lower_patch_conv"), before) << name;
   }
+}
+
+TEST(LowerPatchConvTest, LeavesSmallPatchesManyChannelsAndSums) {
+  GraphForTest g;
+  const auto conv = [&g](Shape image, Shape filters, ir::ValueId residual = ir::kAbsent) {
+    const std::int64_t count = ElementCount(filters);
+    const Ints side{filters[2], filters[3]};
+    const Shape y{1, filters[0], image[2] / side[0], image[3] / side[1]};
+    const auto x = g.Input("x", std::move(image));
+    const auto w = g.Constant("w", std::move(filters), WeightsForTest(count));
+    std::vector<ir::ValueId> inputs{x, w};
+    if (residual != ir::kAbsent) inputs.insert(inputs.end(), {ir::kAbsent, residual});
+    g.Output(g.Op("y", "FusedConv", std::move(inputs), y, {{"strides", side}}));
+  };
+  conv({1, 3, 32, 32}, {4, 3, 8, 8});
+  conv({1, 16, 48, 48}, {4, 16, 12, 12});
+  conv({1, 3, 48, 48}, {4, 3, 12, 12}, g.Input("r", {1, 4, 4, 4}));
+  const std::string before = g.Text();
+  EXPECT_EQ(g.After("lower_patch_conv"), before);
 }
 
 }  // namespace

@@ -103,6 +103,14 @@ TEST(SplitConv2d, SmallImagesAreMultipliedTogether) {
   }
 }
 
+TEST(SplitConv2d, ImagesThatAreTooFarApartAreMultipliedOneByOne) {
+  const std::int64_t side = std::int64_t{1} << 10;
+  EXPECT_EQ(ImagesAtOnce({32, 2, side, side}), 32);
+  EXPECT_EQ(ImagesAtOnce({33, 2, side, side}), 1);
+  EXPECT_EQ(ImagesAtOnce({side << 40, 2, side << 20, side}), 1);
+  EXPECT_EQ(ImagesAtOnce({0, 2, side, side}), 1);
+}
+
 TEST(SplitConv2d, SevenPixelsAreLeftForTheLastRowsOfATask) {
   Random random(5);
   const ConvCase c{.channels = 64,

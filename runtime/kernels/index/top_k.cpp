@@ -127,7 +127,9 @@ struct TopK {
     }
   }
 
-  /// The k-th best of `count` numbers, which are moved if there are more than a few.
+  static_assert(kFewestGroups >= kFew, "so that KthBest has as many numbers");
+
+  /// The k-th best of `count` numbers, at least kFew, which are moved if there are more.
   template <bool kLargest>
   float KthBest(float* x, std::int64_t count) const {
     const auto before = [](float a, float b) { return kLargest ? a > b : a < b; };
@@ -233,7 +235,7 @@ struct TopK {
     return kept;
   }
 
-  /// The same in one pass that keeps what is better than the k-th best so far.
+  /// The same without a limit: keeps what is better than the k-th best so far.
   template <bool kLargest>
   std::int64_t KeepBest(const float* values, std::uint64_t* keys) const {
     const std::int64_t room = std::min(split.length, 2 * k + 32);
@@ -360,6 +362,7 @@ struct TopK {
       const std::int64_t from = line.from + index * split.inner;
       const std::byte* const source = args.inputs[0] + static_cast<std::size_t>(from) * element;
       std::byte* const target = args.outputs[0] + static_cast<std::size_t>(to) * element;
+      // Of the size that most have, a move instead of a call.
       element == sizeof(float) ? std::memcpy(target, source, sizeof(float))
                                : std::memcpy(target, source, element);
     }

@@ -17,7 +17,6 @@ namespace poprt::kernels {
 namespace {
 
 constexpr std::int32_t kMember = 6;
-constexpr std::int32_t kMixed = -1;
 
 /// Rows that go through a tree together: a processor finds out at once where several of them go.
 constexpr std::int64_t kRows = 8;
@@ -59,11 +58,11 @@ struct Forest {
   std::int64_t features = 0;
   std::int64_t targets = 0;
   Aggregate aggregate = Aggregate::kSum;
-  std::int32_t mode = kMixed;  ///< of all nodes
+  bool are_at_most = false;  ///< whether all nodes test for mode 0
 };
 
-bool Holds(const Forest& forest, const TreeNode& node, std::int32_t mode, double x) {
-  switch (mode) {
+bool Holds(const Forest& forest, const TreeNode& node, double x) {
+  switch (node.mode) {
     case 0:
       return x <= node.split;
     case 1:
@@ -85,9 +84,8 @@ bool Holds(const Forest& forest, const TreeNode& node, std::int32_t mode, double
   }
 }
 
-/// The leaves of a tree that `count` rows, at most kRows, come to. All nodes have mode kMode,
-/// unless that is kMixed.
-template <std::int32_t kMode, typename T>
+/// The leaves of a tree that `count` rows, at most kRows, come to.
+template <bool kAreAtMost, typename T>
 void FindLeaves(const Forest& forest, Target root, const T* rows, std::int64_t count,
                 Target (&at)[kRows]) {
   std::fill_n(at, count, root);
@@ -97,7 +95,7 @@ void FindLeaves(const Forest& forest, Target root, const T* rows, std::int64_t c
       if (IsLeaf(at[r])) continue;
       const TreeNode& node = forest.nodes[static_cast<std::size_t>(at[r])];
       const double x = ToDouble(rows[r * forest.features + node.feature]);
-      const bool holds = Holds(forest, node, kMode == kMixed ? node.mode : kMode, x);
+      const bool holds = kAreAtMost ? x <= node.split : Holds(forest, node, x);
       const bool yes = holds | (node.missing_is_yes & std::isnan(x));
       at[r] = yes ? node.yes : node.no;
       is_done = is_done && IsLeaf(at[r]);
@@ -137,8 +135,8 @@ void EvaluateRows(const Forest& forest, const T* rows, std::int64_t count, T* re
   std::fill_n(sums, count * forest.targets, Adds(forest) ? 0.0 : none);
   Target at[kRows];
   for (const Target root : forest.roots) {
-    forest.mode == 0 ? FindLeaves<0>(forest, root, rows, count, at)
-                     : FindLeaves<kMixed>(forest, root, rows, count, at);
+    forest.are_at_most ? FindLeaves<true>(forest, root, rows, count, at)
+                       : FindLeaves<false>(forest, root, rows, count, at);
     for (std::int64_t r = 0; r < count; ++r) {
       AddLeaf(forest, forest.leaves[static_cast<std::size_t>(~at[r])], sums + r * forest.targets);
     }
@@ -235,8 +233,7 @@ void ReadNodes(const KernelCall& call, Forest& forest) {
                        .mode = static_cast<std::int32_t>(modes[i]),
                        .missing_is_yes = missing[i] != 0};
   }
-  const bool is_mixed = std::ranges::any_of(modes, [&](std::int64_t m) { return m != modes[0]; });
-  if (!is_mixed && !modes.empty()) forest.mode = static_cast<std::int32_t>(modes[0]);
+  forest.are_at_most = std::ranges::all_of(modes, [](std::int64_t mode) { return mode == 0; });
 }
 
 void ReadRoots(const KernelCall& call, Forest& forest) {
@@ -276,7 +273,8 @@ BoundKernel Bind(const KernelCall& call) {
   const std::int64_t rows = input.shape[0];
   RequireType(call.outputs[0], {input.element, {rows, forest->targets}}, "output 0");
   RequireCount(call.outputs[0].shape, "output 0");
-  RequireCount({kRows, forest->targets}, "the sums of some rows");
+  const std::int64_t together = std::min(kRows, rows);
+  RequireCount({together, forest->targets}, "the sums of some rows");
   const std::int64_t aggregate = IntAttribute(call, "aggregate_function", 1);
   Require(aggregate >= 0 && aggregate <= 3,
           "attribute 'aggregate_function' is " + std::to_string(aggregate) + ", expected 0 to 3");
@@ -287,7 +285,7 @@ BoundKernel Bind(const KernelCall& call) {
   ReadMembers(call, *forest);
   RequireTrees(*forest);
   const std::size_t scratch =
-      ScratchBytes(static_cast<std::size_t>(kRows * forest->targets) * sizeof(double));
+      ScratchBytes(static_cast<std::size_t>(together * forest->targets) * sizeof(double));
   const auto cost = static_cast<std::int64_t>(16 * forest->roots.size()) + forest->targets;
   return VisitElement<BoundKernel, kFloatTypes>(input.element, [&](auto type) {
     using T = typename decltype(type)::type;
