@@ -24,7 +24,10 @@ class ImageRows {
   explicit ImageRows(const SplitConvShape& shape)
       : pixels_(shape.images > 1 ? shape.out.Pixels() : kOneImage) {}
 
-  ImagePixel At(std::int64_t row) const { return {row / pixels_, row % pixels_}; }
+  ImagePixel At(std::int64_t row) const {
+    // A division takes as long as finishing a row.
+    return row < pixels_ ? ImagePixel{0, row} : ImagePixel{row / pixels_, row % pixels_};
+  }
 
   /// Calls f(pixel, first, count) for the runs of pixels of an image that rows [0, count) behind
   /// `row` are.
