@@ -138,7 +138,8 @@ void EvaluateRows(const Forest& forest, const T* rows, std::int64_t count, T* re
     forest.are_at_most ? FindLeaves<true>(forest, root, rows, count, at)
                        : FindLeaves<false>(forest, root, rows, count, at);
     for (std::int64_t r = 0; r < count; ++r) {
-      AddLeaf(forest, forest.leaves[static_cast<std::size_t>(~at[r])], sums + r * forest.targets);
+      const std::int32_t leaf = ~at[r];
+      AddLeaf(forest, forest.leaves[static_cast<std::size_t>(leaf)], sums + r * forest.targets);
     }
   }
   const double divisor = forest.aggregate == Aggregate::kAverage
