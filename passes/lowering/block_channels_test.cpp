@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "passes/lowering/network_for_test.hpp"
@@ -296,6 +297,18 @@ TEST(BlockChannelsTest, WeightsThatAreComputedArePackedByTheProgram) {
             "Reshape:40")
       << "groups that are no whole blocks";
   EXPECT_EQ(blocked({2, 32, 5, 6}, {20, 8, 1, 3}, 4), "Conv:20") << "mostly zeros";
+}
+
+/// What lies in spare lanes may be anything: the kernel has to know that it does not count.
+TEST(BlockChannelsTest, SpareChannelsBeforeWeightsThatAreComputedStaySpare) {
+  Network g;
+  const auto x = g.Input("x", {1, 44, 6, 6});
+  g.Output(g.Op("y", "Conv", {x, g.Input("w", {40, 44, 1, 1})}, {1, 40, 6, 6}));
+  g.Blocked();
+  const auto conv = std::ranges::find(g.graph.nodes, "BlockedDynamicConv", &ir::Node::op);
+  ASSERT_NE(conv, g.graph.nodes.end());
+  EXPECT_EQ(conv->attributes.get_int("in_channels", 0), 44);
+  EXPECT_EQ(conv->attributes.get_int("out_channels", 0), 40);
 }
 
 /// Every image is two halves of the one before: a thousand of them would have 2^1000 parts.

@@ -7,6 +7,7 @@
 #include "passes/lowering/blocked_operator.hpp"
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/node_inserter.hpp"
+#include "runtime/kernels/blocked/pack_blocked.hpp"
 
 namespace poprt::passes {
 namespace {
@@ -16,8 +17,6 @@ using ir::ValueId;
 /// Packing weights takes as long as computing so many pixels faster saves.
 constexpr std::int64_t kFewestPixels = 32;
 
-std::int64_t BlocksOf(std::int64_t channels) { return (channels + kBlock - 1) / kBlock; }
-
 struct DynamicConv {
   Shape weights;  ///< [out channels, in channels / group, rows, columns]
   std::int64_t in_channels;
@@ -26,8 +25,8 @@ struct DynamicConv {
   /// Of a group.
   std::int64_t ins() const { return weights[1]; }
   std::int64_t outs() const { return weights[0] / group; }
-  std::int64_t in_blocks() const { return BlocksOf(ins()); }
-  std::int64_t out_blocks() const { return BlocksOf(outs()); }
+  std::int64_t in_blocks() const { return kernels::BlocksOf(ins()); }
+  std::int64_t out_blocks() const { return kernels::BlocksOf(outs()); }
 
   std::int64_t taps() const { return weights[2] * weights[3]; }
   bool is_depthwise() const { return group == in_channels && group == weights[0]; }
@@ -54,7 +53,7 @@ bool Pays(const ir::Graph& graph, const ir::Node& conv) {
   return y.shape[0] * y.shape[2] * y.shape[3] >= kFewestPixels;
 }
 
-/// The value, [groups, n, ...], with zeros behind the n of each group.
+/// The value with zeros behind it along each axis, up to what is wanted.
 ValueId Padded(NodeInserter& insert, ValueId value, const Shape& shape, const Shape& wanted) {
   if (shape == wanted) return value;
   Ints pads(2 * shape.size(), 0);

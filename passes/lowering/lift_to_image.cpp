@@ -155,10 +155,14 @@ bool LiftRows(Rewriter& rewriter, Node& node) {
 
 absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
   try {
-    for (bool lifted = Rewrite(graph, Lift); lifted; lifted = Rewrite(graph, LiftRows)) {
-      HoistActivations(graph, {"Reshape"},
-                       ResultOf({"Conv", "ConvTranspose", "Add", "AveragePool", "MaxPool"}));
-    }
+    bool lifted = Rewrite(graph, Lift);
+    do {
+      if (lifted) {
+        HoistActivations(graph, {"Reshape"},
+                         ResultOf({"Conv", "ConvTranspose", "Add", "AveragePool", "MaxPool"}));
+      }
+      lifted = Rewrite(graph, LiftRows);
+    } while (lifted);
   } catch (const kernels::KernelError& error) {
     return absl::InvalidArgumentError(error.what());
   }

@@ -25,7 +25,7 @@ class ImageRows {
       : pixels_(shape.images > 1 ? shape.out.Pixels() : kOneImage) {}
 
   ImagePixel At(std::int64_t row) const {
-    // A division takes as long as finishing a row.
+    // Without a division, which took up to 5 % of a network, where there is one image.
     return row < pixels_ ? ImagePixel{0, row} : ImagePixel{row / pixels_, row % pixels_};
   }
 
@@ -138,9 +138,7 @@ void SplitConv2d::Run(const KernelArguments& args, std::size_t offset, std::size
   const ConvTarget results{OptionalInput(args, 3), args.out<float>(0), shape_.out.BlockFloats(),
                            shape_.group * shape_.out_blocks * shape_.out.BlockFloats()};
   args.pool->Run(products * tasks.count(), [&](std::int64_t index, int worker) {
-    const std::int64_t number = index / tasks.count();
-    const std::int64_t image = number / shape_.group * shape_.images;
-    const std::int64_t image_group = image * shape_.group + number % shape_.group;
+    const std::int64_t image_group = index / tasks.count();
     const SplitTask task = tasks.At(index % tasks.count());
     const std::int64_t at =
         (image_group * shape_.out_blocks + task.first_panel) * shape_.out.BlockFloats();

@@ -42,7 +42,7 @@ struct SplitConvShape {
   std::int64_t in_blocks = 0;           ///< of a group
   std::int64_t out_blocks = 0;          ///< of a group
   std::int64_t last_channels = kBlock;  ///< of the last block of a group that are not spare
-  std::int64_t images = 1;              ///< whose pixels are rows of the same product
+  std::int64_t images = 1;              ///< whose pixels are rows of a product: 1 or all
   Window window;
   std::optional<TransformedFilters> transformed = {};  ///< which the panels are then
   /// Rows are [in_blocks][tap][16]; a pointwise filter has none of spare channels.

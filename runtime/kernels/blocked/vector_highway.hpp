@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "runtime/kernels/packed/vector_highway.hpp"
 
