@@ -80,10 +80,14 @@ struct Ahead {
   Fetching fetching;
 };
 
-/// Where the products with some panels go: a tile of rows x 16, row-major, for each of them.
+/// Where the products with some panels go, and what is added to them there: a tile of rows x 16,
+/// row-major, for each of them.
 struct Tiles {
   float* first;
-  std::int64_t stride = 0;  ///< floats from one tile to the next
+  std::int64_t stride = 0;          ///< floats from one tile to the next
+  std::int64_t row_stride = 16;     ///< floats from one row of a tile to the next
+  const float* bias = nullptr;      ///< of a row, tiles as far apart as panels are wide, or null
+  const float* residual = nullptr;  ///< laid out as the tiles, or null
 };
 
 /// Float16 operands are passed as their bits.
@@ -95,9 +99,9 @@ struct GemmMicroKernels {
   /// else 6. A tile of six rows of two panels waits for its own sums now and then.
   int rows;
 
-  /// tiles[p] = (accumulate ? tiles[p] : 0) + A * B[p], row_count in [1, rows], B.count 1 or 2 up
-  /// to `panels`, of up to six rows that are all there are (`ahead` is kOwn) 1, 2 or
-  /// kMostTilePanels. A[r][k] = a[r * lda + k].
+  /// tiles[p] = (accumulate ? tiles[p] : 0) + A * B[p] + bias[p] + residual[p], row_count in [1,
+  /// rows], B.count 1 or 2 up to `panels`, of up to six rows that are all there are (`ahead` is
+  /// kOwn) 1, 2 or kMostTilePanels. A[r][k] = a[r * lda + k].
   void (*row_major_f32)(int row_count, const float* a, std::int64_t lda, const Panels<float>& b,
                         std::int64_t depth, const Ahead<float>& ahead, const Tiles& tiles,
                         bool accumulate);

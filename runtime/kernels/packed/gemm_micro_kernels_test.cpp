@@ -170,6 +170,72 @@ TEST(GemmMicroKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
   }
 }
 
+/// Where they belong in a matrix whose rows are those of all panels and three numbers, -1 before;
+/// `bias` and `residual`, which lies as the matrix does, are null or added.
+std::vector<float> ProductsInPlace(const GemmMicroKernels& kernels, int rows, std::int64_t depth,
+                                   const std::vector<float>& a, const std::vector<float>& b,
+                                   int count, const float* bias, const float* residual) {
+  constexpr std::int64_t kGap = 3;
+  constexpr std::int64_t kRow = kTestedPanels * kPanel + kGap;
+  std::vector<float> results(static_cast<std::size_t>(rows * kRow), -1);
+  for (int p = 0; p < kTestedPanels; p += count) {
+    const float* const first = b.data() + p * depth * kPanel;
+    const std::int64_t column = p * kPanel;
+    kernels.row_major_f32(rows, a.data(), depth, {first, depth * kPanel, count}, depth,
+                          {first, kPanel, Fetching::kOwn},
+                          {.first = results.data() + column,
+                           .stride = kPanel,
+                           .row_stride = kRow,
+                           .bias = bias == nullptr ? nullptr : bias + column,
+                           .residual = residual == nullptr ? nullptr : residual + column},
+                          false);
+  }
+  return results;
+}
+
+TEST(GemmMicroKernels, ProductsAreStoredWhereTheyBelongWithBiasAndResidual) {
+  std::vector<float> numbers(1000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = static_cast<float>(i * 37 % 101) / 7.0F - 6.0F;
+  }
+  constexpr std::int64_t kDepth = 5;
+  constexpr std::int64_t kColumns = kTestedPanels * kPanel;
+  constexpr std::int64_t kRow = kColumns + 3;
+  const std::vector<float> b(numbers.begin() + 60, numbers.end());
+  for (const InnerLoops* loops : AllInnerLoops()) {
+    for (int rows = 1; rows <= loops->gemm.rows; ++rows) {
+      for (unsigned operands = 0; operands < 4; ++operands) {
+        SCOPED_TRACE(loops->instruction_set + std::to_string(rows) + " " +
+                     std::to_string(operands));
+        const float* const bias = (operands & 1) != 0 ? numbers.data() + 11 : nullptr;
+        const float* const residual = (operands & 2) != 0 ? numbers.data() + 123 : nullptr;
+        const auto single =
+            ProductsInPlace(loops->gemm, rows, kDepth, numbers, b, 1, bias, residual);
+        for (const int count : {2, kTestedPanels}) {
+          EXPECT_EQ(single,
+                    ProductsInPlace(loops->gemm, rows, kDepth, numbers, b,
+                                    PanelsAtOnce(loops->gemm, rows, count), bias, residual));
+        }
+        for (std::int64_t i = 0; i < rows * kRow; ++i) {
+          const std::int64_t row = i / kRow;
+          const std::int64_t column = i % kRow;
+          double wanted = -1;
+          if (column < kColumns) {
+            wanted = bias == nullptr ? 0 : bias[column];
+            if (residual != nullptr) wanted += residual[i];
+            for (std::int64_t k = 0; k < kDepth; ++k) {
+              wanted += double{numbers[static_cast<std::size_t>(row * kDepth + k)]} *
+                        b[static_cast<std::size_t>((column / kPanel * kDepth + k) * kPanel +
+                                                   column % kPanel)];
+            }
+          }
+          ASSERT_NEAR(single[static_cast<std::size_t>(i)], wanted, 1e-4) << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(PanelsAtOnce, FewRowsHaveMoreOfThemAndRestsAreHalved) {
   GemmMicroKernels kernels = PortableInnerLoops().gemm;
   kernels.panels = 2;

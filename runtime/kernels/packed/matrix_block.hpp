@@ -63,6 +63,25 @@ struct PanelsView {
   const void* next = nullptr;  ///< what is read for the panels behind these, if it is in memory
 };
 
+/// Whether an epilogue is no more than a bias of columns and a residual, which products add
+/// themselves, before they store floats where they belong.
+inline bool AddsOnly(const Epilogue& epilogue) {
+  return epilogue.activation == Activation::kNone && epilogue.scale == 1 &&
+         epilogue.row_bias == nullptr && !epilogue.half;
+}
+
+/// Where such results belong, panels as tiles of it.
+inline Tiles ResultsAt(const Epilogue& epilogue, std::int64_t row, std::int64_t column) {
+  const std::int64_t at = row * epilogue.row_stride + column;
+  return {.first = static_cast<float*>(epilogue.out) + at,
+          .stride = kPanel,
+          .row_stride = epilogue.row_stride,
+          .bias = epilogue.column_bias == nullptr ? nullptr : epilogue.column_bias + column,
+          .residual = epilogue.residual == nullptr
+                          ? nullptr
+                          : static_cast<const float*>(epilogue.residual) + at};
+}
+
 /// Computes `block`. panels_at(p, count, k, n) gives rows [k, k + n) of `count` panels from p on;
 /// the view is used until the next call. `scratch` has room for blocking.ScratchFloats().
 template <typename PanelsAt>
@@ -96,13 +115,18 @@ void MultiplyBlock(const GemmMicroKernels& kernels, const MatrixBlocking& blocki
         for (std::int64_t t = 0; t < tiles.count(); ++t) {
           const std::int64_t row = tiles.begin(t);
           const int rows = tiles.size(t);
-          const Tiles to = blocking.TilesAt(results, p - block.first_panel, row);
+          const std::int64_t column = p * kPanel;
+          const bool is_stored =
+              parts == 1 && AddsOnly(epilogue) && column + count * kPanel <= block.columns;
+          const Tiles to = is_stored ? ResultsAt(epilogue, block.first_row + row, column)
+                                     : blocking.TilesAt(results, p - block.first_panel, row);
           product(rows, a + row * lda, lda, {data, b.stride, count}, depth, fetch.Of(t, data, next),
                   to, part > 0);
-          for (int i = 0; part + 1 == parts && i < count; ++i) {
-            const std::int64_t column = (p + i) * kPanel;
+          if (is_stored || part + 1 < parts) continue;
+          for (int i = 0; i < count; ++i) {
+            const std::int64_t first = column + i * kPanel;
             kernels.finish(epilogue, to.first + i * to.stride, kPanel, rows,
-                           std::min(kPanel, block.columns - column), block.first_row + row, column);
+                           std::min(kPanel, block.columns - first), block.first_row + row, first);
           }
         }
       };

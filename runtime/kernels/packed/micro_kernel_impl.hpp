@@ -48,6 +48,50 @@ template <Fetching kFetching, int kPanels, int kLines, class B>
   });
 }
 
+/// Fetches the lines of tiles that lie as `tiles` do, long before they are stored: stores wait for
+/// their lines one after the other, and each row of a result may be in a page of its own.
+template <int kRows, int kPanels>
+[[gnu::always_inline]] inline void FetchRows(const float* first, const Tiles& tiles) {
+  Unroll<kPanels>([&](auto panel) POPRT_INLINED {
+    Unroll<kRows>([&](auto row) POPRT_INLINED {
+      __builtin_prefetch(
+          first + decltype(panel)::value * tiles.stride + decltype(row)::value * tiles.row_stride,
+          1);
+    });
+  });
+}
+
+/// Adds what `tiles` tells to, and stores, kWidth registers of each tile.
+template <class V, int kWidth, int kRows, int kRowWidth>
+[[gnu::always_inline]] inline void StoreTiles(typename V::Register (&sums)[kRows][kRowWidth],
+                                              const Tiles& tiles, bool accumulate) {
+  float* const first_tile = tiles.first;
+  const std::int64_t tile_stride = tiles.stride;
+  const std::int64_t row_stride = tiles.row_stride;
+  const auto add = [&](const float* first, std::int64_t stride,
+                       std::int64_t next_row) POPRT_INLINED {
+    Unroll<kRows>([&](auto r) POPRT_INLINED {
+      Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
+        constexpr int kR = decltype(r)::value;
+        constexpr int kV = decltype(v)::value;
+        sums[kR][kV] = V::Add(sums[kR][kV], V::Load(first + kV / kWidth * stride + kR * next_row +
+                                                    kV % kWidth * V::kLanes));
+      });
+    });
+  };
+  if (accumulate) add(first_tile, tile_stride, row_stride);
+  if (tiles.bias != nullptr) add(tiles.bias, kColumns, 0);
+  if (tiles.residual != nullptr) add(tiles.residual, tile_stride, row_stride);
+  Unroll<kRows>([&](auto r) POPRT_INLINED {
+    Unroll<kRowWidth>([&](auto v) POPRT_INLINED {
+      constexpr int kR = decltype(r)::value;
+      constexpr int kV = decltype(v)::value;
+      V::Store(sums[kR][kV],
+               first_tile + kV / kWidth * tile_stride + kR * row_stride + kV % kWidth * V::kLanes);
+    });
+  });
+}
+
 /// kRows rows times kPanels panels, kWidth registers of each.
 template <class V, int kRows, int kPanels, int kWidth, bool kInterleaved, Fetching kFetching,
           class B>
@@ -67,6 +111,8 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
       sums[decltype(c)::value][decltype(r)::value][decltype(v)::value] = V::Zero();
     });
   });
+  FetchRows<kRows, kPanels>(tiles.first, tiles);
+  if (tiles.residual != nullptr) FetchRows<kRows, kPanels>(tiles.residual, tiles);
   const B* b = panels.first;
   const B* fetched = ahead.first;
   const std::int64_t step = ahead.step;
@@ -99,13 +145,19 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
   each_sum([&](auto r, auto v) POPRT_INLINED {
     constexpr int kR = decltype(r)::value;
     constexpr int kV = decltype(v)::value;
-    auto sum = sums[0][kR][kV];
-    Unroll<kSums - 1>(
-        [&](auto c) POPRT_INLINED { sum = V::Add(sum, sums[decltype(c)::value + 1][kR][kV]); });
-    float* const at =
-        tiles.first + kV / kWidth * tiles.stride + kR * kColumns + kV % kWidth * V::kLanes;
-    V::Store(accumulate ? V::Add(V::Load(at), sum) : sum, at);
+    Unroll<kSums - 1>([&](auto c) POPRT_INLINED {
+      sums[0][kR][kV] = V::Add(sums[0][kR][kV], sums[decltype(c)::value + 1][kR][kV]);
+    });
   });
+  StoreTiles<V, kWidth>(sums[0], tiles, accumulate);
+}
+
+/// `tiles` from the p-th on.
+inline Tiles TilesFrom(Tiles tiles, std::int64_t p) {
+  tiles.first += p * tiles.stride;
+  if (tiles.bias != nullptr) tiles.bias += p * kColumns;
+  if (tiles.residual != nullptr) tiles.residual += p * tiles.stride;
+  return tiles;
 }
 
 /// More panels than V has registers for at once, by up to six rows that are all there are. Where
@@ -119,8 +171,8 @@ void MultiplyFewRows(const float* a, std::int64_t lda, const Panels<B>& b, std::
     const std::int64_t at = p * b.stride;
     const Panels<B> panels{b.first + at, b.stride, kPanels};
     const Ahead<B> next{ahead.first + at, ahead.step, ahead.fetching};
-    MicroKernel<V, kRows, kPanels, kWidth, false, Fetching::kOwn>(
-        a, lda, panels, depth, next, {tiles.first + p * tiles.stride, tiles.stride}, accumulate);
+    MicroKernel<V, kRows, kPanels, kWidth, false, Fetching::kOwn>(a, lda, panels, depth, next,
+                                                                  TilesFrom(tiles, p), accumulate);
   }
 }
 
