@@ -23,8 +23,6 @@ class FetchAhead {
         depth_(depth),
         line_(kLineBytes / size),
         parts_(kDepthStep * kPanel / line_),
-        share_(std::min((kDepthStep * kPanel + tiles - 1) / std::max<std::int64_t>(tiles, 1),
-                        2 * line_)),
         is_near_(tiles >= parts_ && kTilePanels * depth * kPanel * size <= kNearBytes) {}
 
   /// What tile t fetches of the panels from `next` on, null if there are none in memory; those from
@@ -33,7 +31,11 @@ class FetchAhead {
   Ahead<T> Of(std::int64_t t, const T* current, const T* next) const {
     if (tiles_ == 1) return {current + kOwnLines * line_, kDepthStep * kPanel, Fetching::kOwn};
     if (next == nullptr) return {current, 0, Fetching::kNear};
-    if (!is_near_) return {next + t * (depth_ / kDepthStep) * share_, share_, Fetching::kFar};
+    if (!is_near_) {
+      const std::int64_t share = (kDepthStep * kPanel + tiles_ - 1) / tiles_;
+      const std::int64_t step = std::min(share, 2 * line_);
+      return {next + t * (depth_ / kDepthStep) * step, step, Fetching::kFar};
+    }
     const std::int64_t part = t + parts_ - tiles_;
     if (part < 0) return {current, 0, Fetching::kNear};
     return {next + part * (depth_ / kDepthStep) * line_, line_, Fetching::kNear};
@@ -49,7 +51,6 @@ class FetchAhead {
   std::int64_t depth_;
   std::int64_t line_;   ///< elements of a line
   std::int64_t parts_;  ///< of a panel, a line for every four rows: 4 of floats, 2 of float16
-  std::int64_t share_;  ///< elements that a tile fetches for every four rows, where all do
   bool is_near_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "runtime/kernels/packed/tile_sizes.hpp"
+
 /// The inner loops of the packed kernels, once for every kind of processor. This header is included
 /// by files that are compiled for more than the baseline processor: it must stay free of inline
 /// functions, which the linker might take from there.
@@ -84,10 +86,10 @@ struct Ahead {
 /// row-major, for each of them.
 struct Tiles {
   float* first;
-  std::int64_t stride = 0;          ///< floats from one tile to the next
-  std::int64_t row_stride = 16;     ///< floats from one row of a tile to the next
-  const float* bias = nullptr;      ///< of a row, tiles as far apart as panels are wide, or null
-  const float* residual = nullptr;  ///< laid out as the tiles, or null
+  std::int64_t stride = 0;           ///< floats from one tile to the next
+  std::int64_t row_stride = kPanel;  ///< floats from one row of a tile to the next
+  const float* bias = nullptr;       ///< one per column, of one panel after the other, or null
+  const float* residual = nullptr;   ///< laid out as the tiles, or null
 };
 
 /// Float16 operands are passed as their bits.

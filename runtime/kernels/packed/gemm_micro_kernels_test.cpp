@@ -123,6 +123,14 @@ TEST(GemmMicroKernels, WholePanelsAreFinishedLikeNarrowOnes) {
 
 constexpr int kTestedPanels = 4;
 
+std::vector<float> ThousandNumbers() {
+  std::vector<float> numbers(1000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = static_cast<float>(i * 37 % 101) / 7.0F - 6.0F;
+  }
+  return numbers;
+}
+
 /// Panels, 0.25 everywhere before, times rows of A; `count` of them at once.
 std::vector<float> Products(const GemmMicroKernels& kernels, int rows, std::int64_t depth,
                             const std::vector<float>& a, const std::vector<float>& b, int count,
@@ -138,10 +146,7 @@ std::vector<float> Products(const GemmMicroKernels& kernels, int rows, std::int6
 }
 
 TEST(GemmMicroKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
-  std::vector<float> numbers(1000);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = static_cast<float>(i * 37 % 101) / 7.0F - 6.0F;
-  }
+  const std::vector<float> numbers = ThousandNumbers();
   const std::vector<float> b(numbers.begin() + 60, numbers.end());
   for (const InnerLoops* loops : AllInnerLoops()) {
     for (int rows = 1; rows <= loops->gemm.rows; ++rows) {
@@ -170,14 +175,15 @@ TEST(GemmMicroKernels, PanelsSideBySideAreMultipliedLikeSingleOnes) {
   }
 }
 
-/// Where they belong in a matrix whose rows are those of all panels and three numbers, -1 before;
-/// `bias` and `residual`, which lies as the matrix does, are null or added.
+constexpr std::int64_t kWholeColumns = kTestedPanels * kPanel;
+constexpr std::int64_t kWholeRow = kWholeColumns + 3;
+
+/// The same as columns of a matrix with rows of kWholeRow numbers, -1 before; `bias` and
+/// `residual`, which lies as the matrix does, are null or added.
 std::vector<float> ProductsInPlace(const GemmMicroKernels& kernels, int rows, std::int64_t depth,
                                    const std::vector<float>& a, const std::vector<float>& b,
                                    int count, const float* bias, const float* residual) {
-  constexpr std::int64_t kGap = 3;
-  constexpr std::int64_t kRow = kTestedPanels * kPanel + kGap;
-  std::vector<float> results(static_cast<std::size_t>(rows * kRow), -1);
+  std::vector<float> results(static_cast<std::size_t>(rows * kWholeRow), -1);
   for (int p = 0; p < kTestedPanels; p += count) {
     const float* const first = b.data() + p * depth * kPanel;
     const std::int64_t column = p * kPanel;
@@ -185,7 +191,7 @@ std::vector<float> ProductsInPlace(const GemmMicroKernels& kernels, int rows, st
                           {first, kPanel, Fetching::kOwn},
                           {.first = results.data() + column,
                            .stride = kPanel,
-                           .row_stride = kRow,
+                           .row_stride = kWholeRow,
                            .bias = bias == nullptr ? nullptr : bias + column,
                            .residual = residual == nullptr ? nullptr : residual + column},
                           false);
@@ -194,13 +200,8 @@ std::vector<float> ProductsInPlace(const GemmMicroKernels& kernels, int rows, st
 }
 
 TEST(GemmMicroKernels, ProductsAreStoredWhereTheyBelongWithBiasAndResidual) {
-  std::vector<float> numbers(1000);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = static_cast<float>(i * 37 % 101) / 7.0F - 6.0F;
-  }
+  const std::vector<float> numbers = ThousandNumbers();
   constexpr std::int64_t kDepth = 5;
-  constexpr std::int64_t kColumns = kTestedPanels * kPanel;
-  constexpr std::int64_t kRow = kColumns + 3;
   const std::vector<float> b(numbers.begin() + 60, numbers.end());
   for (const InnerLoops* loops : AllInnerLoops()) {
     for (int rows = 1; rows <= loops->gemm.rows; ++rows) {
@@ -216,11 +217,11 @@ TEST(GemmMicroKernels, ProductsAreStoredWhereTheyBelongWithBiasAndResidual) {
                     ProductsInPlace(loops->gemm, rows, kDepth, numbers, b,
                                     PanelsAtOnce(loops->gemm, rows, count), bias, residual));
         }
-        for (std::int64_t i = 0; i < rows * kRow; ++i) {
-          const std::int64_t row = i / kRow;
-          const std::int64_t column = i % kRow;
+        for (std::int64_t i = 0; i < rows * kWholeRow; ++i) {
+          const std::int64_t row = i / kWholeRow;
+          const std::int64_t column = i % kWholeRow;
           double wanted = -1;
-          if (column < kColumns) {
+          if (column < kWholeColumns) {
             wanted = bias == nullptr ? 0 : bias[column];
             if (residual != nullptr) wanted += residual[i];
             for (std::int64_t k = 0; k < kDepth; ++k) {

@@ -90,6 +90,7 @@ void MultiplyBlock(const GemmMicroKernels& kernels, const MatrixBlocking& blocki
                    float* scratch) {
   const RegisterTiles tiles(block.rows, kernels.rows);
   const std::int64_t parts = blocking.depth.blocks();
+  const bool adds_only = parts == 1 && AddsOnly(epilogue);
   float* const results = scratch;
   float* const widened = scratch + blocking.ResultFloats();
   for (std::int64_t part = 0; part < parts; ++part) {
@@ -109,15 +110,14 @@ void MultiplyBlock(const GemmMicroKernels& kernels, const MatrixBlocking& blocki
     for (std::int64_t p = block.first_panel; p < block.last_panel; p += count) {
       count = PanelsAtOnce(kernels, block.rows, block.last_panel - p);
       const PanelsView b = panels_at(p, count, k, depth);
+      const std::int64_t column = p * kPanel;
+      const bool is_stored = adds_only && column + count * kPanel <= block.columns;
       const auto multiply = [&](auto product, const auto* data) {
         const FetchAhead fetch(tiles.count(), depth, sizeof(*data));
         const auto* next = static_cast<decltype(data)>(b.next);
         for (std::int64_t t = 0; t < tiles.count(); ++t) {
           const std::int64_t row = tiles.begin(t);
           const int rows = tiles.size(t);
-          const std::int64_t column = p * kPanel;
-          const bool is_stored =
-              parts == 1 && AddsOnly(epilogue) && column + count * kPanel <= block.columns;
           const Tiles to = is_stored ? ResultsAt(epilogue, block.first_row + row, column)
                                      : blocking.TilesAt(results, p - block.first_panel, row);
           product(rows, a + row * lda, lda, {data, b.stride, count}, depth, fetch.Of(t, data, next),

@@ -48,15 +48,15 @@ template <Fetching kFetching, int kPanels, int kLines, class B>
   });
 }
 
-/// Fetches the lines of tiles that lie as `tiles` do, long before they are stored: stores wait for
-/// their lines one after the other, and each row of a result may be in a page of its own.
+/// Fetches the lines of tiles from `first` on, which lie as `tiles` do, long before they are used:
+/// stores wait for theirs one after the other, and each row of a result may be in a page of its
+/// own.
 template <int kRows, int kPanels>
 [[gnu::always_inline]] inline void FetchRows(const float* first, const Tiles& tiles) {
   Unroll<kPanels>([&](auto panel) POPRT_INLINED {
     Unroll<kRows>([&](auto row) POPRT_INLINED {
-      __builtin_prefetch(
-          first + decltype(panel)::value * tiles.stride + decltype(row)::value * tiles.row_stride,
-          1);
+      __builtin_prefetch(first + decltype(panel)::value * tiles.stride +
+                         decltype(row)::value * tiles.row_stride);
     });
   });
 }
@@ -153,7 +153,7 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
 }
 
 /// `tiles` from the p-th on.
-inline Tiles TilesFrom(Tiles tiles, std::int64_t p) {
+[[gnu::always_inline]] inline Tiles TilesFrom(Tiles tiles, std::int64_t p) {
   tiles.first += p * tiles.stride;
   if (tiles.bias != nullptr) tiles.bias += p * kColumns;
   if (tiles.residual != nullptr) tiles.residual += p * tiles.stride;
