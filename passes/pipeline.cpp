@@ -61,12 +61,6 @@ const Names kFinish = {
 
 /// From ONNX's operators to those of the host backend.
 const Names kLowering = {
-    "lower_quantized_move",
-    "lower_quantized_conv",
-    "lower_quantized_matmul",
-    "lower_quantized_add",
-    "lower_to_integer_matmul",
-    "lower_quantize_pair",
     "layer_norm_pattern",
     "erf_gelu_pattern",
     "gelu_pattern",
@@ -76,6 +70,12 @@ const Names kLowering = {
     "lift_to_image",
     "fuse_consecutive_reshape",  // from an image to its row and back
     "eliminate_nop_reshape",
+    "lower_quantized_move",
+    "lower_quantized_conv",
+    "lower_quantized_matmul",
+    "lower_quantized_add",
+    "lower_to_integer_matmul",
+    "lower_quantize_pair",
     "lower_conv3d",
     "lower_conv_transpose",
     "lower_conv_transpose_to_product",

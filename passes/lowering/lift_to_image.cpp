@@ -8,8 +8,10 @@
 
 #include "passes/lowering/fused_operator.hpp"
 #include "passes/lowering/hoist_activation.hpp"
+#include "passes/lowering/quantization_parameters.hpp"
 #include "passes/rewrite.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/quantized/quantized.hpp"
 #include "runtime/kernels/window/window.hpp"
 
 namespace poprt::passes {
@@ -54,26 +56,54 @@ std::optional<Attributes> ImageAttributes(const Node& node, const TensorType& x,
   return attributes;
 }
 
+/// Whether the node quantises or dequantises all elements alike.
+bool IsUniformQuantization(const ir::Graph& graph, const Node& node) {
+  if (node.op != "QuantizeLinear" && node.op != "DequantizeLinear") return false;
+  return ElementCount(graph.type(node.inputs[1]).shape) == 1 &&
+         QuantizationParametersOf(graph, node).has_value();
+}
+
+/// The rows as an image. What quantises them is repeated for it, so that the operator finds it.
+ValueId MakeImage(Rewriter& rewriter, ValueId row, const std::string& name) {
+  ir::Graph& graph = rewriter.graph();
+  const TensorType image = AsImage(graph.type(row));
+  const Node* made = rewriter.Producer(row);
+  if (made == nullptr || !IsUniformQuantization(graph, *made)) {
+    return rewriter.Insert(
+        graph.MakeNode("Reshape", {row}, image, {{"shape", image.shape}}, name + "_image"));
+  }
+  const Node quantization = *made;
+  std::vector<ValueId> inputs = quantization.inputs;
+  inputs[0] = MakeImage(rewriter, inputs[0], name);
+  return rewriter.Insert(graph.MakeNode(quantization.op, inputs, image, quantization.attributes,
+                                        quantization.name + "_image"));
+}
+
+/// The input of a convolution that its weights are; nothing for other operators.
+std::optional<std::size_t> WeightsInput(const Node& node) {
+  if (node.op == "Conv" || node.op == "ConvTranspose") return 1;
+  if (node.op == "QLinearConv") return kernels::QLinearConvInput::kW;
+  return {};
+}
+
 bool Lift(Rewriter& rewriter, Node& node) {
   ir::Graph& graph = rewriter.graph();
-  if (node.op != "Conv" && node.op != "ConvTranspose") return false;
+  const std::optional<std::size_t> w = WeightsInput(node);
+  if (!w) return false;
   constexpr std::size_t kOneSpatialAxis = 3;
   const TensorType x = graph.type(node.inputs[0]);
   const TensorType y = graph.type(node.outputs[0]);
-  const Tensor* found = graph.ConstantOf(node.inputs[1]);
-  if (found == nullptr || x.shape.size() != kOneSpatialAxis || !IsBackendType(x.element)) {
-    return false;
-  }
+  const Tensor* found = graph.ConstantOf(node.inputs[*w]);
+  if (found == nullptr || x.shape.size() != kOneSpatialAxis) return false;
+  if (node.op != "QLinearConv" && !IsBackendType(x.element)) return false;
   if (ElementCount(y.shape) == 0 || x.bytes() == 0 || found->count() == 0) return false;
   const Tensor weights = *found;
   std::optional<Attributes> attributes = ImageAttributes(node, x, weights.shape()[2]);
   if (!attributes) return false;
-  const TensorType image = AsImage(x);
   std::vector<ValueId> inputs = node.inputs;
-  inputs[0] = rewriter.Insert(graph.MakeNode("Reshape", {inputs[0]}, image,
-                                             {{"shape", image.shape}}, node.name + "_image"));
-  inputs[1] =
-      rewriter.AddConstant(graph.value(inputs[1]).name, weights.WithType(AsImage(weights.type())));
+  inputs[0] = MakeImage(rewriter, inputs[0], node.name);
+  inputs[*w] =
+      rewriter.AddConstant(graph.value(inputs[*w]).name, weights.WithType(AsImage(weights.type())));
   const ValueId result = rewriter.Insert(
       graph.MakeNode(node.op, inputs, AsImage(y), *std::move(attributes), node.name));
   node.op = "Reshape";
@@ -109,6 +139,22 @@ bool LiftSum(Rewriter& rewriter, Node& node) {
   node.op = "Reshape";
   node.inputs = {sum};
   node.attributes = {{"shape", row}};
+  return true;
+}
+
+/// Rows that come from images are quantised and dequantised as those.
+bool LiftQuantization(Rewriter& rewriter, Node& node) {
+  ir::Graph& graph = rewriter.graph();
+  if (!IsUniformQuantization(graph, node)) return false;
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = ImageOf(rewriter, inputs[0]);
+  if (inputs[0] == ir::kAbsent) return false;
+  const TensorType row = graph.type(node.outputs[0]);
+  const ValueId image =
+      rewriter.Insert(graph.MakeNode(node.op, inputs, AsImage(row), node.attributes, node.name));
+  node.op = "Reshape";
+  node.inputs = {image};
+  node.attributes = {{"shape", row.shape}};
   return true;
 }
 
@@ -148,7 +194,7 @@ bool LiftPool(Rewriter& rewriter, Node& node) {
 }
 
 bool LiftRows(Rewriter& rewriter, Node& node) {
-  return LiftSum(rewriter, node) || LiftPool(rewriter, node);
+  return LiftSum(rewriter, node) || LiftPool(rewriter, node) || LiftQuantization(rewriter, node);
 }
 
 }  // namespace

@@ -262,6 +262,41 @@ TEST(LiftToImageTest, RowsThatPoolingDoesNotTakeStay) {
   }
 }
 
+TEST(LiftToImageTest, QuantisedConvolutionsOfOneAxisAreThoseOfIntegers) {
+  GraphForTest g;
+  const TensorType bytes{ElementType::kUint8, {2, 16, 9}};
+  const Attributes window{{"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}};
+  const auto scale = g.Scalar(0.03);
+  const auto point = g.Constant("point", TensorType{ElementType::kUint8, {}}, {117});
+  const auto quantized = [&](const char* name, ir::ValueId x) {
+    return g.Op(name, "QuantizeLinear", {x, scale, point}, bytes);
+  };
+  const auto x = quantized("xq", g.Input("x", bytes.shape));
+  std::vector<double> integers;
+  for (int i = 0; i < 16 * 16 * 3; ++i) integers.push_back(i * 37 % 255 - 127);
+  const auto w = g.Constant("w", TensorType{ElementType::kInt8, {16, 16, 3}}, integers);
+  const auto zero = g.Constant("zero", TensorType{ElementType::kInt8, {}}, {0});
+  const auto a = g.Op("a", "QLinearConv", {x, scale, point, w, g.Scalar(0.001), zero, scale, point},
+                      bytes, window);
+  for (double& value : integers) value *= 0.5;
+  const auto floats = g.Constant("floats", {16, 16, 3}, integers);
+  const auto read = g.Op("ad", "DequantizeLinear", {a, scale, point}, bytes.shape);
+  const auto b = quantized("bq", g.Op("b", "Conv", {read, floats}, bytes.shape, window));
+  g.Output(g.Op("y", "DequantizeLinear", {b, scale, point}, bytes.shape));
+  const ir::Graph before = g.graph;
+  for (const char* pass : {"lift_to_image", "fuse_consecutive_reshape", "eliminate_nop_reshape",
+                           "lower_quantized_conv", "eliminate_deadend"}) {
+    g.After(pass);
+  }
+  EXPECT_LE(LargestDifference(before, g.graph), 1.01 * 0.03) << "a step, where it is halfway";
+  std::string found;
+  for (const ir::Node& node : g.graph.nodes) {
+    found += node.op + std::to_string(g.graph.type(node.inputs[0]).shape.size()) + " ";
+  }
+  EXPECT_EQ(found,
+            "Reshape3 QuantizeLinear4 QLinearConv4 QLinearConv4 DequantizeLinear4 Reshape4 ");
+}
+
 TEST(LowerConv3dTest, ComputesTheSameForAnyWindow) {
   struct Case {
     Shape x;
