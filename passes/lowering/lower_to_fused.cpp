@@ -1,5 +1,6 @@
 #include "passes/lowering/lower_to_fused.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -62,7 +63,9 @@ bool LowerMatMul(Rewriter& rewriter, Node& node) {
   const ir::Graph& graph = rewriter.graph();
   const Tensor* weights = MatrixOf(graph, node, 1);
   if (weights == nullptr) return LowerColumns(rewriter, node);
-  if (graph.type(node.inputs[0]).shape.size() < weights->shape().size()) return false;
+  // A product of a vector is one, too; others have the weights' leading extents of 1.
+  const std::size_t rank = graph.type(node.inputs[0]).shape.size();
+  if (weights->shape().size() > std::max<std::size_t>(rank, 2)) return false;
   node.inputs[1] = AsMatrix(rewriter, node, 1);
   node.op = "FusedMatMul";
   node.attributes.set("trans_b", std::int64_t{0});

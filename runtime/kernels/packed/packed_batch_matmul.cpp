@@ -279,7 +279,7 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
               depth <= kLargestMatrixExtent,
           "an extent is larger than 2^40");
   Shape batch_a(a.shape.begin(), a.shape.end() - 2);
-  const Shape batch_b(b.shape.begin(), b.shape.end() - 2);
+  Shape batch_b(b.shape.begin(), b.shape.end() - 2);
   auto batch = Broadcast(batch_a, batch_b);
   Require(batch.has_value(),
           "inputs " + ToString(a) + " and " + ToString(b) + " do not broadcast to each other");
@@ -287,13 +287,14 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   result.shape.push_back(rows);
   result.shape.push_back(columns);
   RequireType(call.outputs[0], result, "output 0");
-  const std::int64_t matrices = ElementCount(*batch);
-  if (matrices > 1 && ElementCount(batch_a) == matrices && ElementCount(batch_b) == 1 &&
-      matrices <= kLargestMatrixExtent / rows) {
-    // All are multiplied by the same matrix.
-    rows *= matrices;
-    batch_a.assign(batch_a.size(), 1);
-    batch->assign(batch->size(), 1);
+  // Matrices side by side that are multiplied by the same one are the rows of one.
+  const auto last = [](const Shape& shape) { return shape.empty() ? 1 : shape.back(); };
+  while (!batch->empty() && last(batch_a) == batch->back() && last(batch_b) == 1 &&
+         batch->back() <= kLargestMatrixExtent / rows) {
+    rows *= batch->back();
+    for (Shape* shape : {&batch_a, &batch_b, &*batch}) {
+      if (!shape->empty()) shape->pop_back();
+    }
   }
   // Few columns become rows, by which the transpose of the other matrix is multiplied.
   const bool swapped = !half && columns <= kThinRows && (columns == 1 || rows > kThinRows);

@@ -59,7 +59,9 @@ void CheckBatch(Random& random, const BatchCase& size) {
 
 TEST(PackedBatchMatMul, AgreesWithNaiveProductOnRandomSizes) {
   const std::vector<std::pair<Shape, Shape>> batches = {
-      {{}, {}}, {{3}, {3}}, {{1}, {4}}, {{2, 1}, {1, 3}}, {{2, 3}, {3}}, {{}, {2, 2}}};
+      {{}, {}},      {{3}, {3}},   {{1}, {4}},       {{2, 1}, {1, 3}},
+      {{2, 3}, {3}}, {{}, {2, 2}}, {{2, 3}, {2, 1}}, {{3, 2, 2}, {3, 1, 1}},
+      {{2, 2}, {1}}};
   ForSeeds(60, [&](std::mt19937& seeds) {
     Random random(seeds());
     const auto [a, b] = random.Of(batches);
