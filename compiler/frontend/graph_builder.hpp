@@ -152,6 +152,7 @@ class GraphBuilder final : public NodeSink {
                                    const ops::InferenceCall& call,
                                    const std::vector<TensorType>& types);
   absl::StatusOr<bool> PlaceScatter(SourceNode node);
+  absl::StatusOr<bool> PlaceConcat(SourceNode node, const std::vector<TensorType>& types);
   absl::Status FillInputs(SourceNode& node, const std::vector<ops::Fill>& fills);
   /// The value with `fill` beyond its extent, without an open axis.
   absl::StatusOr<ir::ValueId> Filled(const std::string& name, ir::ValueId value, ops::Fill fill);

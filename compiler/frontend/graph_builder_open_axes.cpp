@@ -229,10 +229,13 @@ absl::Status GraphBuilder::PlaceOpen(SourceNode node, const ops::OpDef& def,
   const std::int64_t bound = types[0].shape[carried->to.axis];
   const absl::StatusOr<ValueId> count = CarriedCount(node.name, *carried, longest, bound);
   if (!count.ok()) return count.status();
-  const OpenExtent extent{
-      .axis = carried->to.axis, .count = *count, .source = carried->from->source};
+  const std::int64_t least = carried->from->least - carried->to.skipped;
+  const OpenExtent extent{.axis = carried->to.axis,
+                          .count = *count,
+                          .source = carried->from->source,
+                          .least = std::clamp<std::int64_t>(least, 0, bound)};
   for (const ValueId output : Append(std::move(node), types)) {
-    if (bound > 0) open_.Set(output, extent);
+    if (extent.least < bound) open_.Set(output, extent);
   }
   return absl::OkStatus();
 }
@@ -246,6 +249,7 @@ absl::StatusOr<bool> GraphBuilder::PlaceFilled(SourceNode node, const ops::OpDef
   if (def.name == "ScatterND" || def.name == "ScatterElements") {
     return PlaceScatter(std::move(node));
   }
+  if (def.name == "Concat") return PlaceConcat(std::move(node), types);
   const auto filled = open_.Fill(node.inputs, call);
   if (!filled) return false;
   const OpenExtent extent = *filled->from;
@@ -449,6 +453,47 @@ absl::StatusOr<bool> GraphBuilder::PlaceScatter(SourceNode node) {
   node.attributes = {
       {"starts", Ints{0}}, {"ends", Ints{length}}, {"axes", Ints{static_cast<std::int64_t>(axis)}}};
   if (absl::Status status = Place(std::move(node)); !status.ok()) return status;
+  return true;
+}
+
+absl::StatusOr<bool> GraphBuilder::PlaceConcat(SourceNode node,
+                                               const std::vector<TensorType>& types) {
+  const std::string name = node.name;
+  const std::size_t axis = AxisOf(node.attributes.get_int("axis", 0), types[0].shape.size());
+  const auto is_other = [&](ValueId id) {
+    const OpenExtent* const open = open_.Find(id);
+    return open != nullptr && open->axis != axis;
+  };
+  if (ElementCount(types[0].shape) == 0 || std::ranges::any_of(node.inputs, is_other)) return false;
+  // All are joined as long as they may be, and what lies within their extents is kept.
+  OpenExtent extent{.axis = axis, .count = ir::kAbsent, .source = {}};
+  std::vector<ValueId> kept;
+  for (ValueId& input : node.inputs) {
+    const std::int64_t bound = graph_.type(input).shape[axis];
+    const OpenExtent* const open = open_.Find(input);
+    extent.least += open == nullptr ? bound : open->least;
+    if (open == nullptr) {
+      const std::vector<std::uint8_t> all(static_cast<std::size_t>(bound), 1);
+      kept.push_back(AddConstant(name + "/all", Tensor({ElementType::kBool, {bound}}, all.data())));
+      continue;
+    }
+    extent.source = open->source;
+    const auto within =
+        IsWithin(name, {.axis = 0, .count = open->count, .source = open->source}, {bound});
+    if (!within.ok()) return within.status();
+    kept.push_back(*within);
+    input = Closed(name, input);
+  }
+  const auto joined = Add(name + "/joined", "Concat", node.inputs, node.attributes);
+  if (!joined.ok()) return joined.status();
+  const auto condition = Add(name + "/kept", "Concat", kept, {{"axis", std::int64_t{0}}});
+  if (!condition.ok()) return condition.status();
+  node.op = "Compress";
+  node.inputs = {*joined, *condition};
+  node.outputs.emplace_back();
+  const auto outputs = Append(std::move(node), {types[0], {ElementType::kInt64, {}}});
+  extent.count = outputs[1];
+  open_.Set(outputs[0], std::move(extent));
   return true;
 }
 

@@ -20,6 +20,7 @@ struct OpenExtent {
   std::size_t axis = 0;
   ir::ValueId count = ir::kAbsent;  ///< int64 scalar: how long the value is
   std::string source;               ///< the node that decides it, as messages call it
+  std::int64_t least = 0;           ///< whatever the data is
 };
 
 /// What the builder of a graph knows of values with open axes.

@@ -215,6 +215,37 @@ TEST(OpenExtents, FoldsIgnoreWhatLiesBeyond) {
             "  return y\n");
 }
 
+TEST(OpenExtents, JoinedAlongThemExtentsAddUp) {
+  const auto text = [](const std::string& made) {
+    return TextOf(ImportText(kNonZero + IntsText("rest", {7, 8}, {2, 1}) + made));
+  };
+  const std::string join =
+      NodeText("Concat", {"p", "rest", "p"}, {"y"}, "name: \"join\" " + IntAttribute("axis", 1));
+  EXPECT_EQ(text(join + OutputText("y")),
+            "graph m(x)\n"
+            "  p, find:1 = NonZero(x) : int64[2, 6]\n"
+            "  join/within:0 = Less(join/index:0, find:1) : bool[6]\n"
+            "  join/closed:0 = Identity(p) : int64[2, 6]\n"
+            "  join/within_1:0 = Less(join/index_1:0, find:1) : bool[6]\n"
+            "  join/closed_1:0 = Identity(p) : int64[2, 6]\n"
+            "  join/joined:0 = Concat(join/closed:0, rest, join/closed_1:0) axis=1 : int64[2, 13]\n"
+            "  join/kept:0 = Concat(join/within:0, join/all, join/within_1:0) axis=0 : bool[13]\n"
+            "  y, join:1 = Compress(join/joined:0, join/kept:0) axis=1 : int64[2, 13]\n"
+            "  return y\n"
+            "  output 0 axis 1 up to join:1\n");
+  // With as many added as are taken, all of these are there.
+  const auto cut = [&](int begin, int end) {
+    const std::string all =
+        text(join + IntsText("begin", {begin}, {1}) + IntsText("end", {end}, {1}) +
+             IntsText("axis", {1}, {1}) + NodeText("Slice", {"y", "begin", "end", "axis"}, {"z"}) +
+             OutputText("z"));
+    return all.substr(all.find("  return"));
+  };
+  EXPECT_EQ(cut(0, 1), "  return z\n");
+  EXPECT_NE(cut(0, 2).find("up to"), std::string::npos);
+  EXPECT_NE(cut(1, 2).find("up to"), std::string::npos);
+}
+
 TEST(OpenExtents, AsManyOfTheLargestAsThereAre) {
   const auto last_lines = [](const std::string& count) {
     const std::string all = TextOf(ImportText(

@@ -142,6 +142,12 @@ CASES = {
         lambda r, v, m: r[r.max(1, initial=-np.inf) > 1.2].sum(0), 0),
     "an element from the end": (
         [node("GatherND", ["R", "corner"], ["Y"])], lambda r, v, m: r[-1, 1:2], 1),
+    "rows, others and rows": (
+        [node("Concat", ["R", "W", "V"], ["T"], axis=0), node("TopK", ["T", "two"], ["Y", ""], axis=0)],
+        lambda r, v, m: np.sort(np.concatenate([r, W, v]), axis=0)[::-1][:2], 0),
+    "rows and others, as many as there are always": (
+        [node("Concat", ["R", "W"], ["T"], axis=0), node("Slice", ["T", "zero", "most", "zero"], ["Y"])],
+        lambda r, v, m: np.concatenate([r, W])[:4], 0),
     "boxes": (
         [node("Gather", ["boxes", "I"], ["B"], axis=1), node("ReduceMax", ["R"], ["t"], axes=[1], keepdims=0),
          node("Unsqueeze", ["t", "pair"], ["scores"]),
