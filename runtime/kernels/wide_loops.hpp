@@ -51,17 +51,22 @@ void RunWith([[maybe_unused]] InstructionSet set, F f) {
 }
 
 /// The same for the best set of this processor. What loops read should be captured by value: the
-/// compiler then knows that stores don't change it.
-template <typename F>
+/// compiler then knows that stores don't change it. Loops over numbers T of 8 bytes are compiled
+/// once: they are rare, as conversion makes float64 and int64 half as wide, and take as long.
+template <typename T = float, typename F>
 void RunWide(F f) {
-  RunWith(BestInstructionSet(), std::move(f));
+  if constexpr (sizeof(T) == 8) {
+    f();
+  } else {
+    RunWith(BestInstructionSet(), std::move(f));
+  }
 }
 
-/// ForRanges with a function that is compiled for every instruction set.
-template <typename F>
+/// ForRanges with a function that is compiled for every instruction set, as RunWide does.
+template <typename T = float, typename F>
 void ForWideRanges(ThreadPool* pool, std::int64_t count, std::int64_t grain, const F& f) {
   ForRanges(pool, count, grain, [&f](std::int64_t begin, std::int64_t end, int worker) {
-    RunWide([&f, begin, end, worker] { f(begin, end, worker); });
+    RunWide<T>([&f, begin, end, worker] { f(begin, end, worker); });
   });
 }
 

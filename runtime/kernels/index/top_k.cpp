@@ -181,17 +181,17 @@ struct TopK {
     if constexpr (std::is_same_v<C, float>) {
       if (IsSideBySide()) return RunSideBySide<kLargest>(args);
     }
-    ForWideRanges(args.pool, split.outer * split.inner, GrainFor(8 * split.length),
-                  [&](std::int64_t begin, std::int64_t end, int worker) {
-                    std::byte* scratch =
-                        args.scratch + static_cast<std::size_t>(worker) * scratch_bytes();
-                    C* values = reinterpret_cast<C*>(scratch);
-                    auto* order = reinterpret_cast<std::int64_t*>(
-                        scratch + RoundUp(static_cast<std::size_t>(split.length) * sizeof(C)));
-                    for (std::int64_t line = begin; line < end; ++line) {
-                      RunLine<kLargest>(args, LineAt(line), values, order);
-                    }
-                  });
+    ForWideRanges<C>(args.pool, split.outer * split.inner, GrainFor(8 * split.length),
+                     [&](std::int64_t begin, std::int64_t end, int worker) {
+                       std::byte* scratch =
+                           args.scratch + static_cast<std::size_t>(worker) * scratch_bytes();
+                       C* values = reinterpret_cast<C*>(scratch);
+                       auto* order = reinterpret_cast<std::int64_t*>(
+                           scratch + RoundUp(static_cast<std::size_t>(split.length) * sizeof(C)));
+                       for (std::int64_t line = begin; line < end; ++line) {
+                         RunLine<kLargest>(args, LineAt(line), values, order);
+                       }
+                     });
   }
 
   template <bool kLargest>

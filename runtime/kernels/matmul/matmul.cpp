@@ -23,7 +23,7 @@ void RunMatMul(const MatMulPlan& plan, const KernelArguments& args) {
   const std::int64_t per_product = row_blocks * column_blocks;
   const std::int64_t cost = std::min(gemm.rows, kGemmRows) * std::min(gemm.columns, kGemmColumns) *
                             std::max<std::int64_t>(1, gemm.depth / 4);
-  ForWideRanges(
+  ForWideRanges<T>(
       args.pool, static_cast<std::int64_t>(plan.a_offsets.size()) * per_product, GrainFor(cost),
       [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t i = begin; i < end; ++i) {

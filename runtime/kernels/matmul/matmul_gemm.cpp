@@ -39,7 +39,7 @@ void RunGemm(const GemmPlan& plan, const KernelArguments& args) {
     }
     out[row * gemm.columns + column] = static_cast<T>(result);
   };
-  ForWideRanges(
+  ForWideRanges<Acc>(
       args.pool, row_blocks * column_blocks, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t i = begin; i < end; ++i) {
           GemmBlock<T>::Run(gemm, args.in<T>(0), args.in<T>(1), i / column_blocks * kGemmRows,

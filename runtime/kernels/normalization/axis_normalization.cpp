@@ -227,18 +227,19 @@ class LineMap {
     if (empty_) return;
     const std::int64_t together = by_blocks_ ? kLines : 1;
     const std::int64_t lines = split_.outer * split_.inner;
-    ForWideRanges(args.pool, (lines - 1) / together + 1, GrainFor(4 * split_.length * together),
-                  [&](std::int64_t begin, std::int64_t end, int worker) {
-                    C* scratch = reinterpret_cast<C*>(
-                        args.scratch + static_cast<std::size_t>(worker) * scratch_bytes());
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      if (by_blocks_) {
-                        RunBlock(args, i * kLines, std::min(kLines, lines - i * kLines), scratch);
-                      } else {
-                        RunLine(args, blocks_.StartOf(i), scratch);
-                      }
-                    }
-                  });
+    ForWideRanges<C>(
+        args.pool, (lines - 1) / together + 1, GrainFor(4 * split_.length * together),
+        [&](std::int64_t begin, std::int64_t end, int worker) {
+          C* scratch = reinterpret_cast<C*>(args.scratch +
+                                            static_cast<std::size_t>(worker) * scratch_bytes());
+          for (std::int64_t i = begin; i < end; ++i) {
+            if (by_blocks_) {
+              RunBlock(args, i * kLines, std::min(kLines, lines - i * kLines), scratch);
+            } else {
+              RunLine(args, blocks_.StartOf(i), scratch);
+            }
+          }
+        });
   }
 
  private:

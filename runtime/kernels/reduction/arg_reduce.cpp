@@ -76,15 +76,15 @@ class BlockSearch {
   void Run(const KernelArguments& args) const {
     const std::int64_t lines = split_.outer * split_.inner;
     const std::int64_t blocks = (lines - 1) / kLines + 1;
-    ForWideRanges(args.pool, blocks, GrainFor(kLines * split_.length),
-                  [&](std::int64_t begin, std::int64_t end, int worker) {
-                    T* scratch = reinterpret_cast<T*>(
-                        args.scratch + static_cast<std::size_t>(worker) * scratch_bytes());
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      const std::int64_t first = i * kLines;
-                      Search(args, first, std::min(kLines, lines - first), scratch);
-                    }
-                  });
+    ForWideRanges<T>(args.pool, blocks, GrainFor(kLines * split_.length),
+                     [&](std::int64_t begin, std::int64_t end, int worker) {
+                       T* scratch = reinterpret_cast<T*>(
+                           args.scratch + static_cast<std::size_t>(worker) * scratch_bytes());
+                       for (std::int64_t i = begin; i < end; ++i) {
+                         const std::int64_t first = i * kLines;
+                         Search(args, first, std::min(kLines, lines - first), scratch);
+                       }
+                     });
   }
 
  private:
@@ -135,14 +135,14 @@ std::int64_t SearchLine(const std::byte* from, const Converter& load, std::int64
 
 template <bool kMax, bool kLast, typename T>
 void SearchRows(const KernelArguments& args, const Converter& load, const AxisSplit& split) {
-  ForWideRanges(args.pool, split.outer, GrainFor(split.length),
-                [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
-                  for (std::int64_t line = begin; line < end; ++line) {
-                    const auto offset = static_cast<std::size_t>(line * split.length);
-                    args.out<std::int64_t>(0)[line] = SearchLine<kMax, kLast, T>(
-                        args.inputs[0] + offset * load.from_bytes(), load, split.length);
-                  }
-                });
+  ForWideRanges<T>(args.pool, split.outer, GrainFor(split.length),
+                   [&](std::int64_t begin, std::int64_t end, int /*worker*/) {
+                     for (std::int64_t line = begin; line < end; ++line) {
+                       const auto offset = static_cast<std::size_t>(line * split.length);
+                       args.out<std::int64_t>(0)[line] = SearchLine<kMax, kLast, T>(
+                           args.inputs[0] + offset * load.from_bytes(), load, split.length);
+                     }
+                   });
 }
 
 template <bool kMax, bool kLast, typename T>

@@ -52,7 +52,7 @@ struct Logarithm {
 template <typename Finish, typename C>
 void FinishAll(const WideOf<C>* totals, const C* shifts, std::int64_t n, std::int64_t count,
                C* results) {
-  RunWide([=] {
+  RunWide<C>([=] {
     POPRT_INDEPENDENT_LOOP
     for (std::int64_t i = 0; i < n; ++i) {
       results[i] = Finish::template Result<C>(totals[i], shifts[i], count);

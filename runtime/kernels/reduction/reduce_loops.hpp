@@ -87,16 +87,6 @@ class ReduceLoops {
   static constexpr std::int64_t kLongRow = 256;
   static_assert(kShortRow * kTogether <= kBlock);
 
-  /// In the widest vectors, but for doubles, which are rare and take long to compile.
-  template <typename F>
-  static void RunLoops(F f) {
-    if constexpr (std::is_same_v<C, double>) {
-      f();
-    } else {
-      RunWide(std::move(f));
-    }
-  }
-
   /// n elements in the computing type: in place or in `block`.
   const C* Load(const std::byte* base, std::int64_t offset, std::int64_t n, C* block) const {
     const std::byte* from = base + static_cast<std::size_t>(offset) * load_.from_bytes();
@@ -145,7 +135,7 @@ class ReduceLoops {
   template <typename R>
   void FoldRows(const std::byte* base, const ReducedSpan& span, const C* shifts,
                 const ReducedPieces& pieces, Total* totals) const {
-    RunLoops([=, this] {
+    RunWide<C>([=, this] {
       StridedWalk kept(walk_.kept, span.first);
       for (std::int64_t k = 0; k < span.count; ++k, kept.Next()) {
         totals[k] = FoldRow<R>(base, kept.offset(), shifts[k], pieces);
@@ -159,7 +149,7 @@ class ReduceLoops {
   template <typename R>
   void FoldNeighbours(const std::byte* base, const ReducedSpan& span, Total* totals) const {
     using Sum = typename R::template Partial<C>;
-    RunLoops([=, this, rows = span.count] {
+    RunWide<C>([=, this, rows = span.count] {
       const auto combine = [](Sum a, Sum b) { return R::Combine(a, b); };
       const std::int64_t lanes = walk_.run <= kShortRow ? walk_.run : kJoinedLanes;
       C block[kBlock];
@@ -211,7 +201,7 @@ class ReduceLoops {
   template <typename R>
   void FoldStrip(const std::byte* base, const ReducedSpan& span, const C* shifts,
                  const ReducedPieces& rows, Total* totals) const {
-    RunLoops([=, this, n = span.count] {
+    RunWide<C>([=, this, n = span.count] {
       using RowPartial = typename R::template Partial<C>;
       RowPartial partials[kStrip];
       const std::int64_t start =

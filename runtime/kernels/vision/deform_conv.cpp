@@ -240,16 +240,16 @@ void RunDeformConv(const DeformPlan& plan, const KernelArguments& args) {
   for (std::int64_t image = 0; image < plan.operands.batch; ++image) {
     TurnImages(*args.pool, args.in<T>(0) + image * channels * plan.in_plane, 1, channels,
                plan.in_plane, shared.image);
-    ForWideRanges(args.pool, blocks.blocks(), 1,
-                  [&](std::int64_t i, std::int64_t /*end*/, int worker) {
-                    Scratch scratch(
-                        plan, args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes);
-                    scratch.image = shared.image;
-                    scratch.factors = shared.factors;
-                    const Block block{image, blocks.begin(i), blocks.end(i) - blocks.begin(i)};
-                    FillRows<T>(plan, args, block, scratch);
-                    MultiplyRows<T>(plan, args, block, scratch);
-                  });
+    ForWideRanges<Accumulator<T>>(
+        args.pool, blocks.blocks(), 1, [&](std::int64_t i, std::int64_t /*end*/, int worker) {
+          Scratch scratch(plan,
+                          args.scratch + static_cast<std::size_t>(worker) * plan.scratch_bytes);
+          scratch.image = shared.image;
+          scratch.factors = shared.factors;
+          const Block block{image, blocks.begin(i), blocks.end(i) - blocks.begin(i)};
+          FillRows<T>(plan, args, block, scratch);
+          MultiplyRows<T>(plan, args, block, scratch);
+        });
   }
 }
 

@@ -226,7 +226,7 @@ void PoolRegions(const AlignPlan& plan, const KernelArguments& args, const Eleme
   const std::int64_t plane = plan.in_height * plan.in_width;
   const std::int64_t bins = plan.out_height * plan.out_width;
   const std::int64_t groups = (plan.channels + Pooled::kMost - 1) / Pooled::kMost;
-  ForWideRanges(
+  ForWideRanges<Accumulator<T>>(
       args.pool, plan.regions * groups, GrainFor(bins * 16 * Pooled::kMost),
       [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t i = begin; i < end; ++i) {

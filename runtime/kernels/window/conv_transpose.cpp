@@ -24,7 +24,7 @@ void RunTranspose(const TransposePlan& plan, const KernelArguments& args) {
   const std::int64_t width = rows.width();
   const std::int64_t stride = rows.stride();
   const T* bias = args.inputs.size() > 2 ? args.in<T>(2) : nullptr;
-  ForWideRanges(
+  ForWideRanges<Acc>(
       args.pool, o.batch * o.out_channels * rows.rows(),
       GrainFor(width * in_group * std::min<std::int64_t>(rows.taps(), 64)),
       [&](std::int64_t begin, std::int64_t end, int worker) {

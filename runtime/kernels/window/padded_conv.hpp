@@ -65,7 +65,7 @@ class PaddedConv {
                                                          ScratchBytes(sizeof(Acc), sizeof(Sum)));
     };
     if (groups >= kManyGroups) {
-      ForWideRanges(args.pool, groups, 1, [&](std::int64_t group, std::int64_t, int worker) {
+      ForWideRanges<Acc>(args.pool, groups, 1, [&](std::int64_t group, std::int64_t, int worker) {
         const Scratch<Acc, Sum> own = scratch(worker);
         for (std::int64_t c = 0; c < extents_.depth; ++c) CopyImage(group, c, work, own);
         for (std::int64_t b = 0; b < blocks; ++b) {
@@ -76,16 +76,18 @@ class PaddedConv {
     }
     for (std::int64_t group = 0; group < groups; ++group) {
       Scratch<Acc, Sum> shared = scratch(0);
-      ForWideRanges(args.pool, extents_.depth, 1, [&](std::int64_t c, std::int64_t, int worker) {
-        Scratch<Acc, Sum> own = scratch(worker);
-        own.copies = shared.copies;
-        CopyImage(group, c, work, own);
-      });
-      ForWideRanges(args.pool, blocks * parts, 1, [&](std::int64_t i, std::int64_t, int worker) {
-        const std::int64_t line = i % parts * kPartLines;
-        RunBlock(group, i / parts * kBlockChannels, line, std::min(line + kPartLines, lines()),
-                 work, shared.copies, scratch(worker));
-      });
+      ForWideRanges<Acc>(args.pool, extents_.depth, 1,
+                         [&](std::int64_t c, std::int64_t, int worker) {
+                           Scratch<Acc, Sum> own = scratch(worker);
+                           own.copies = shared.copies;
+                           CopyImage(group, c, work, own);
+                         });
+      ForWideRanges<Acc>(
+          args.pool, blocks * parts, 1, [&](std::int64_t i, std::int64_t, int worker) {
+            const std::int64_t line = i % parts * kPartLines;
+            RunBlock(group, i / parts * kBlockChannels, line, std::min(line + kPartLines, lines()),
+                     work, shared.copies, scratch(worker));
+          });
     }
   }
 

@@ -74,7 +74,7 @@ class PoolLines {
     // Ranges begin where the first axis moves.
     const std::int64_t per_slice = levels_.front().rows;
     const std::int64_t grain = GrainFor(per_slice * width_ * std::min<std::int64_t>(taps_, 64));
-    ForWideRanges(
+    ForWideRanges<Acc>(
         args.pool, rows_ / per_slice, grain, [&](std::int64_t begin, std::int64_t end, int worker) {
           std::byte* const own = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes_;
           auto* const positions = reinterpret_cast<std::int64_t*>(own);

@@ -31,20 +31,21 @@ class PoolRows {
   void Run(const KernelArguments& args, const Acc& initial, const Take& take,
            const Finish& finish) const {
     const std::int64_t width = rows_.width();
-    ForWideRanges(args.pool, planes_ * rows_.rows(),
-                  GrainFor(width * std::min<std::int64_t>(rows_.taps(), 64)),
-                  [&](std::int64_t begin, std::int64_t end, int worker) {
-                    auto* row = reinterpret_cast<Acc*>(
-                        args.scratch + static_cast<std::size_t>(worker) * scratch_bytes_);
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      const std::int64_t plane = i / rows_.rows();
-                      const T* in = args.in<T>(0) + plane * rows_.input_plane();
-                      std::fill(row, row + width, initial);
-                      rows_.Visit(i % rows_.rows(),
-                                  [&](const WindowRows::Tap& tap) { TakeTap(tap, in, take, row); });
-                      finish(plane, i % rows_.rows(), static_cast<const Acc*>(row));
-                    }
-                  });
+    ForWideRanges<T>(args.pool, planes_ * rows_.rows(),
+                     GrainFor(width * std::min<std::int64_t>(rows_.taps(), 64)),
+                     [&](std::int64_t begin, std::int64_t end, int worker) {
+                       auto* row = reinterpret_cast<Acc*>(
+                           args.scratch + static_cast<std::size_t>(worker) * scratch_bytes_);
+                       for (std::int64_t i = begin; i < end; ++i) {
+                         const std::int64_t plane = i / rows_.rows();
+                         const T* in = args.in<T>(0) + plane * rows_.input_plane();
+                         std::fill(row, row + width, initial);
+                         rows_.Visit(i % rows_.rows(), [&](const WindowRows::Tap& tap) {
+                           TakeTap(tap, in, take, row);
+                         });
+                         finish(plane, i % rows_.rows(), static_cast<const Acc*>(row));
+                       }
+                     });
   }
 
  private:
