@@ -57,9 +57,9 @@ class PoolLines {
     }
     levels_.back().combined += pad_;
     scratch_bytes_ =
-        PositionBytes() +
-        ScratchBytes(static_cast<std::size_t>(lines_offset_ + together_ * line_ + lanes_) *
-                     sizeof(Acc));
+        PositionBytes() + ScratchBytes(static_cast<std::size_t>(lines_offset_ + together_ * line_ +
+                                                                lanes_ + 2 * HalfLine()) *
+                                       sizeof(Acc));
   }
 
   std::size_t scratch_bytes() const { return scratch_bytes_; }
@@ -178,15 +178,17 @@ class PoolLines {
     }
     const T* slices = from + (start + begin * level.dilation) * level.slice;
     const std::int64_t step = level.dilation * level.slice;
+    const auto combine_at = [&](std::int64_t first) {
+      CombineLanes(
+          end - begin, [&](std::int64_t k) { return slices + k * step + first; }, map, combine,
+          to + first);
+    };
     std::int64_t i = 0;
     for (; i + kLanes <= level.slice; i += kLanes) {
-      CombineLanes(slices + i, step, end - begin, map, combine, to + i);
+      combine_at(i);
     }
     if (i == level.slice) return;
-    if (i > 0) {
-      const std::int64_t last = level.slice - kLanes;
-      return CombineLanes(slices + last, step, end - begin, map, combine, to + last);
-    }
+    if (i > 0) return combine_at(level.slice - kLanes);
     for (; i < level.slice; ++i) {
       Acc sum = map(slices[i]);
       for (std::int64_t k = 1; k < end - begin; ++k) sum = combine(sum, map(slices[k * step + i]));
@@ -194,24 +196,44 @@ class PoolLines {
     }
   }
 
-  /// to[i] for kLanes lanes i from x[k * step + i] for all taps k.
-  template <typename T, typename Map, typename Combine>
-  POPRT_INLINE static void CombineLanes(const T* x, std::int64_t step, std::int64_t taps,
-                                        const Map& map, const Combine& combine, Acc* to) {
+  /// to[i] for kLanes lanes i from tap_at(k)[i] for all taps k.
+  template <typename TapAt, typename Map, typename Combine>
+  POPRT_INLINE static void CombineLanes(std::int64_t taps, const TapAt& tap_at, const Map& map,
+                                        const Combine& combine, Acc* to) {
     Acc sums[kLanes];
+    const auto* const first = tap_at(0);
     POPRT_LANE_LOOP
-    for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = map(x[i]);
+    for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = map(first[i]);
     for (std::int64_t k = 1; k < taps; ++k) {
+      const auto* const x = tap_at(k);
       POPRT_LANE_LOOP
-      for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = combine(sums[i], map(x[k * step + i]));
+      for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = combine(sums[i], map(x[i]));
     }
     std::copy_n(sums, kLanes, to);
   }
 
+  /// Behind `row` there is room for halves of the line.
   template <typename Combine>
   void CombineLine(const Combine& combine, const Acc* line, Acc* row) const {
-    if (stride_ == 1) return CombineNeighbours<1>(combine, line, row);
-    if (stride_ == 2) return CombineNeighbours<2>(combine, line, row);
+    if (stride_ == 1) {
+      return CombineNeighbours(
+          combine, [&](std::int64_t k) { return line + k * dilation_; }, row);
+    }
+    if (stride_ == 2) {
+      // Even and odd elements apart are neighbours.
+      Acc* const even = row + lanes_;
+      Acc* const odd = even + HalfLine();
+      POPRT_INDEPENDENT_LOOP
+      for (std::int64_t i = 0; i < line_ / 2; ++i) {
+        even[i] = line[2 * i];
+        odd[i] = line[2 * i + 1];
+      }
+      if (line_ % 2 != 0) even[line_ / 2] = line[line_ - 1];
+      return CombineNeighbours(
+          combine,
+          [&](std::int64_t k) { return (k * dilation_ % 2 == 0 ? even : odd) + k * dilation_ / 2; },
+          row);
+    }
     for (std::int64_t x = 0; x < lanes_; ++x) {
       const Acc* from = line + x * stride_;
       Acc sum = *from;
@@ -220,24 +242,17 @@ class PoolLines {
     }
   }
 
-  /// Of the usual strides, with vectors. From a copy, of which g++ knows that nothing is behind it.
-  template <std::int64_t kStride, typename Combine>
-  POPRT_INLINE void CombineNeighbours(const Combine& combine, const Acc* line, Acc* row) const {
+  /// Where tap k of neighbours are those from tap_at(k) on.
+  template <typename TapAt, typename Combine>
+  void CombineNeighbours(const Combine& combine, const TapAt& tap_at, Acc* row) const {
     for (std::int64_t x = 0; x < lanes_; x += kLanes) {
-      const Acc* from = line + x * kStride;
-      Acc sums[kLanes];
-      Acc values[kLanes * kStride];
-      std::copy_n(from, kLanes * kStride, values);
-      POPRT_LANE_LOOP
-      for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = values[i * kStride];
-      for (std::int64_t k = 1; k < kernel_; ++k) {
-        std::copy_n(from + k * dilation_, kLanes * kStride, values);
-        POPRT_LANE_LOOP
-        for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = combine(sums[i], values[i * kStride]);
-      }
-      std::copy_n(sums, kLanes, row + x);
+      CombineLanes(
+          kernel_, [&](std::int64_t k) { return tap_at(k) + x; }, [](Acc value) { return value; },
+          combine, row + x);
     }
   }
+
+  std::int64_t HalfLine() const { return stride_ == 2 ? (line_ + 1) / 2 : 0; }
 
   std::int64_t taps_;
   std::int64_t kernel_;  // along the last axis, as are the next three
@@ -252,7 +267,8 @@ class PoolLines {
   WindowRows window_;
   std::int64_t rows_;  // of the output
   std::vector<Level> levels_;
-  std::int64_t lines_offset_ = 0;  // in the scratch: slices stand before the lines, results behind
+  // In the scratch: slices stand before the lines; results behind, and halves of a line.
+  std::int64_t lines_offset_ = 0;
   std::size_t scratch_bytes_ = 0;
 };
 
