@@ -61,6 +61,7 @@ const Names kFinish = {
 
 /// From ONNX's operators to those of the host backend.
 const Names kLowering = {
+    "lower_quantized_move",  // of rows, before some of these become images
     "layer_norm_pattern",
     "erf_gelu_pattern",
     "gelu_pattern",
@@ -70,6 +71,7 @@ const Names kLowering = {
     "lift_to_image",
     "fuse_consecutive_reshape",  // from an image to its row and back
     "eliminate_nop_reshape",
+    "eliminate_duplicate_nodes",  // what quantises an image that several convolutions read
     "lower_quantized_move",
     "lower_quantized_conv",
     "lower_quantized_matmul",

@@ -69,7 +69,7 @@ TEST(BuildPipelineTest, SkipsAndAppends) {
                          .skip = {"gelu_pattern", "layer_norm_pattern", "erf_gelu_pattern"}});
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
   const auto names = NamesOf(*pipeline);
-  EXPECT_EQ(names.front(), "attention_pattern");
+  EXPECT_EQ(names.front(), "lower_quantized_move");
   EXPECT_EQ(names.back(), "gelu_pattern") << "of the extra passes those of the stage run";
 }
 

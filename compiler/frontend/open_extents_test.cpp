@@ -220,7 +220,7 @@ TEST(OpenExtents, JoinedAlongThemExtentsAddUp) {
     return TextOf(ImportText(kNonZero + IntsText("rest", {7, 8}, {2, 1}) + made));
   };
   const std::string join =
-      NodeText("Concat", {"p", "rest", "p"}, {"y"}, "name: \"join\" " + IntAttribute("axis", 1));
+      NodeText("Concat", {"p", "rest", "p"}, {"y"}, "name: \"join\" " + IntAttribute("axis", -1));
   EXPECT_EQ(text(join + OutputText("y")),
             "graph m(x)\n"
             "  p, find:1 = NonZero(x) : int64[2, 6]\n"

@@ -1,5 +1,7 @@
 #include "passes/lowering/lift_to_image.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,23 +62,47 @@ std::optional<Attributes> ImageAttributes(const Node& node, const TensorType& x,
 bool IsUniformQuantization(const ir::Graph& graph, const Node& node) {
   if (node.op != "QuantizeLinear" && node.op != "DequantizeLinear") return false;
   return ElementCount(graph.type(node.inputs[1]).shape) == 1 &&
+         node.attributes.get_int("block_size", 0) == 0 &&
          QuantizationParametersOf(graph, node).has_value();
 }
 
-/// The rows as an image. What quantises them is repeated for it, so that the operator finds it.
+/// The DequantizeLinear of all elements alike that makes the value, or null.
+const Node* UniformDequantization(Rewriter& rewriter, ValueId value) {
+  const Node* made = rewriter.Producer(value, "DequantizeLinear");
+  return made != nullptr && IsUniformQuantization(rewriter.graph(), *made) ? made : nullptr;
+}
+
+ValueId InsertReshape(Rewriter& rewriter, ValueId value, const Shape& shape,
+                      const std::string& name) {
+  ir::Graph& graph = rewriter.graph();
+  const TensorType type{graph.type(value).element, shape};
+  return rewriter.Insert(graph.MakeNode("Reshape", {value}, type, {{"shape", shape}}, name));
+}
+
+/// The rows as an image. Where they are quantised and dequantised, the image is: what looks for
+/// that before an operator finds it.
 ValueId MakeImage(Rewriter& rewriter, ValueId row, const std::string& name) {
   ir::Graph& graph = rewriter.graph();
-  const TensorType image = AsImage(graph.type(row));
-  const Node* made = rewriter.Producer(row);
-  if (made == nullptr || !IsUniformQuantization(graph, *made)) {
-    return rewriter.Insert(
-        graph.MakeNode("Reshape", {row}, image, {{"shape", image.shape}}, name + "_image"));
+  const Shape shape = AsImage(graph.type(row)).shape;
+  std::vector<Node> repeated;
+  if (const Node* dequantize = UniformDequantization(rewriter, row)) {
+    repeated.push_back(*dequantize);
+    row = dequantize->inputs[0];
+    const Node* quantize = rewriter.Producer(row, "QuantizeLinear");
+    if (quantize != nullptr && IsUniformQuantization(graph, *quantize)) {
+      repeated.push_back(*quantize);
+      row = quantize->inputs[0];
+    }
   }
-  const Node quantization = *made;
-  std::vector<ValueId> inputs = quantization.inputs;
-  inputs[0] = MakeImage(rewriter, inputs[0], name);
-  return rewriter.Insert(graph.MakeNode(quantization.op, inputs, image, quantization.attributes,
-                                        quantization.name + "_image"));
+  ValueId image = InsertReshape(rewriter, row, shape, name + "_image");
+  for (; !repeated.empty(); repeated.pop_back()) {
+    Node& node = repeated.back();
+    const TensorType type{graph.type(node.outputs[0]).element, shape};
+    node.inputs[0] = image;
+    image = rewriter.Insert(
+        graph.MakeNode(node.op, node.inputs, type, node.attributes, node.name + "_image"));
+  }
+  return image;
 }
 
 /// The input of a convolution that its weights are; nothing for other operators.
@@ -124,21 +150,27 @@ ValueId ImageOf(Rewriter& rewriter, ValueId row) {
   return is_row ? image : ir::kAbsent;
 }
 
-/// Sums of rows that come from images become sums of those.
+/// Sums of rows that come from images become sums of those; rows that are dequantised may be added
+/// to them.
 bool LiftSum(Rewriter& rewriter, Node& node) {
   if (node.op != "Add") return false;
   ir::Graph& graph = rewriter.graph();
   std::vector<ValueId> images;
   for (const ValueId row : node.inputs) {
     images.push_back(ImageOf(rewriter, row));
-    if (images.back() == ir::kAbsent || graph.type(row) != graph.type(node.inputs[0])) return false;
+    const bool can_be =
+        images.back() != ir::kAbsent || UniformDequantization(rewriter, row) != nullptr;
+    if (!can_be || graph.type(row) != graph.type(node.inputs[0])) return false;
   }
-  const Shape row = graph.type(node.outputs[0]).shape;
-  const ValueId sum =
-      rewriter.Insert(graph.MakeNode("Add", images, graph.type(images[0]), {}, node.name));
+  if (std::ranges::count(images, ir::kAbsent) == std::ssize(images)) return false;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (images[i] == ir::kAbsent) images[i] = MakeImage(rewriter, node.inputs[i], node.name);
+  }
+  const TensorType row = graph.type(node.outputs[0]);
+  const ValueId sum = rewriter.Insert(graph.MakeNode("Add", images, AsImage(row), {}, node.name));
   node.op = "Reshape";
   node.inputs = {sum};
-  node.attributes = {{"shape", row}};
+  node.attributes = {{"shape", row.shape}};
   return true;
 }
 
@@ -193,6 +225,21 @@ bool LiftPool(Rewriter& rewriter, Node& node) {
   return true;
 }
 
+/// Where nothing else reads the image that is dequantised, rows are dequantised again: what
+/// multiplies by them looks for that.
+bool LowerDequantization(Rewriter& rewriter, Node& node) {
+  if (node.op != "Reshape" || ImageOf(rewriter, node.outputs[0]) == ir::kAbsent) return false;
+  const Node* made = UniformDequantization(rewriter, node.inputs[0]);
+  if (made == nullptr || !rewriter.UsedOnlyBy(1, node.inputs[0])) return false;
+  const Node dequantize = *made;
+  const Shape shape = rewriter.graph().type(node.outputs[0]).shape;
+  node.op = dequantize.op;
+  node.inputs = dequantize.inputs;
+  node.inputs[0] = InsertReshape(rewriter, dequantize.inputs[0], shape, dequantize.name + "_row");
+  node.attributes = dequantize.attributes;
+  return true;
+}
+
 bool LiftRows(Rewriter& rewriter, Node& node) {
   return LiftSum(rewriter, node) || LiftPool(rewriter, node) || LiftQuantization(rewriter, node);
 }
@@ -209,6 +256,7 @@ absl::Status LiftToImage(ir::Graph& graph, const PassContext&) {
       }
       lifted = Rewrite(graph, LiftRows);
     } while (lifted);
+    Rewrite(graph, LowerDequantization);
   } catch (const kernels::KernelError& error) {
     return absl::InvalidArgumentError(error.what());
   }

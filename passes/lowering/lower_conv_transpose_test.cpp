@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "passes/evaluate_for_test.hpp"
 #include "passes/graph_for_test.hpp"
@@ -294,7 +295,46 @@ TEST(LiftToImageTest, QuantisedConvolutionsOfOneAxisAreThoseOfIntegers) {
     found += node.op + std::to_string(g.graph.type(node.inputs[0]).shape.size()) + " ";
   }
   EXPECT_EQ(found,
-            "Reshape3 QuantizeLinear4 QLinearConv4 QLinearConv4 DequantizeLinear4 Reshape4 ");
+            "QuantizeLinear3 Reshape3 QLinearConv4 QLinearConv4 Reshape4 DequantizeLinear3 ");
+}
+
+TEST(LiftToImageTest, QuantisedRowsThatSeveralReadAreQuantisedOnce) {
+  GraphForTest g;
+  const TensorType bytes{ElementType::kUint8, {2, 16, 9}};
+  const auto scale = g.Scalar(0.03);
+  const auto point = g.Constant("point", TensorType{ElementType::kUint8, {}}, {117});
+  const auto quantized = [&](const std::string& name, ir::ValueId x) {
+    const auto q = g.Op(name + "q", "QuantizeLinear", {x, scale, point}, bytes);
+    return g.Op(name + "d", "DequantizeLinear", {q, scale, point}, bytes.shape);
+  };
+  std::vector<double> weights;
+  for (int i = 0; i < 16 * 16 * 3; ++i) weights.push_back((i * 37 % 255 - 127) / 512.0);
+  const auto w = g.Constant("w", {16, 16, 3}, weights);
+  const auto conv = [&](const std::string& name, ir::ValueId x) {
+    return quantized(name, g.Op(name, "Conv", {x, w}, bytes.shape,
+                                {{"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}}));
+  };
+  const auto x = quantized("x", g.Input("in", bytes.shape));
+  const auto sum = quantized("sum", g.Op("s", "Add", {conv("a", x), x}, bytes.shape));
+  g.Output(conv("b", sum));
+  const auto matrix = g.Constant("m", {9, 4}, WeightsForTest(36));
+  g.Output(g.Op("rows", "MatMul", {conv("c", sum), matrix}, {2, 16, 4}));
+  const ir::Graph before = g.graph;
+  for (const char* pass : {"lift_to_image", "fuse_consecutive_reshape", "eliminate_nop_reshape",
+                           "eliminate_duplicate_nodes", "lower_quantized_conv",
+                           "lower_quantized_add", "eliminate_deadend"}) {
+    g.After(pass);
+  }
+  EXPECT_LE(LargestDifference(before, g.graph), 0.2) << "steps, where it is halfway";
+  std::map<std::string, int> found;
+  for (const ir::Node& node : g.graph.nodes) ++found[node.op];
+  EXPECT_EQ(found["QLinearConv"], 3);
+  EXPECT_EQ(found["ByteAdd"], 1);
+  EXPECT_EQ(found["QuantizeLinear"], 1);
+  const ir::Node& product = g.graph.nodes.back();
+  ASSERT_EQ(product.op, "MatMul");
+  EXPECT_EQ(g.graph.nodes[g.graph.nodes.size() - 2].op, "DequantizeLinear")
+      << "which products of integers are found by";
 }
 
 TEST(LowerConv3dTest, ComputesTheSameForAnyWindow) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/kernels/kernel_binding.hpp"
 #include "runtime/kernels/packed/fused_activation.hpp"
 #include "runtime/kernels/packed/gemv_kernels.hpp"
 #include "runtime/kernels/packed/matrix_block.hpp"
@@ -287,6 +288,7 @@ BoundKernel BindBatchMatMul(const KernelCall& call, const InnerLoops& loops) {
   result.shape.push_back(rows);
   result.shape.push_back(columns);
   RequireType(call.outputs[0], result, "output 0");
+  if (ElementCount(*batch) == 0) return NothingToRun();
   // Matrices side by side that are multiplied by the same one are the rows of one.
   const auto last = [](const Shape& shape) { return shape.empty() ? 1 : shape.back(); };
   while (!batch->empty() && last(batch_a) == batch->back() && last(batch_b) == 1 &&

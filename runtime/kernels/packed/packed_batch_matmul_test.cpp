@@ -88,6 +88,7 @@ TEST(PackedBatchMatMul, EdgesOfShapesAndNumbers) {
   });
   Random random(1);
   CheckBatch(random, {.batch_a = {0}, .batch_b = {1}, .rows = 3, .depth = 4, .columns = 5});
+  CheckBatch(random, {.batch_a = {2, 0}, .batch_b = {}, .rows = 3, .depth = 4, .columns = 1});
 }
 
 TEST(PackedBatchMatMul, AgreesWhenDepthAndRowsAreCut) {

@@ -74,7 +74,7 @@ class PoolLines {
     // Ranges begin where the first axis moves.
     const std::int64_t per_slice = levels_.front().rows;
     const std::int64_t grain = GrainFor(per_slice * width_ * std::min<std::int64_t>(taps_, 64));
-    ForWideRanges<Acc>(
+    ForWideRanges<T>(
         args.pool, rows_ / per_slice, grain, [&](std::int64_t begin, std::int64_t end, int worker) {
           std::byte* const own = args.scratch + static_cast<std::size_t>(worker) * scratch_bytes_;
           auto* const positions = reinterpret_cast<std::int64_t*>(own);
@@ -242,7 +242,7 @@ class PoolLines {
     }
   }
 
-  /// Where tap k of neighbours are those from tap_at(k) on.
+  /// Tap k of output x is tap_at(k)[x]; of all lanes these lie within the line.
   template <typename TapAt, typename Combine>
   void CombineNeighbours(const Combine& combine, const TapAt& tap_at, Acc* row) const {
     for (std::int64_t x = 0; x < lanes_; x += kLanes) {
