@@ -221,18 +221,19 @@ TEST(OpenExtents, JoinedAlongThemExtentsAddUp) {
   };
   const std::string join =
       NodeText("Concat", {"p", "rest", "p"}, {"y"}, "name: \"join\" " + IntAttribute("axis", -1));
-  EXPECT_EQ(text(join + OutputText("y")),
-            "graph m(x)\n"
-            "  p, find:1 = NonZero(x) : int64[2, 6]\n"
-            "  join/within:0 = Less(join/index:0, find:1) : bool[6]\n"
-            "  join/closed:0 = Identity(p) : int64[2, 6]\n"
-            "  join/within_1:0 = Less(join/index_1:0, find:1) : bool[6]\n"
-            "  join/closed_1:0 = Identity(p) : int64[2, 6]\n"
-            "  join/joined:0 = Concat(join/closed:0, rest, join/closed_1:0) axis=1 : int64[2, 13]\n"
-            "  join/kept:0 = Concat(join/within:0, join/all, join/within_1:0) axis=0 : bool[13]\n"
-            "  y, join:1 = Compress(join/joined:0, join/kept:0) axis=1 : int64[2, 13]\n"
-            "  return y\n"
-            "  output 0 axis 1 up to join:1\n");
+  EXPECT_EQ(
+      text(join + OutputText("y")),
+      "graph m(x)\n"
+      "  p, find:1 = NonZero(x) : int64[2, 6]\n"
+      "  join/within:0 = Less(join/index:0, find:1) : bool[6]\n"
+      "  join/closed:0 = Identity(p) : int64[2, 6]\n"
+      "  join/within_1:0 = Less(join/index_1:0, find:1) : bool[6]\n"
+      "  join/closed_1:0 = Identity(p) : int64[2, 6]\n"
+      "  join/joined:0 = Concat(join/closed:0, rest, join/closed_1:0) axis=-1 : int64[2, 13]\n"
+      "  join/kept:0 = Concat(join/within:0, join/all, join/within_1:0) axis=0 : bool[13]\n"
+      "  y, join:1 = Compress(join/joined:0, join/kept:0) axis=-1 : int64[2, 13]\n"
+      "  return y\n"
+      "  output 0 axis 1 up to join:1\n");
   // With as many added as are taken, all of these are there.
   const auto cut = [&](int begin, int end) {
     const std::string all =
