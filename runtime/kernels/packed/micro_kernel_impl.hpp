@@ -98,7 +98,8 @@ template <class V, int kRows, int kPanels, int kWidth, bool kInterleaved, Fetchi
 void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std::int64_t depth,
                  const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
   // As many for one panel as for all, and hence the same results.
-  constexpr int kSums = kChains<kRows, V::kPanels * kWidth>;
+  constexpr int kAllWidth = V::kPanels * kWidth;
+  constexpr int kSums = kInterleaved ? kChains<kRows, kAllWidth> : kChainsOfRows<kRows, kAllWidth>;
   constexpr int kRowWidth = kPanels * kWidth;
   constexpr int kStepOfA = kInterleaved ? kRows : 1;  // NOLINT: the same for one row
   typename V::Register sums[kSums][kRows][kRowWidth];
@@ -125,7 +126,7 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
                                              panel_stride, sums[kStep % kSums]);
     });
     // One row, or four panels, pass as fast as they come; the processor itself fetches them ahead.
-    if constexpr (kRows > 1 && kPanels <= V::kPanels) {
+    if constexpr (kRows > 1 && kPanels < kMostTilePanels) {
       constexpr int kOwnLines = 4 * kColumns * sizeof(B) / 64;
       constexpr int kLines = kFetching == Fetching::kOwn                   ? kOwnLines
                              : kInterleaved || kFetching == Fetching::kFar ? 2
@@ -162,11 +163,11 @@ void MicroKernel(const float* a, std::int64_t lda, const Panels<B>& panels, std:
 
 /// More panels than V has registers for at once, by up to six rows that are all there are. Where
 /// these leave room for kMostTilePanels, weights come the faster the more of them come at once;
-/// else one panel after the other, which saves calls.
+/// else one panel after the other, which saves calls, but two by two rows, whose sums would wait.
 template <class V, int kRows, int kWidth, class B>
 void MultiplyFewRows(const float* a, std::int64_t lda, const Panels<B>& b, std::int64_t depth,
                      const Ahead<B>& ahead, const Tiles& tiles, bool accumulate) {
-  constexpr int kPanels = V::kPanels == 1 ? 1 : int{kMostTilePanels};
+  constexpr int kPanels = V::kPanels > 1 ? int{kMostTilePanels} : kRows == 2 ? 2 : 1;
   for (int p = 0; p < b.count; p += kPanels) {
     const std::int64_t at = p * b.stride;
     const Panels<B> panels{b.first + at, b.stride, kPanels};

@@ -19,6 +19,10 @@ inline constexpr int kChains = kRows* kWidth <= 2   ? 4
                                : kRows* kWidth <= 6 ? 2
                                                     : 1;
 
+/// The same of rows that are multiplied by more panels at once where two leave registers for it.
+template <int kRows, int kWidth>
+inline constexpr int kChainsOfRows = kRows == 2 ? 1 : kChains<kRows, kWidth>;
+
 /// Calls f(std::integral_constant<int, rows>) for 1 to kMost rows.
 template <int kMost, class F>
 [[gnu::always_inline]] inline void WithRows(std::int64_t rows, F f) {

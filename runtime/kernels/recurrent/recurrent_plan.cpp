@@ -94,8 +94,9 @@ constexpr double kOrdinaryRowCycles = 19;
 constexpr std::int64_t kFewestSplitRows = 6;
 constexpr std::int64_t kMostSplitNumbers = 1 << 17;
 /// From so many rows on no tile of registers has so few that it sums them in several chains, see
-/// RegisterTiles.
+/// RegisterTiles. Tiles of two rows, and of four, do not either.
 constexpr std::int64_t kRowsOfOneChain = 8;
+constexpr std::int64_t kTwiceTwoRows = 4;
 
 /// Whether the state of `rows` sequences is multiplied faster on a matrix unit.
 bool SplittingPays(const RecurrentPlan& plan, std::int64_t rows) {
@@ -151,11 +152,12 @@ void RecurrentPlan::CutSequences(const KernelCall& call) {
       SplitBlocking::Pays(chunk * sequences, gates * panels, shape.inputs, numbers);
   // On the unit, in one chain, and row by row, no sum depends on how many rows there are.
   const bool has_equal_sums =
-      layout.shared == 0 && (splits_inputs || shape.batch / 2 >= kRowsOfOneChain);
+      layout.shared == 0 &&
+      (splits_inputs || shape.batch == kTwiceTwoRows || shape.batch / 2 >= kRowsOfOneChain);
   sequences_alone = shape.batch <= kSplitRows && has_equal_sums ? shape.batch : sequences;
   if (matrix_unit != nullptr && !state_in_parts && SplittingPays(*this, sequences_alone)) {
     state_steps = CeilDiv(shape.hidden, kSplitStep);
-  } else {
+  } else if (sequences_alone > kTileRows) {
     sequences_alone = sequences;
   }
   if (splits_inputs) split.emplace(chunk * sequences_alone, gates * panels, shape.inputs, numbers);

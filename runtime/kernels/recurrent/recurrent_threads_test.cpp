@@ -93,6 +93,21 @@ TEST(RecurrentThreadsTest, ThreadsShareOutSequences) {
   }
 }
 
+TEST(RecurrentThreadsTest, OneThreadTakesFourSequencesAtOnce) {
+  for (const std::int64_t inputs : {20, 1}) {
+    const Case test = LargeCase(RecurrentKind::kLstm, "bidirectional", 4, kFloat32, inputs, 80);
+    const Case packed = Packed(test);
+    const RecurrentPlan plan(RecurrentKind::kLstm, CallOf(packed), BestInnerLoops());
+    EXPECT_EQ(plan.sequences, 2);
+    EXPECT_EQ(plan.sequences_alone, 4);
+    const BoundKernel kernel = FindKernel(TunedNameOf(RecurrentKind::kLstm))->bind(CallOf(packed));
+    const auto alone = RunWithThreads(kernel, packed, 1);
+    ExpectReference(test, alone,
+                    testing::UsesUnit(plan) ? testing::kUnitUlps : testing::kOrdinaryUlps);
+    for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, packed, threads), alone);
+  }
+}
+
 TEST(RecurrentThreadsTest, SequencesOfAPartDependOnSizes) {
   const auto sequences = [](RecurrentKind kind, std::int64_t batch, std::int64_t h) {
     const Case packed = Packed(LargeCase(kind, "forward", batch, kFloat32, 20, h));
