@@ -79,6 +79,12 @@ ValueId InsertReshape(Rewriter& rewriter, ValueId value, const Shape& shape,
   return rewriter.Insert(graph.MakeNode("Reshape", {value}, type, {{"shape", shape}}, name));
 }
 
+void BecomeReshape(Node& node, ValueId value, const Shape& shape) {
+  node.op = "Reshape";
+  node.inputs = {value};
+  node.attributes = {{"shape", shape}};
+}
+
 /// The rows as an image. Where they are quantised and dequantised, the image is: what looks for
 /// that before an operator finds it.
 ValueId MakeImage(Rewriter& rewriter, ValueId row, const std::string& name) {
@@ -132,9 +138,7 @@ bool Lift(Rewriter& rewriter, Node& node) {
       rewriter.AddConstant(graph.value(inputs[*w]).name, weights.WithType(AsImage(weights.type())));
   const ValueId result = rewriter.Insert(
       graph.MakeNode(node.op, inputs, AsImage(y), *std::move(attributes), node.name));
-  node.op = "Reshape";
-  node.inputs = {result};
-  node.attributes = {{"shape", y.shape}};
+  BecomeReshape(node, result, y.shape);
   return true;
 }
 
@@ -168,9 +172,7 @@ bool LiftSum(Rewriter& rewriter, Node& node) {
   }
   const TensorType row = graph.type(node.outputs[0]);
   const ValueId sum = rewriter.Insert(graph.MakeNode("Add", images, AsImage(row), {}, node.name));
-  node.op = "Reshape";
-  node.inputs = {sum};
-  node.attributes = {{"shape", row.shape}};
+  BecomeReshape(node, sum, row.shape);
   return true;
 }
 
@@ -184,9 +186,7 @@ bool LiftQuantization(Rewriter& rewriter, Node& node) {
   const TensorType row = graph.type(node.outputs[0]);
   const ValueId image =
       rewriter.Insert(graph.MakeNode(node.op, inputs, AsImage(row), node.attributes, node.name));
-  node.op = "Reshape";
-  node.inputs = {image};
-  node.attributes = {{"shape", row.shape}};
+  BecomeReshape(node, image, row.shape);
   return true;
 }
 
@@ -219,9 +219,7 @@ bool LiftPool(Rewriter& rewriter, Node& node) {
   }
   const ValueId result =
       rewriter.Insert(graph.MakeNode(op, {image}, pooled, *std::move(attributes), node.name));
-  node.op = "Reshape";
-  node.inputs = {result};
-  node.attributes = {{"shape", shape}};
+  BecomeReshape(node, result, shape);
   return true;
 }
 

@@ -325,7 +325,7 @@ TEST(LiftToImageTest, QuantisedRowsThatSeveralReadAreQuantisedOnce) {
                            "lower_quantized_add", "eliminate_deadend"}) {
     g.After(pass);
   }
-  EXPECT_LE(LargestDifference(before, g.graph), 0.2) << "steps, where it is halfway";
+  EXPECT_LE(LargestDifference(before, g.graph), kRounding);
   std::map<std::string, int> found;
   for (const ir::Node& node : g.graph.nodes) ++found[node.op];
   EXPECT_EQ(found["QLinearConv"], 3);

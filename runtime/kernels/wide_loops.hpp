@@ -52,7 +52,8 @@ void RunWith([[maybe_unused]] InstructionSet set, F f) {
 
 /// The same for the best set of this processor. What loops read should be captured by value: the
 /// compiler then knows that stores don't change it. Loops over numbers T of 8 bytes are compiled
-/// once: most are rare, as conversion makes float64 and int64 half as wide, and take as long.
+/// once: compiling them takes as long, and most are rare, as conversion makes float64 and int64
+/// half as wide.
 template <typename T = float, typename F>
 void RunWide(F f) {
   if constexpr (sizeof(T) == 8) {

@@ -94,7 +94,7 @@ constexpr double kOrdinaryRowCycles = 19;
 constexpr std::int64_t kFewestSplitRows = 6;
 constexpr std::int64_t kMostSplitNumbers = 1 << 17;
 /// From so many rows on no tile of registers has so few that it sums them in several chains, see
-/// RegisterTiles. Tiles of two rows, and of four, do not either.
+/// RegisterTiles. Two rows and four are such tiles, too.
 constexpr std::int64_t kRowsOfOneChain = 8;
 constexpr std::int64_t kTwiceTwoRows = 4;
 
@@ -157,7 +157,7 @@ void RecurrentPlan::CutSequences(const KernelCall& call) {
   sequences_alone = shape.batch <= kSplitRows && has_equal_sums ? shape.batch : sequences;
   if (matrix_unit != nullptr && !state_in_parts && SplittingPays(*this, sequences_alone)) {
     state_steps = CeilDiv(shape.hidden, kSplitStep);
-  } else if (sequences_alone > kTileRows) {
+  } else if (shape.batch != kTwiceTwoRows) {
     sequences_alone = sequences;
   }
   if (splits_inputs) split.emplace(chunk * sequences_alone, gates * panels, shape.inputs, numbers);

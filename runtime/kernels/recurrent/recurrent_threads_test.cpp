@@ -94,17 +94,21 @@ TEST(RecurrentThreadsTest, ThreadsShareOutSequences) {
 }
 
 TEST(RecurrentThreadsTest, OneThreadTakesFourSequencesAtOnce) {
-  for (const std::int64_t inputs : {20, 1}) {
-    const Case test = LargeCase(RecurrentKind::kLstm, "bidirectional", 4, kFloat32, inputs, 80);
-    const Case packed = Packed(test);
-    const RecurrentPlan plan(RecurrentKind::kLstm, CallOf(packed), BestInnerLoops());
-    EXPECT_EQ(plan.sequences, 2);
-    EXPECT_EQ(plan.sequences_alone, 4);
-    const BoundKernel kernel = FindKernel(TunedNameOf(RecurrentKind::kLstm))->bind(CallOf(packed));
-    const auto alone = RunWithThreads(kernel, packed, 1);
-    ExpectReference(test, alone,
-                    testing::UsesUnit(plan) ? testing::kUnitUlps : testing::kOrdinaryUlps);
-    for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, packed, threads), alone);
+  for (const std::int64_t batch : {4, 5, 6}) {
+    for (const std::int64_t inputs : {20, 72}) {
+      const Case test =
+          LargeCase(RecurrentKind::kLstm, "bidirectional", batch, kFloat32, inputs, 80);
+      const Case packed = Packed(test);
+      const RecurrentPlan plan(RecurrentKind::kLstm, CallOf(packed), BestInnerLoops());
+      EXPECT_EQ(plan.sequences, (batch + 1) / 2);
+      EXPECT_EQ(plan.sequences_alone == 4, batch == 4);
+      const BoundKernel kernel =
+          FindKernel(TunedNameOf(RecurrentKind::kLstm))->bind(CallOf(packed));
+      const auto alone = RunWithThreads(kernel, packed, 1);
+      ExpectReference(test, alone,
+                      testing::UsesUnit(plan) ? testing::kUnitUlps : testing::kOrdinaryUlps);
+      for (const int threads : {2, 3}) EXPECT_EQ(RunWithThreads(kernel, packed, threads), alone);
+    }
   }
 }
 
